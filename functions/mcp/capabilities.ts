@@ -1,0 +1,18 @@
+import { isObject } from './jsonrpc.ts';
+
+/**
+ * The kinds of input a client declared it can give, as the tool workflow compares them (E-32): the method, with
+ * `:url` for URL elicitation. `elicitation: {}` means forms only (B-18, D-22).
+ */
+export function acceptedKinds(capabilities: unknown): string[] {
+  if (!isObject(capabilities)) return [];
+  const { elicitation, sampling, roots } = capabilities;
+  const kinds: string[] = [];
+  if (isObject(elicitation)) {
+    if (isObject(elicitation.form) || !isObject(elicitation.url)) kinds.push('elicitation/create');
+    if (isObject(elicitation.url)) kinds.push('elicitation/create:url');
+  }
+  if (isObject(sampling)) kinds.push('sampling/createMessage');
+  if (isObject(roots)) kinds.push('roots/list');
+  return kinds;
+}

@@ -1,0 +1,52 @@
+/** What the endpoint knows of its tools: made at synth, bundled with the code, never read at run time. */
+
+export type TaskSupport = 'forbidden' | 'optional' | 'required';
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A header that carries one argument, from a property marked `x-mcp-header` (D-07, D-08). */
+export interface ParamHeader {
+  /** Name without the `Mcp-Param-` prefix. */
+  readonly header: string;
+  /** Where the argument lies: property names from the root. */
+  readonly path: readonly string[];
+  readonly type: 'string' | 'integer' | 'boolean';
+}
+
+export interface ToolEntry {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  readonly taskSupport: TaskSupport;
+  /** How long one task may work, in ms. */
+  readonly timeout: number;
+  /** Fixed poll interval in ms; adaptive when absent. */
+  readonly pollInterval?: number;
+  /** How long its tasks can be read, in ms, when the client asks for nothing. */
+  readonly ttl?: number;
+  /** Task-capable tools: the end of the state machine's name. */
+  readonly machine?: string;
+  /** Forbidden tools: index into the TOOL_FUNCTIONS variable. */
+  readonly function?: number;
+  readonly headers?: readonly ParamHeader[];
+}
+
+export interface Manifest {
+  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
+  readonly instructions?: string;
+  /** The longest ttl a client gets, in ms. */
+  readonly maxTtl: number;
+  readonly allowedOrigins: readonly string[];
+  readonly tools: readonly ToolEntry[];
+}
+
+/** An ajv standalone validator: compiled at synth, so that a call never compiles. */
+export interface Validator {
+  (value: unknown): boolean;
+  errors?: readonly { readonly instancePath: string; readonly message?: string; readonly params?: object }[] | null;
+}
+
+/** Validators of the tools' input schemas, in the order of `Manifest.tools`. */
+export type Validators = readonly Validator[];

@@ -1,0 +1,33 @@
+import type { Method } from '../server.ts';
+import type { Era } from '../versions.ts';
+import { initialize, ping } from './initialize.ts';
+import { serverDiscover } from './server-discover.ts';
+import { tasksCancel } from './tasks-cancel.ts';
+import { tasksGet } from './tasks-get.ts';
+import { tasksList } from './tasks-list.ts';
+import { tasksResult } from './tasks-result.ts';
+import { tasksUpdate } from './tasks-update.ts';
+import { toolsCall } from './tools-call.ts';
+import { toolsList } from './tools-list.ts';
+
+/** The methods of each revision; every other name is -32601 (requirements 1.4). */
+export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
+  legacy: new Map([
+    ['initialize', initialize],
+    ['ping', ping],
+    ['tools/list', toolsList],
+    ['tools/call', toolsCall],
+    ['tasks/get', tasksGet],
+    ['tasks/result', tasksResult],
+    ['tasks/list', tasksList],
+    ['tasks/cancel', tasksCancel],
+  ]),
+  modern: new Map([
+    ['server/discover', serverDiscover],
+    ['tools/list', toolsList],
+    ['tools/call', toolsCall],
+    ['tasks/get', tasksGet],
+    ['tasks/update', tasksUpdate],
+    ['tasks/cancel', tasksCancel],
+  ]),
+};

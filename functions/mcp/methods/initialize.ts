@@ -1,0 +1,28 @@
+import { InvalidParams } from '../../tasks/errors.ts';
+import { acceptedKinds } from '../capabilities.ts';
+import { isObject } from '../jsonrpc.ts';
+import type { Method } from '../server.ts';
+import { mintSession } from '../session.ts';
+import { LEGACY, LEGACY_VERSIONS } from '../versions.ts';
+
+/** 2025-11-25 only: agrees on a version and starts a session (B-01 to B-04). */
+export const initialize: Method = async ({ params, replyHeaders }, server) => {
+  const { protocolVersion, capabilities } = params;
+  if (typeof protocolVersion !== 'string') throw new InvalidParams('protocolVersion must be a string');
+  if (!isObject(capabilities)) throw new InvalidParams('capabilities must be an object');
+  const version = LEGACY_VERSIONS.includes(protocolVersion) ? protocolVersion : LEGACY;
+  replyHeaders['mcp-session-id'] = await mintSession(server, version, acceptedKinds(capabilities));
+  const { serverInfo, instructions } = server.manifest;
+  return {
+    protocolVersion: version,
+    capabilities: {
+      tools: {},
+      ...(version === LEGACY && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
+    },
+    serverInfo,
+    ...(instructions !== undefined && { instructions }),
+  };
+};
+
+/** Exactly `{}`: any key more and clients complain (B-12). */
+export const ping: Method = async () => ({});

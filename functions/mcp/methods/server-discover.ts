@@ -1,0 +1,14 @@
+import type { Method } from '../server.ts';
+import { SUPPORTED, TASKS_EXTENSION } from '../versions.ts';
+
+/** How long a client may keep what hardly ever changes, in ms (D-16). */
+export const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const;
+
+/** 2026-07-28 only (D-13, D-15, E-01). */
+export const serverDiscover: Method = async ({ wire }, { manifest }) =>
+  wire.result({
+    supportedVersions: SUPPORTED,
+    capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } },
+    ...(manifest.instructions !== undefined && { instructions: manifest.instructions }),
+    ...CACHE,
+  });

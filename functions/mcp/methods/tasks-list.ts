@@ -1,0 +1,25 @@
+import { InvalidParams } from '../../tasks/errors.ts';
+import { listPartition } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
+import { asOf } from '../../tasks/transitions.ts';
+import type { Method } from '../server.ts';
+import { view } from '../task-view.ts';
+
+/** 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23); a cursor is signed for its owner (C-24). */
+export const tasksList: Method = async ({ params, principal, wire }, server) => {
+  const owner = listPartition(principal);
+  if (owner === undefined) throw new InvalidParams('tasks/list needs the MCP-Session-Id that initialize gave');
+  const purpose = `cursor:${owner}`;
+  let after: string | undefined;
+  if (params.cursor !== undefined) {
+    const opened = typeof params.cursor === 'string' ? await server.signer.open(purpose, params.cursor) : undefined;
+    if (typeof opened !== 'string') throw new InvalidParams('cursor is not one of this list');
+    after = opened;
+  }
+  const page = await server.store.list(owner, limits.listPage, after);
+  const now = server.now();
+  const tasks = page.tasks
+    .flatMap((stored) => asOf(stored, now) ?? [])
+    .map((record) => wire.task(view(record, server)));
+  return { tasks, ...(page.last !== undefined && { nextCursor: await server.signer.seal(purpose, page.last) }) };
+};

@@ -1,0 +1,91 @@
+import {
+  HeaderMismatch,
+  InvalidParams,
+  MethodNotFound,
+  MissingClientCapability,
+  UnsupportedVersion,
+} from '../tasks/errors.ts';
+import type { Principal } from '../tasks/ids.ts';
+import { acceptedKinds } from './capabilities.ts';
+import { decodeHeaderValue } from './header-value.ts';
+import { type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
+import { isObject, type RpcRequest, resultMessage } from './jsonrpc.ts';
+import { methods } from './methods/index.ts';
+import type { Server } from './server.ts';
+import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './versions.ts';
+import { modernWire } from './wire/2026-07-28.ts';
+
+/** The body field that Mcp-Name repeats (requirements 1.3, E-31). */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+/** One 2026-07-28 request: the checks of requirements 1.2 in their order, then the method. */
+export async function serveModern(
+  request: HttpRequest,
+  message: RpcRequest,
+  version: string,
+  principal: Principal,
+  server: Server,
+): Promise<HttpReply> {
+  const capabilities = envelope(message);
+  const sent = header(request, 'mcp-protocol-version');
+  if (sent !== version) throw mismatch('MCP-Protocol-Version', sent, version);
+  if (version !== MODERN) throw new UnsupportedVersion(SUPPORTED, version);
+  const methodHeader = header(request, 'mcp-method');
+  if (methodHeader !== message.method) throw mismatch('Mcp-Method', methodHeader, message.method);
+  const method = methods.modern.get(message.method);
+  if (method === undefined) throw new MethodNotFound(message.method, { supported: SUPPORTED });
+  checkName(request, message);
+  const tasks = isObject(capabilities.extensions) && isObject(capabilities.extensions[TASKS_EXTENSION]);
+  if (message.method.startsWith('tasks/') && !tasks) {
+    throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
+  }
+  const replyHeaders: Record<string, string> = {};
+  const result = await method(
+    {
+      ...message,
+      wire: modernWire(server.manifest.serverInfo),
+      version,
+      principal,
+      accepts: acceptedKinds(capabilities),
+      tasks,
+      request,
+      replyHeaders,
+    },
+    server,
+  );
+  return jsonReply(200, resultMessage(message.id, result), replyHeaders);
+}
+
+/** M1: the client says what it can do on every request (D-01). */
+function envelope({ params }: RpcRequest): Record<string, unknown> {
+  const _meta = isObject(params._meta) ? params._meta : {};
+  const capabilities = _meta[meta.clientCapabilities];
+  if (!isObject(capabilities)) throw new InvalidParams(`_meta must hold '${meta.clientCapabilities}', an object`, 400);
+  const info = _meta[meta.clientInfo];
+  if (info !== undefined && !(isObject(info) && typeof info.name === 'string' && typeof info.version === 'string')) {
+    throw new InvalidParams(`_meta['${meta.clientInfo}'] needs name and version`, 400);
+  }
+  return capabilities;
+}
+
+/** M6: what a router went by is what the body says (D-05, D-06). */
+function checkName(request: HttpRequest, { method, params }: RpcRequest): void {
+  const field = NAMED_BY[method];
+  if (field === undefined) return;
+  const sent = header(request, 'mcp-name');
+  const value = params[field];
+  if (sent === undefined) throw mismatch('Mcp-Name', sent, String(value));
+  const decoded = decodeHeaderValue(sent);
+  if (decoded === undefined) throw new HeaderMismatch('Mcp-Name is not valid base64');
+  if (typeof value === 'string' && decoded !== value) throw mismatch('Mcp-Name', decoded, value);
+}
+
+function mismatch(name: string, sent: string | undefined, body: string): HeaderMismatch {
+  if (sent === undefined) return new HeaderMismatch(`${name} is missing`);
+  return new HeaderMismatch(`${name} '${sent.slice(0, 100)}' does not match body value '${body.slice(0, 100)}'`);
+}

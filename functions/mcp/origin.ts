@@ -1,0 +1,39 @@
+import { emptyReply, type HttpReply, type HttpRequest, header } from './http.ts';
+
+const ALLOWED_HEADERS = [
+  ...['authorization', 'content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
+  ...['last-event-id', 'idempotency-key'],
+];
+
+/** No Origin is fine: only browsers send one (A-08). */
+export function originAllowed(request: HttpRequest, allowed: readonly string[]): boolean {
+  const origin = header(request, 'origin');
+  return origin === undefined || allowed.some((pattern) => matches(origin, pattern));
+}
+
+/** Browsers show an answer to a page only with these (A-23). */
+export function corsHeaders(request: HttpRequest): Record<string, string> {
+  const origin = header(request, 'origin');
+  if (origin === undefined) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'www-authenticate, mcp-session-id',
+    vary: 'origin',
+  };
+}
+
+export function preflight(request: HttpRequest): HttpReply {
+  const asked = (header(request, 'access-control-request-headers') ?? '').toLowerCase().split(/\s*,\s*/);
+  const params = asked.filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name));
+  return emptyReply(204, {
+    'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+    'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),
+    'access-control-max-age': '7200',
+  });
+}
+
+function matches(origin: string, pattern: string): boolean {
+  if (!pattern.endsWith(':*')) return origin === pattern;
+  const host = pattern.slice(0, -2);
+  return origin === host || (origin.startsWith(`${host}:`) && /^\d{1,5}$/.test(origin.slice(host.length + 1)));
+}

@@ -1,0 +1,45 @@
+import type { Principal } from '../tasks/ids.ts';
+import type { TaskStore } from '../tasks/store.ts';
+import type { Workflow } from '../tasks/workflow.ts';
+import type { HttpRequest } from './http.ts';
+import type { Params, RequestId } from './jsonrpc.ts';
+import type { Manifest, ToolEntry, Validator } from './manifest.ts';
+import type { Signer } from './signing.ts';
+import type { Wire } from './wire/wire.ts';
+
+export interface Tool {
+  readonly entry: ToolEntry;
+  readonly validate: Validator;
+}
+
+/** All that a method needs of the world; each member can be replaced in a test. */
+export interface Server {
+  readonly manifest: Manifest;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly store: TaskStore;
+  readonly workflow: Workflow;
+  /** Invokes a forbidden tool; the JSON text it returned, or the name of the error that ended it. */
+  readonly invoke: (tool: ToolEntry, event: string) => Promise<{ readonly text: string } | { readonly error: string }>;
+  readonly signer: Signer;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** One request, understood: which revision it speaks, who sent it, what its client can do. */
+export interface Call {
+  readonly wire: Wire;
+  readonly version: string;
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Params;
+  readonly principal: Principal;
+  /** The kinds of input the client declared, e.g. `elicitation/create`, `elicitation/create:url`. */
+  readonly accepts: readonly string[];
+  /** 2026-07-28: this request declares the tasks extension (E-02). 2025-11-25: the revision has tasks (C-03). */
+  readonly tasks: boolean;
+  readonly request: HttpRequest;
+  /** Headers a method adds to the reply. */
+  readonly replyHeaders: Record<string, string>;
+}
+
+export type Method = (call: Call, server: Server) => Promise<object>;

@@ -1,0 +1,26 @@
+import { newSessionKey } from '../tasks/ids.ts';
+import { limits } from '../tasks/limits.ts';
+import type { Server } from './server.ts';
+
+/**
+ * A 2025-11-25 session without a session table (B-04): the id itself carries what `initialize` agreed on, signed.
+ * It tells anonymous callers apart and authorises nothing else.
+ */
+export interface Session {
+  readonly version: string;
+  readonly key: string;
+  readonly accepts: readonly string[];
+}
+
+const PURPOSE = 'session';
+
+export async function mintSession(server: Server, version: string, accepts: readonly string[]): Promise<string> {
+  const expires = Math.floor((server.now() + limits.session) / 1_000);
+  return server.signer.seal(PURPOSE, { version, key: newSessionKey(), accepts, expires });
+}
+
+/** The session of this id, or undefined when it is not ours or has ended (B-05). */
+export async function openSession(server: Server, id: string): Promise<Session | undefined> {
+  const opened = (await server.signer.open(PURPOSE, id)) as (Session & { expires: number }) | undefined;
+  return opened !== undefined && opened.expires * 1_000 > server.now() ? opened : undefined;
+}

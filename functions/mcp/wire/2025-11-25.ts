@@ -1,0 +1,51 @@
+import type { TaskRecord } from '../../tasks/record.ts';
+import type { ToolResult } from '../../tool/contract.ts';
+import { isObject } from '../jsonrpc.ts';
+import { RELATED_TASK } from '../versions.ts';
+import { errorSummary } from './tool-result.ts';
+import type { TaskView, Wire } from './wire.ts';
+
+/** The only place that knows the field names of 2025-11-25 (requirements B, C). */
+export const legacyWire: Wire = {
+  era: 'legacy',
+  result: (result) => result,
+  tool: ({ name, title, description, inputSchema, outputSchema, annotations, taskSupport }) => ({
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema,
+    ...(outputSchema?.type === 'object' && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
+    ...(taskSupport !== 'forbidden' && { execution: { taskSupport } }),
+  }),
+  toolResult: legacyToolResult,
+  taskCreated: (view) => ({ task: { ...task(view), status: 'working' } }),
+  task,
+  taskCancelled: task,
+};
+
+/** The answer of `tasks/result`: what the call would have returned, plus the task it belongs to (C-16, C-17). */
+export function relatedResult(record: TaskRecord, result: ToolResult): object {
+  const plain = legacyToolResult(result) as { _meta?: unknown };
+  const _meta = { ...(isObject(plain._meta) && plain._meta), [RELATED_TASK]: { taskId: record.taskId } };
+  return { ...plain, _meta };
+}
+
+function legacyToolResult(result: ToolResult): object {
+  const { resultType: _, structuredContent, ...rest } = result as ToolResult & { resultType?: unknown };
+  return { ...rest, ...(isObject(structuredContent) && { structuredContent }) };
+}
+
+function task({ record, pollInterval }: TaskView) {
+  const failedResult = record.status === 'completed' && record.isError === true;
+  const statusMessage = failedResult ? errorSummary(record) : record.statusMessage;
+  return {
+    taskId: record.taskId,
+    status: failedResult ? 'failed' : record.status,
+    ...(statusMessage !== undefined && { statusMessage }),
+    createdAt: new Date(record.createdAt).toISOString(),
+    lastUpdatedAt: new Date(record.updatedAt).toISOString(),
+    ttl: record.ttl,
+    pollInterval,
+  };
+}

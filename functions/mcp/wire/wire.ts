@@ -1,0 +1,22 @@
+import type { TaskRecord } from '../../tasks/record.ts';
+import type { ToolResult } from '../../tool/contract.ts';
+import type { ToolEntry } from '../manifest.ts';
+import type { Era } from '../versions.ts';
+
+/** A task as a reader sees it now: the record, and how long to wait before the next look (ms). */
+export interface TaskView {
+  readonly record: TaskRecord;
+  readonly pollInterval: number;
+}
+
+/** How one revision spells what both know. Two pure projections of one record (F-05 to F-08). */
+export interface Wire {
+  readonly era: Era;
+  /** Any result that has no shape of its own here. */
+  result(result: object): object;
+  tool(entry: ToolEntry): object;
+  toolResult(result: ToolResult): object;
+  taskCreated(task: TaskView): object;
+  task(task: TaskView): object;
+  taskCancelled(task: TaskView): object;
+}

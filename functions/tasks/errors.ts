@@ -1,0 +1,77 @@
+/** One base class; each subclass is one row of requirements 1.5. Messages are safe to show to a client (A-15). */
+export class McpError extends Error {
+  readonly code: number;
+  /** HTTP status in 2026-07-28; 2025-11-25 answers errors raised inside a method with 200. */
+  readonly httpStatus: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, options: { httpStatus?: number; data?: unknown } = {}) {
+    super(message);
+    this.name = new.target.name;
+    this.code = code;
+    this.httpStatus = options.httpStatus ?? 200;
+    this.data = options.data;
+  }
+}
+
+export class ParseError extends McpError {
+  constructor() {
+    super(-32700, 'Parse error: the body is not valid JSON', { httpStatus: 400 });
+  }
+}
+
+export class InvalidRequest extends McpError {
+  constructor(message: string, httpStatus = 400) {
+    super(-32600, message, { httpStatus });
+  }
+}
+
+export class MethodNotFound extends McpError {
+  constructor(method: string, data?: unknown) {
+    super(-32601, `Method not found: ${method.slice(0, 100)}`, { httpStatus: 404, data });
+  }
+}
+
+/** The method exists, but not for this tool (C-05, C-06). */
+export class NotSupportedByTool extends McpError {
+  constructor(message: string) {
+    super(-32601, message);
+  }
+}
+
+export class InvalidParams extends McpError {
+  constructor(message: string, httpStatus = 200) {
+    super(-32602, message, { httpStatus });
+  }
+}
+
+/** Unknown, foreign, expired and malformed ids get this same answer (C-28, E-15). */
+export class TaskNotFound extends InvalidParams {
+  constructor() {
+    super('Task not found');
+  }
+}
+
+export class InternalError extends McpError {
+  constructor(message = 'Internal error', data?: unknown) {
+    super(-32603, message, { data });
+  }
+}
+
+export class HeaderMismatch extends McpError {
+  constructor(detail: string) {
+    super(-32020, `Header mismatch: ${detail}`, { httpStatus: 400 });
+  }
+}
+
+export class MissingClientCapability extends McpError {
+  constructor(requiredCapabilities: Record<string, unknown>) {
+    super(-32021, 'Missing required client capability', { httpStatus: 400, data: { requiredCapabilities } });
+  }
+}
+
+export class UnsupportedVersion extends McpError {
+  constructor(supported: readonly string[], requested: string) {
+    super(-32022, 'Unsupported protocol version', { httpStatus: 400, data: { supported, requested } });
+  }
+}

@@ -1,0 +1,70 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { TaskKey } from './record.ts';
+
+/** Crockford's base 32, lower case: safe in an execution name, a header and a URL; sorts like the bytes. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const ID = /^(?:([0-9a-hjkmnp-tv-z]{26})_)?[0-9a-hjkmnp-tv-z]{36}$/;
+
+/**
+ * Who is calling. With auth on, only the verified key decides. Anonymous callers are told apart by their
+ * 2025-11-25 session, if they have one; otherwise each task is a partition of its own and its id a bearer key.
+ */
+export type Principal =
+  | { readonly kind: 'verified'; readonly key: string }
+  | { readonly kind: 'anonymous'; readonly session?: string };
+
+/** A new key, unguessable by at least 128 random bits (C-36, E-30), sorting by creation time within an owner. */
+export function newTaskKey(principal: Principal, now: number): TaskKey {
+  const id = encode(now, 10) + random(26);
+  if (principal.kind === 'verified') return { owner: principal.key, taskId: id };
+  if (principal.session === undefined) return { owner: `task#${id}`, taskId: id };
+  const partition = hashPart(principal.session);
+  return { owner: `session#${partition}`, taskId: `${partition}_${id}` };
+}
+
+/** Where a task with this id must lie for this caller; undefined when it cannot be one of ours. */
+export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefined {
+  const match = typeof taskId === 'string' ? ID.exec(taskId) : null;
+  if (!match) return undefined;
+  const id = match[0];
+  if (principal.kind === 'verified') return { owner: principal.key, taskId: id };
+  return { owner: match[1] === undefined ? `task#${id}` : `session#${match[1]}`, taskId: id };
+}
+
+/** The partition whose tasks this caller may list; undefined for an anonymous caller without a session. */
+export function listPartition(principal: Principal): string | undefined {
+  if (principal.kind === 'verified') return principal.key;
+  return principal.session === undefined ? undefined : `session#${hashPart(principal.session)}`;
+}
+
+/** Same name, same execution: starting a round twice starts it once. */
+export function executionName(taskId: string, round: number): string {
+  return `${taskId}-r${round}`;
+}
+
+/** Spreads unfinished tasks over the shards of the `due` index. */
+export function dueShard(taskId: string, shards: number): string {
+  return String(createHash('sha256').update(taskId).digest().readUInt16BE(0) % shards);
+}
+
+export function newSessionKey(): string {
+  return random(26);
+}
+
+function random(length: number): string {
+  return Array.from(randomBytes(length), (byte) => ALPHABET[byte & 31]).join('');
+}
+
+function encode(value: number, length: number): string {
+  let rest = value;
+  let text = '';
+  for (let i = 0; i < length; i++) {
+    text = ALPHABET[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function hashPart(text: string): string {
+  return Array.from(createHash('sha256').update(text).digest().subarray(0, 26), (byte) => ALPHABET[byte & 31]).join('');
+}

@@ -1,0 +1,39 @@
+import type { InputRequest } from '../tool/contract.ts';
+import type { TaskRecord } from './record.ts';
+
+/**
+ * Questions and answers of a task. The tool names a question; on the wire its key is `r<round>.<name>`, unique for
+ * the whole life of the task (E-20) whatever the tool asks again.
+ */
+
+/** What a tool returned to end its round. */
+interface Asked {
+  readonly inputRequests: Readonly<Record<string, InputRequest>>;
+  readonly requestState?: unknown;
+}
+
+const wireKey = (round: number, name: string): string => `r${round}.${name}`;
+
+/** The questions still open, by wire key; empty unless the task is input_required. */
+export function outstanding(record: TaskRecord): Record<string, InputRequest> {
+  if (record.status !== 'input_required' || record.asked === undefined) return {};
+  const { inputRequests } = JSON.parse(record.asked) as Asked;
+  const open = Object.entries(inputRequests)
+    .map(([name, request]) => [wireKey(record.round, name), request] as const)
+    .filter(([key]) => !Object.hasOwn(record.inputResponses ?? {}, key));
+  return Object.fromEntries(open);
+}
+
+/** The answers of all rounds by the tool's own names; of a name asked twice, the latest. */
+export function answersByName(record: TaskRecord): Record<string, unknown> {
+  const answers = Object.entries(record.inputResponses ?? {}).map(([key, text]) => {
+    const [, round = '0', name = key] = /^r(\d+)\.(.*)$/s.exec(key) ?? [];
+    return { round: Number(round), name, answer: JSON.parse(text) as unknown };
+  });
+  answers.sort((a, b) => a.round - b.round);
+  return Object.fromEntries(answers.map(({ name, answer }) => [name, answer]));
+}
+
+export function requestState(record: TaskRecord): unknown {
+  return record.asked === undefined ? null : ((JSON.parse(record.asked) as Asked).requestState ?? null);
+}

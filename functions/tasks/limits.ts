@@ -1,0 +1,26 @@
+/** Every bound a client or tool author can meet, in one place (design section 11; README "Limits"). */
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const KB = 1_000;
+
+export const limits = {
+  ttl: { default: 1 * HOUR, min: 1 * SECOND },
+  /** A finished write may arrive this late before a read calls the task failed. */
+  deadlineGrace: 30 * SECOND,
+  /** The record outlives both ttl and deadline by this, so that late writes still find it. */
+  retention: 24 * HOUR,
+  /** The sweep first looks at a task this long after its round began. */
+  firstDue: 60 * SECOND,
+  dueShards: 16,
+  pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
+  inlineWindow: 25 * SECOND,
+  listPage: 50,
+  body: 1_000 * KB,
+  jsonDepth: 64,
+  arguments: 200 * KB,
+  inputResponses: 32 * KB,
+  statusMessage: 500,
+  /** Step Functions' hard limit on an execution's input. */
+  executionInput: 262_144,
+  session: 24 * HOUR,
+} as const;

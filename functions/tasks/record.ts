@@ -1,0 +1,59 @@
+/** The one record of a task, as it lies in the tasks table (design section 4). Both eras are projections of it. */
+
+export type Status = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+
+export interface TaskRecord {
+  /** Partition key: whom the task belongs to. */
+  readonly owner: string;
+  /** Sort key. */
+  readonly taskId: string;
+  readonly status: Status;
+  /** 1, then +1 each time answered input restarts the work. */
+  readonly round: number;
+  readonly tool: string;
+  /** Milliseconds since the epoch, like every `…At` but `expiresAt`. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** How long the record can be read, in ms from `createdAt`. */
+  readonly ttl: number;
+  /** When unfinished work is given up. */
+  readonly deadlineAt: number;
+  readonly statusMessage?: string;
+  readonly progress?: number;
+  readonly progressTotal?: number;
+  /** The kinds of input the creating client declared (E-32), e.g. `elicitation/create`. */
+  readonly accepts?: readonly string[];
+
+  /** While input is required, and until the round it starts has ended: JSON text, exactly as the tool returned it. */
+  readonly asked?: string;
+  /** JSON text of the tool's arguments; kept only once a round ended in input_required. */
+  readonly arguments?: string;
+  /** Answers of all rounds, JSON text by wire key (`r<round>.<name>`); only while unfinished. */
+  readonly inputResponses?: Readonly<Record<string, string>>;
+
+  /** completed: JSON text of what the tool returned, byte for byte. */
+  readonly result?: string;
+  /** completed: the tool called its own result an error. Shown as `failed` in 2025-11-25 (F-06). */
+  readonly isError?: boolean;
+  /** failed: JSON text of a JSON-RPC error with an era-neutral code (F-12). */
+  readonly error?: string;
+
+  /** Shard and time of the sparse `due` index; only while unfinished. */
+  readonly due?: string;
+  readonly dueAt?: number;
+  /** DynamoDB TTL, in seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A JSON-RPC error as stored and as sent. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** A task's key: both parts of it come from the caller's identity and the id they sent. */
+export interface TaskKey {
+  readonly owner: string;
+  readonly taskId: string;
+}

@@ -1,0 +1,111 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { TaskKey, TaskRecord } from './record.ts';
+import type { Change } from './transitions.ts';
+
+/** The only place that holds DynamoDB expressions (design section 2). */
+export interface TaskStore {
+  /** False when a task with this key exists already. */
+  create(record: TaskRecord): Promise<boolean>;
+  get(key: TaskKey): Promise<TaskRecord | undefined>;
+  /** Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). */
+  list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
+  /** The record after the change, or undefined when it no longer allowed the change. */
+  apply(key: TaskKey, change: Change): Promise<TaskRecord | undefined>;
+  /** As apply, but reads nothing back: all that a tool's own credentials allow. */
+  applyBlind(key: TaskKey, change: Change): Promise<boolean>;
+}
+
+export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
+  const update = async (key: TaskKey, change: Change, returned: 'ALL_NEW' | 'NONE') =>
+    lost(
+      db.send(
+        new UpdateCommand({ TableName: table, Key: { ...key }, ...updateExpression(change), ReturnValues: returned }),
+      ),
+    );
+  return {
+    async create(record) {
+      const put = new PutCommand({
+        TableName: table,
+        Item: record,
+        ConditionExpression: 'attribute_not_exists(#taskId)',
+        ExpressionAttributeNames: { '#taskId': 'taskId' },
+      });
+      return (await lost(db.send(put))) !== undefined;
+    },
+    async get(key) {
+      const { Item } = await db.send(new GetCommand({ TableName: table, Key: { ...key }, ConsistentRead: true }));
+      return Item as TaskRecord | undefined;
+    },
+    async list(owner, limit, after) {
+      const page = await db.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: '#owner = :owner',
+          ExpressionAttributeNames: { '#owner': 'owner' },
+          ExpressionAttributeValues: { ':owner': owner },
+          ConsistentRead: true,
+          ScanIndexForward: false,
+          Limit: limit,
+          ...(after !== undefined && { ExclusiveStartKey: { owner, taskId: after } }),
+        }),
+      );
+      const last: unknown = page.LastEvaluatedKey?.taskId;
+      return { tasks: (page.Items ?? []) as TaskRecord[], ...(typeof last === 'string' && { last }) };
+    },
+    async apply(key, change) {
+      return (await update(key, change, 'ALL_NEW'))?.Attributes as TaskRecord | undefined;
+    },
+    async applyBlind(key, change) {
+      return (await update(key, change, 'NONE')) !== undefined;
+    },
+  };
+}
+
+/** Exported for the table of expressions in its test. */
+export function updateExpression(change: Change) {
+  const names: Record<string, string> = { '#status': 'status' };
+  const values: Record<string, unknown> = {};
+  const name = (attribute: string) => {
+    names[`#${attribute}`] = attribute;
+    return `#${attribute}`;
+  };
+  const value = (id: string, v: unknown) => {
+    values[`:${id}`] = v;
+    return `:${id}`;
+  };
+
+  const conditions = [`#status IN (${change.from.map((status, i) => value(`from${i}`, status)).join(', ')})`];
+  if (change.round !== undefined) conditions.push(`${name('round')} = ${value('inRound', change.round)}`);
+  if (change.answerCount !== undefined) {
+    conditions.push(`size(${name('inputResponses')}) = ${value('answerCount', change.answerCount)}`);
+  }
+
+  const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
+  for (const [i, [key, text]] of Object.entries(change.answers ?? {}).entries()) {
+    names[`#key${i}`] = key;
+    sets.push(`${name('inputResponses')}.#key${i} = ${value(`answer${i}`, text)}`);
+  }
+  const removes = (change.remove ?? []).filter((field) => !(field in change.set)).map(name);
+  return {
+    ConditionExpression: conditions.join(' AND '),
+    UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+  };
+}
+
+async function lost<T>(sent: Promise<T>): Promise<T | undefined> {
+  try {
+    return await sent;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import { dueShard } from './ids.ts';
+import { limits } from './limits.ts';
+import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
+
+/**
+ * The only place that decides how a task moves (C-10, E-14). Each function returns a change: what the record must
+ * still look like, and what is then written. The tool workflow's own two moves (`lib/workflow/*.jsonata`) are the
+ * same kind of change, made by Step Functions.
+ */
+export interface Change {
+  /** The write happens only while the record is in one of these… */
+  readonly from: readonly Status[];
+  /** …and in this round… */
+  readonly round?: number;
+  /** …and holds exactly so many answers, over all rounds: answers are only ever added. */
+  readonly answerCount?: number;
+  readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId' | 'inputResponses'>>;
+  /** Answers to add, JSON text by wire key. */
+  readonly answers?: Readonly<Record<string, string>>;
+  readonly remove?: readonly (keyof TaskRecord)[];
+}
+
+const MOVES: Readonly<Record<Status, readonly Status[]>> = {
+  working: ['input_required', 'completed', 'failed', 'cancelled'],
+  input_required: ['working', 'completed', 'failed', 'cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+};
+const RUNNING_FIELDS = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'progress', 'progressTotal'] as const;
+
+export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
+export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
+const sourcesOf = (to: Status): Status[] => (Object.keys(MOVES) as Status[]).filter((from) => canMove(from, to));
+
+/** A new task, working, in round 1 (C-09). `ttl` and `timeout` in ms. */
+export function create(
+  key: TaskKey,
+  task: { tool: string; ttl: number; timeout: number; accepts: readonly string[] },
+  now: number,
+): TaskRecord {
+  const deadlineAt = now + Math.min(task.timeout, task.ttl);
+  return {
+    ...key,
+    status: 'working',
+    round: 1,
+    tool: task.tool,
+    createdAt: now,
+    updatedAt: now,
+    ttl: task.ttl,
+    deadlineAt,
+    ...(task.accepts.length > 0 && { accepts: task.accepts }),
+    inputResponses: {},
+    due: dueShard(key.taskId, limits.dueShards),
+    dueAt: now + limits.firstDue,
+    expiresAt: Math.ceil((Math.max(now + task.ttl, deadlineAt) + limits.retention) / 1_000),
+  };
+}
+
+/** A task that ended before it could start: its arguments were refused, and the caller asked for a task (A-14, C-07). */
+export function createRefused(record: TaskRecord, result: string): TaskRecord {
+  const { due: _due, dueAt: _dueAt, ...rest } = record;
+  return { ...rest, status: 'completed', result, isError: true };
+}
+
+export function cancel(now: number): Change {
+  return {
+    from: sourcesOf('cancelled'),
+    set: { status: 'cancelled', updatedAt: now, statusMessage: 'Cancelled by the client' },
+    remove: RUNNING_FIELDS,
+  };
+}
+
+export function fail(error: RpcError, now: number, round?: number): Change {
+  return {
+    from: sourcesOf('failed'),
+    ...(round !== undefined && { round }),
+    set: { status: 'failed', updatedAt: now, statusMessage: error.message, error: JSON.stringify(error) },
+    remove: RUNNING_FIELDS,
+  };
+}
+
+export function progress(
+  round: number,
+  report: { message: string; progress?: number; total?: number },
+  now: number,
+): Change {
+  return {
+    from: ['working'],
+    round,
+    set: {
+      updatedAt: now,
+      statusMessage: report.message,
+      ...(report.progress !== undefined && { progress: report.progress }),
+      ...(report.total !== undefined && { progressTotal: report.total }),
+    },
+  };
+}
+
+/**
+ * Adds answers to outstanding questions. When they are the last ones, the same write starts the next round, so that
+ * "answered but not resumed" cannot be a state. `outstanding` are the wire keys still open in `record`.
+ */
+export function answer(
+  record: TaskRecord,
+  outstanding: readonly string[],
+  answers: Readonly<Record<string, string>>,
+  now: number,
+): Change {
+  const answerCount = Object.keys(record.inputResponses ?? {}).length;
+  const base = { from: ['input_required'] as const, round: record.round, answerCount, answers };
+  if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now } };
+  return {
+    ...base,
+    set: {
+      status: 'working',
+      round: record.round + 1,
+      updatedAt: now,
+      dueAt: Math.min(now + limits.firstDue, record.deadlineAt + limits.deadlineGrace),
+    },
+    remove: ['statusMessage'],
+  };
+}
+
+/**
+ * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed
+ * (E-28), failed once its deadline has (design section 9).
+ */
+export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
+  if (now >= record.createdAt + record.ttl) return undefined;
+  if (isTerminal(record.status) || now <= record.deadlineAt + limits.deadlineGrace) return record;
+  const message =
+    record.status === 'input_required' ? 'No answer came before the deadline' : 'The tool did not finish in time';
+  const error: RpcError = { code: -32603, message, data: { reason: 'DeadlineExceeded' } };
+  return { ...record, ...fail(error, record.deadlineAt + limits.deadlineGrace).set };
+}

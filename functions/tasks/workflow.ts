@@ -1,0 +1,63 @@
+import {
+  ExecutionAlreadyExists,
+  type SFNClient,
+  StartExecutionCommand,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { executionName } from './ids.ts';
+import { answersByName, requestState } from './input.ts';
+import type { TaskKey, TaskRecord } from './record.ts';
+
+/** What a tool workflow is started with: `$states.context.Execution.Input` in `lib/workflow`. */
+export interface RoundInput extends TaskKey {
+  readonly tool: string;
+  readonly round: number;
+  readonly deadlineAt: number;
+  /** JSON text, so that numbers survive as they were sent. */
+  readonly arguments: string;
+  readonly accepts: readonly string[];
+  readonly inputResponses: Readonly<Record<string, unknown>>;
+  readonly requestState: unknown;
+}
+
+export interface Workflow {
+  /** Starts the record's current round. Starting it again is harmless: the execution's name is the round's. */
+  start(record: TaskRecord, machine: string, input: string): Promise<void>;
+  /** Best effort: the record is fenced already, so a run that goes on can no longer change it. */
+  stop(record: TaskRecord, machine: string): Promise<void>;
+}
+
+/** The input of the record's current round. `args` is the JSON text of the tool's arguments. */
+export function roundInput(record: TaskRecord, args: string): string {
+  const input: RoundInput = {
+    owner: record.owner,
+    taskId: record.taskId,
+    tool: record.tool,
+    round: record.round,
+    deadlineAt: record.deadlineAt,
+    arguments: args,
+    accepts: record.accepts ?? [],
+    inputResponses: answersByName(record),
+    requestState: requestState(record),
+  };
+  return JSON.stringify(input);
+}
+
+/** `machineArnPrefix` is what the ARN of every tool workflow of this server begins with. */
+export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
+  return {
+    async start(record, machine, input) {
+      const name = executionName(record.taskId, record.round);
+      try {
+        await sfn.send(new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input }));
+      } catch (error) {
+        if (!(error instanceof ExecutionAlreadyExists)) throw error;
+      }
+    },
+    async stop(record, machine) {
+      const machineArn = (machineArnPrefix + machine).replace(':stateMachine:', ':execution:');
+      const executionArn = `${machineArn}:${executionName(record.taskId, record.round)}`;
+      await sfn.send(new StopExecutionCommand({ executionArn, cause: 'The task was cancelled' }));
+    },
+  };
+}

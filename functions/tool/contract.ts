@@ -1,0 +1,62 @@
+/**
+ * What a tool function receives and may return: plain JSON, no library needed, any language
+ * (design section 8). The same contract serves forbidden, optional and required tools.
+ */
+
+/** One question a tool asks the client, as both protocol revisions spell it: a method of the client and its params. */
+export interface InputRequest {
+  /** `elicitation/create` or `sampling/createMessage`. */
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The client's answer to one question, e.g. `{ action: 'accept', content: {...} }` for an elicitation. */
+export type InputResponse = Readonly<Record<string, unknown>>;
+
+/** Where and for which task the function runs. Absent when the tool is invoked directly (`forbidden`). */
+export interface TaskContext {
+  readonly taskId: string;
+  /** Whom the task belongs to, as an opaque key; needed only to report progress. */
+  readonly owner: string;
+  /** 1, then +1 each time answered input restarts the work. `(taskId, round)` is a good idempotency key. */
+  readonly round: number;
+  /** 0 for the first try of this round, +1 for each retry by the workflow. */
+  readonly attempt: number;
+  /** When unfinished work is given up, in milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+/** The event a tool function is invoked with. */
+export interface ToolEvent<A = Record<string, unknown>> {
+  /** The name the tool was registered under. */
+  readonly name: string;
+  /** Already validated against the tool's `inputSchema`. */
+  readonly arguments: A;
+  readonly task?: TaskContext;
+  /** Answers by the key the tool asked under; of a key asked twice, the latest. Empty in round 1. */
+  readonly inputResponses: Readonly<Record<string, InputResponse>>;
+  /** What the tool returned as `requestState` with its last questions; null in round 1. */
+  readonly requestState: unknown;
+}
+
+/** One content block of a CallToolResult: text, image, audio, resource or resource_link. */
+export interface ContentBlock {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** A CallToolResult as both revisions define it. */
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+}
+
+/** Ends the round: the questions go to the client, and the answers start the next round. */
+export interface InputRequired {
+  readonly inputRequests: Readonly<Record<string, InputRequest>>;
+  readonly requestState?: unknown;
+}
+
+/** Anything else a function returns (a string, any JSON) becomes text and, for objects, structuredContent. */
+export type ToolReturn = ToolResult | InputRequired | string | number | boolean | null | object;

@@ -1,0 +1,3 @@
+export { type AnonymousAuth, type Auth, anonymous } from './auth.ts';
+export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
+export type { ToolProps } from './tool.ts';

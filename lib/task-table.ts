@@ -1,0 +1,26 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, Billing, ProjectionType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+
+/**
+ * The tasks table (design section 4): owner and taskId as key, so that a foreign task is not found by construction;
+ * the sparse index `due` holds unfinished tasks only.
+ */
+export function taskTable(scope: Construct, removalPolicy = RemovalPolicy.RETAIN): TableV2 {
+  return new TableV2(scope, 'Tasks', {
+    partitionKey: { name: 'owner', type: AttributeType.STRING },
+    sortKey: { name: 'taskId', type: AttributeType.STRING },
+    billing: Billing.onDemand(),
+    timeToLiveAttribute: 'expiresAt',
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    removalPolicy,
+    globalSecondaryIndexes: [
+      {
+        indexName: 'due',
+        partitionKey: { name: 'due', type: AttributeType.STRING },
+        sortKey: { name: 'dueAt', type: AttributeType.NUMBER },
+        projectionType: ProjectionType.KEYS_ONLY,
+      },
+    ],
+  });
+}

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
+import {
+  answer,
+  asOf,
+  type Change,
+  cancel,
+  canMove,
+  create,
+  fail,
+  isTerminal,
+  progress,
+} from '../../../functions/tasks/transitions.ts';
+
+const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
+const now = 1_700_000_000_000;
+const error = { code: -32603, message: 'no' };
+const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
+  ...create({ owner: 'o', taskId: 't' }, { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [] }, now),
+  ...over,
+});
+/** What the store does with a change, without a table. */
+const applied = (before: TaskRecord, change: Change): TaskRecord | undefined => {
+  const fits =
+    change.from.includes(before.status) &&
+    (change.round === undefined || change.round === before.round) &&
+    (change.answerCount === undefined || change.answerCount === Object.keys(before.inputResponses ?? {}).length);
+  if (!fits) return undefined;
+  const after: Record<string, unknown> = { ...before, ...change.set };
+  for (const field of change.remove ?? []) if (!(field in change.set)) delete after[field];
+  if (change.answers) after.inputResponses = { ...before.inputResponses, ...change.answers };
+  return after as unknown as TaskRecord;
+};
+
+describe('moves', () => {
+  test('terminal states never change, and nothing moves to itself (C-10, E-14)', () => {
+    for (const from of statuses) {
+      for (const to of statuses) {
+        const legal =
+          from !== to &&
+          (from === 'working' || from === 'input_required') &&
+          (to !== 'working' || from === 'input_required');
+        expect(canMove(from, to), `${from} -> ${to}`).toBe(legal);
+      }
+    }
+  });
+
+  test('a task begins working, in round 1, listed as unfinished (C-09)', () => {
+    expect(record()).toMatchObject({ status: 'working', round: 1, dueAt: now + 60_000, inputResponses: {} });
+  });
+
+  test('the deadline never lies beyond the ttl, and the record outlives both by a day', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1_000, max: 10 ** 9 }),
+        fc.integer({ min: 1_000, max: 900_000 }),
+        (ttl, timeout) => {
+          const made = create({ owner: 'o', taskId: 't' }, { tool: 'x', ttl, timeout, accepts: [] }, now);
+          expect(made.deadlineAt).toBeLessThanOrEqual(now + ttl);
+          expect(made.expiresAt * 1_000).toBeGreaterThanOrEqual(now + ttl + 24 * 3_600_000);
+        },
+      ),
+    );
+  });
+
+  test('any order of any changes: once terminal, the record stays as it is (C-10, C-27)', () => {
+    const changes = fc.constantFrom<(r: TaskRecord) => Change>(
+      () => cancel(now + 1),
+      () => fail(error, now + 2),
+      () => fail(error, now + 2, 1),
+      (r) => progress(r.round, { message: 'm' }, now + 3),
+      (r) => answer(r, ['r1.a'], { 'r1.a': '{}' }, now + 4),
+      () => ({ from: ['working'], round: 1, set: { status: 'completed', result: '1' } }),
+      () => ({ from: ['working'], round: 1, set: { status: 'input_required', asked: '{}' } }),
+    );
+    fc.assert(
+      fc.property(fc.array(changes, { maxLength: 12 }), (steps) => {
+        let current = record();
+        for (const step of steps) {
+          const next = applied(current, step(current));
+          if (isTerminal(current.status)) expect(next).toBeUndefined();
+          else if (next && next.status !== current.status) expect(canMove(current.status, next.status)).toBe(true);
+          current = next ?? current;
+        }
+      }),
+    );
+  });
+});
+
+describe('answers', () => {
+  const asking = record({ status: 'input_required', arguments: '{}', asked: '{}' });
+
+  test('a partial answer leaves the task waiting (E-19)', () => {
+    const after = applied(asking, answer(asking, ['r1.a', 'r1.b'], { 'r1.a': '{}' }, now));
+    expect(after).toMatchObject({ status: 'input_required', round: 1, inputResponses: { 'r1.a': '{}' } });
+  });
+
+  test('the last answer starts the next round in the same write (C-22)', () => {
+    const after = applied(asking, answer(asking, ['r1.a'], { 'r1.a': '{}' }, now));
+    expect(after).toMatchObject({ status: 'working', round: 2, dueAt: now + 40_000 });
+  });
+
+  test('two answers decided on the same record: the second one loses (F-09)', () => {
+    const first = answer(asking, ['r1.a', 'r1.b'], { 'r1.a': '1' }, now);
+    const second = answer(asking, ['r1.a', 'r1.b'], { 'r1.a': '2' }, now);
+    const after = applied(asking, first);
+    expect(after && applied(after, second)).toBeUndefined();
+  });
+});
+
+describe('what a reader sees', () => {
+  test('past its ttl a task is gone, whatever its status (E-28)', () => {
+    for (const status of statuses) expect(asOf(record({ status }), now + 60_000)).toBeUndefined();
+  });
+
+  test('past its deadline and the grace an unfinished task reads as failed', () => {
+    expect(asOf(record(), now + 40_000)?.status).toBe('working');
+    for (const status of ['working', 'input_required'] as const) {
+      expect(asOf(record({ status }), now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 40_000 });
+    }
+    expect(asOf(record({ status: 'completed' }), now + 40_001)?.status).toBe('completed');
+  });
+});

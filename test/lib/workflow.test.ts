@@ -1,0 +1,145 @@
+import jsonata from 'jsonata';
+import { describe, expect, test } from 'vitest';
+import { definition, include } from '../../lib/tool-workflow.ts';
+
+const input = {
+  owner: 'o',
+  taskId: 't',
+  tool: 'x',
+  round: 2,
+  deadlineAt: 1_000,
+  arguments: '{"n":9007199254740991}',
+  accepts: ['elicitation/create'],
+  inputResponses: { a: { action: 'accept' } },
+  requestState: null,
+};
+
+async function evaluate(file: string, states: object, suffix = ''): Promise<Record<string, never>> {
+  const expression = jsonata(`(${include(`<${file}>`).replaceAll('${ToolTimeoutSeconds}', '60')})${suffix}`);
+  expression.registerFunction('parse', (text: string) => JSON.parse(text) as unknown);
+  const context = { Execution: { Input: input }, State: { RetryCount: 1 } };
+  return JSON.parse(JSON.stringify(await expression.evaluate(undefined, { states: { context, ...states } })));
+}
+const finished = (payload: string, more: object = {}) =>
+  evaluate('finished.jsonata', { result: { Payload: payload, ...more } });
+
+/** The write's names and placeholders must match its expression: DynamoDB refuses unused ones. */
+function checkPlaceholders(write: { update: string; names: object; values: object }) {
+  const text = `${write.update} #status = :working AND #round = :inRound`;
+  expect(new Set(text.match(/#\w+/g))).toEqual(new Set(Object.keys(write.names)));
+  expect(new Set(text.match(/:\w+/g))).toEqual(new Set(Object.keys(write.values)));
+}
+
+describe('finished.jsonata', () => {
+  test.each([
+    ['"text"', false],
+    ['{"content":[],"isError":true}', true],
+    ['{"isError":"yes"}', false],
+    ['[1,2]', false],
+    ['null', false],
+    ['0', false],
+  ])('%s completes the task, isError %s', async (payload, isError) => {
+    const write = await finished(payload);
+    expect(write).toMatchObject({
+      values: {
+        ':status': { S: 'completed' },
+        ':result': { S: payload },
+        ':isError': { BOOL: isError },
+        ':inRound': { N: '2' },
+      },
+    });
+    checkPlaceholders(write as never);
+  });
+
+  test('a result is stored as it came, digit for digit', async () => {
+    const payload = '{"id":9007199254740991,"pi":3.141592653589793,"micros":1763634000123457}';
+    expect((await finished(payload)).values[':result']).toEqual({ S: payload });
+  });
+
+  test('questions end the round and keep the arguments for the next', async () => {
+    const payload = '{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"?"}}},"requestState":1}';
+    const write = await finished(payload);
+    expect(write.values).toMatchObject({
+      ':status': { S: 'input_required' },
+      ':asked': { S: payload },
+      ':arguments': { S: input.arguments },
+      ':dueAt': { N: '31000' },
+    });
+    checkPlaceholders(write as never);
+  });
+
+  test.each([
+    ['{"inputRequests":{}}', 'InputRequestInvalid'],
+    ['{"inputRequests":[]}', 'InputRequestInvalid'],
+    ['{"inputRequests":null}', 'InputRequestInvalid'],
+    ['{"inputRequests":{"a":5}}', 'InputRequestInvalid'],
+    ['{"inputRequests":{"a":{"method":"elicitation/create"}}}', 'InputRequestInvalid'],
+    ['{"inputRequests":{"a":{"method":"sampling/createMessage","params":{}}}}', 'InputNotSupported'],
+    ['{"inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"url"}}}}', 'InputNotSupported'],
+    [
+      `{"inputRequests":{"a":{"method":"elicitation/create","params":{}}},"requestState":"${'x'.repeat(200_000)}"}`,
+      'InputRequestTooLarge',
+    ],
+  ])('a question that cannot be asked fails the task: %.60s (E-32)', async (payload, reason) => {
+    const write = await finished(payload);
+    expect(write.values[':status']).toEqual({ S: 'failed' });
+    expect(JSON.parse(write.values[':error']['S'])).toMatchObject({ code: -32603, data: { reason } });
+    checkPlaceholders(write as never);
+  });
+
+  test('a function error fails the task with its type, without its message or stack (A-15)', async () => {
+    const write = await finished('{"errorType":"TypeError","errorMessage":"secret","trace":["at x"]}', {
+      FunctionError: 'Unhandled',
+    });
+    expect(JSON.parse(write.values[':error']['S'])).toEqual({
+      code: -32603,
+      message: 'The tool failed',
+      data: { reason: 'TypeError' },
+    });
+    expect(JSON.stringify(write)).not.toContain('secret');
+  });
+});
+
+describe('failed.jsonata', () => {
+  test.each([
+    ['States.Timeout', 'The tool ran out of its time'],
+    ['States.DataLimitExceeded', "The tool's result is too large: a workflow carries at most 256 KiB"],
+    ['Whatever', 'The tool failed'],
+  ])('%s', async (reason, message) => {
+    const write = await evaluate('failed.jsonata', { errorOutput: { Error: reason } }, '($states.errorOutput.Error)');
+    expect(write.values[':statusMessage']).toEqual({ S: message });
+    checkPlaceholders(write as never);
+  });
+});
+
+describe('tool-event.jsonata and run-timeout.jsonata', () => {
+  test('the function gets the contract, arguments digit for digit', async () => {
+    expect(await evaluate('tool-event.jsonata', {})).toEqual({
+      name: 'x',
+      arguments: { n: 9007199254740991 },
+      task: { taskId: 't', owner: 'o', round: 2, attempt: 1, deadline: 1_000 },
+      inputResponses: { a: { action: 'accept' } },
+      requestState: null,
+    });
+  });
+
+  test('a run past its deadline still gets a legal timeout', async () => {
+    expect(await evaluate('run-timeout.jsonata', {})).toBe(1);
+  });
+});
+
+describe('definition', () => {
+  test('side effects happen at most once: only surely unexecuted runs are retried, unless the tool allows more', () => {
+    const errors = (repeatable: boolean) => JSON.parse(definition(repeatable)).States.Run.Retry[0].ErrorEquals;
+    expect(errors(false)).toEqual(['Lambda.TooManyRequestsException']);
+    expect(errors(true)).toContain('Lambda.ServiceException');
+  });
+
+  test('nothing is left to fill in but the substitutions of CloudFormation', () => {
+    const text = definition(false);
+    expect(text).not.toMatch(/<[a-z ]+(\.jsonata)?>/);
+    expect(new Set(text.match(/\$\{\w+\}/g))).toEqual(
+      new Set(['${FunctionArn}', '${TableName}', '${ToolTimeoutSeconds}']),
+    );
+  });
+});

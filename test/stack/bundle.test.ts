@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { bundleEndpoint } from '../../lib/mcp-code.ts';
+
+const manifest = {
+  serverInfo: { name: 's', version: '1' },
+  maxTtl: 1,
+  allowedOrigins: [],
+  tools: [
+    { name: 't', description: 'd', inputSchema: { type: 'object' }, taskSupport: 'forbidden', timeout: 1 } as const,
+  ],
+};
+
+const probe = `
+  globalThis.awslambda = { streamifyResponse: (f) => f, HttpResponseStream: { from: (s) => s } };
+  process.env.AWS_REGION = 'us-east-1';
+  const { handler } = require(process.argv[1]);
+  const list = process.moduleLoadList.filter((name) => /undici/.test(name));
+  console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;
+
+test('the endpoint is one CommonJS file under 450 KB whose loading does not load undici', () => {
+  bundleEndpoint(manifest, (folder) => {
+    expect(readdirSync(folder)).toEqual(['index.js']);
+    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(450_000);
+    const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
+  });
+});
+
+test('the probe does see undici when it is loaded', () => {
+  const printed = execFileSync(process.execPath, ['-e', `new Request('http://a'); ${probe}`, 'node:path'], {
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(printed).undici.length).toBeGreaterThan(0);
+});

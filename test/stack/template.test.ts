@@ -1,0 +1,188 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { describe, expect, test } from 'vitest';
+import { anonymous, McpTaskServer, type ToolProps } from '../../lib/index.ts';
+import { definition } from '../../lib/tool-workflow.ts';
+
+const schema = { type: 'object' };
+
+function makeStack(add: (server: McpTaskServer, handler: LambdaFunction) => void) {
+  const stack = new Stack(new App(), 'S');
+  const handler = new LambdaFunction(stack, 'F', {
+    runtime: Runtime.NODEJS_24_X,
+    handler: 'index.handler',
+    code: Code.fromInline('exports.handler = async () => 1'),
+  });
+  add(new McpTaskServer(stack, 'Server', { auth: anonymous() }), handler);
+  return Template.fromStack(stack);
+}
+
+const template = makeStack((server, handler) => {
+  const tool = { handler, description: 'd', inputSchema: schema };
+  server.addTool('plain', tool);
+  server.addTool('maybe', { ...tool, taskSupport: 'optional', timeout: Duration.seconds(7) });
+  server.addTool('always', { ...tool, taskSupport: 'required', annotations: { idempotentHint: true } });
+});
+const resources = template.toJSON().Resources as Record<string, { Type: string; Properties: Record<string, never> }>;
+
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Resource?: unknown;
+  Condition?: unknown;
+}
+const statements = Object.values(resources)
+  .filter(({ Type }) => Type === 'AWS::IAM::Policy' || Type === 'AWS::IAM::Role')
+  .flatMap(({ Properties: p }): Statement[] => [
+    ...((p as { PolicyDocument?: { Statement: Statement[] } }).PolicyDocument?.Statement ?? []),
+    ...((p as { Policies?: { PolicyDocument: { Statement: Statement[] } }[] }).Policies ?? []).flatMap(
+      (x) => x.PolicyDocument.Statement,
+    ),
+  ]);
+
+describe('the template', () => {
+  test('has one state machine per task-capable tool, holding the very text of lib/workflow', () => {
+    const machines = template.findResources('AWS::StepFunctions::StateMachine');
+    expect(Object.keys(machines)).toHaveLength(2);
+    const texts = Object.values(machines).map((m) => m.Properties.DefinitionString);
+    expect(new Set(texts)).toEqual(new Set([definition(false), definition(true)]));
+  });
+
+  test('each machine may invoke one function and update one table', () => {
+    template.hasResourceProperties('AWS::IAM::Role', {
+      AssumeRolePolicyDocument: { Statement: [Match.objectLike({ Principal: { Service: 'states.amazonaws.com' } })] },
+      Policies: [
+        {
+          PolicyName: 'RunAndFinish',
+          PolicyDocument: {
+            Version: '2012-10-17',
+            Statement: [
+              {
+                Effect: 'Allow',
+                Action: 'lambda:InvokeFunction',
+                Resource: { 'Fn::GetAtt': [Match.anyValue(), 'Arn'] },
+              },
+              { Effect: 'Allow', Action: 'dynamodb:UpdateItem', Resource: { 'Fn::GetAtt': [Match.anyValue(), 'Arn'] } },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
+  test('the API is regional, and every method streams', () => {
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', { EndpointConfiguration: { Types: ['REGIONAL'] } });
+    const methods = Object.values(template.findResources('AWS::ApiGateway::Method')).map((m) => m.Properties);
+    expect(methods.map((m) => m.HttpMethod).sort()).toEqual(['DELETE', 'GET', 'OPTIONS', 'POST']);
+    for (const method of methods) {
+      expect(method.Integration.ResponseTransferMode).toBe('STREAM');
+      expect(JSON.stringify(method.Integration.Uri)).toContain('response-streaming-invocations');
+    }
+  });
+
+  test('no statement has * as its resource, outside X-Ray and log delivery', () => {
+    const open = statements
+      .filter(({ Resource }) => [Resource].flat().includes('*'))
+      .flatMap(({ Action }) => [Action].flat());
+    expect(open.length).toBeGreaterThan(0);
+    expect(open.filter((action) => !/^(xray:|logs:\w*(LogDeliver|ResourcePolic|LogGroups))/.test(action))).toEqual([]);
+  });
+
+  test('no statement allows whole services, Scan, or deleting', () => {
+    const actions = statements.flatMap(({ Action }) => [Action].flat());
+    expect(actions.filter((action) => action.includes('*') || /Scan|Delete(Item|Table)/.test(action))).toEqual([]);
+  });
+
+  test('the table: on demand, TTL, point-in-time recovery, sparse index, kept by default', () => {
+    template.hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Retain',
+      Properties: Match.objectLike({
+        BillingMode: 'PAY_PER_REQUEST',
+        TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+        GlobalSecondaryIndexes: [Match.objectLike({ IndexName: 'due', Projection: { ProjectionType: 'KEYS_ONLY' } })],
+        Replicas: [Match.objectLike({ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } })],
+      }),
+    });
+  });
+
+  test('the endpoint: Node 24 on arm64; a tool may report progress and nothing else', () => {
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: Match.stringLikeRegexp('MCP endpoint'),
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Environment: { Variables: Match.objectLike({ TOOL_FUNCTIONS: { Ref: Match.anyValue() } }) },
+    });
+    const limited = statements.filter(({ Condition }) =>
+      JSON.stringify(Condition ?? '').includes('dynamodb:Attributes'),
+    );
+    expect(limited).toHaveLength(1);
+    expect(JSON.stringify(limited[0]?.Condition)).not.toMatch(/result|error|"asked"/);
+  });
+});
+
+describe('a wrong registration fails at synth, with the name of the tool', () => {
+  const wrong: [string, string, Partial<ToolProps>, RegExp][] = [
+    ['a name clients refuse', 'no spaces', {}, /'no spaces': a name is/],
+    ['no description', 'x', { description: ' ' }, /'x': give it a description/],
+    ['not an object', 'x', { inputSchema: { type: 'string' } }, /'x': inputSchema.type/],
+    [
+      'a broken schema',
+      'x',
+      { inputSchema: { type: 'object', properties: { a: { type: 'nonsense' } } } },
+      /'x': inputSchema:/,
+    ],
+    [
+      'a keyword that would be misjudged',
+      'x',
+      { inputSchema: { type: 'object', $dynamicRef: '#a' } },
+      /'x': .*\$dynamicRef/,
+    ],
+    [
+      'an unknown dialect',
+      'x',
+      { inputSchema: { type: 'object', $schema: 'http://example.com/s' } },
+      /'x': .*example\.com/,
+    ],
+    [
+      'a remote reference',
+      'x',
+      { inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.com/s' } } } },
+      /'x': inputSchema:/,
+    ],
+    [
+      'a timeout Lambda does not have',
+      'x',
+      { timeout: Duration.minutes(16) },
+      /'x': a Lambda function runs 15 minutes/,
+    ],
+    [
+      'a header mark on an object',
+      'x',
+      { inputSchema: { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } } },
+      /'x': x-mcp-header of 'a' needs type/,
+    ],
+    [
+      'a header mark out of reach',
+      'x',
+      { inputSchema: { type: 'object', anyOf: [{ properties: { a: { 'x-mcp-header': 'A' } } }] } },
+      /'x': .*'anyOf'/,
+    ],
+  ];
+  test.each(wrong)('%s (A-16, A-18, D-08)', (_title, name, props, message) => {
+    const make = () =>
+      makeStack((server, handler) =>
+        server.addTool(name, { handler, description: 'd', inputSchema: schema, ...props }),
+      );
+    expect(make).toThrow(message);
+  });
+
+  test('a name twice (A-18)', () => {
+    const make = () =>
+      makeStack((server, handler) => {
+        server.addTool('x', { handler, description: 'd', inputSchema: schema });
+        server.addTool('x', { handler, description: 'd', inputSchema: schema });
+      });
+    expect(make).toThrow(/'x': registered twice/);
+  });
+});

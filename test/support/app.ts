@@ -1,0 +1,50 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { anonymous, McpTaskServer } from '../../lib/index.ts';
+
+/** The app most tests run against: one function that serves every tool of ./tools.ts. */
+const stack = new Stack(new App(), 'Test');
+const handler = new NodejsFunction(stack, 'Tools', {
+  entry: 'test/support/tools.ts',
+  runtime: Runtime.NODEJS_24_X,
+  architecture: Architecture.ARM_64,
+  timeout: Duration.seconds(60),
+  memorySize: 512,
+  bundling: { format: OutputFormat.CJS, target: 'node24', mainFields: ['module', 'main'], bundleAwsSDK: true },
+});
+const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+
+const any = { type: 'object' } as const;
+const numbers = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } }, required: [name] });
+const optional = { handler, inputSchema: any, taskSupport: 'optional' } as const;
+const required = { handler, inputSchema: any, taskSupport: 'required' } as const;
+
+server.addTool('direct_echo', { handler, description: 'Returns its arguments', inputSchema: any });
+server.addTool('echo', { ...optional, description: 'Returns its arguments' });
+server.addTool('returns', {
+  ...optional,
+  description: 'Returns the given JSON',
+  annotations: { idempotentHint: true },
+});
+server.addTool('sleep', {
+  ...optional,
+  description: 'Waits',
+  inputSchema: numbers('ms'),
+  timeout: Duration.seconds(30),
+});
+server.addTool('steps', { ...optional, description: 'Reports steps', inputSchema: numbers('steps') });
+server.addTool('throws', { ...optional, description: 'Throws' });
+server.addTool('direct_throws', { handler, description: 'Throws', inputSchema: any });
+server.addTool('brief', { ...optional, description: 'Works longer than it may', timeout: Duration.seconds(1) });
+server.addTool('big', { ...optional, description: 'Returns many bytes', inputSchema: numbers('bytes') });
+server.addTool('counter', { ...optional, description: 'Counts invocations of its container' });
+server.addTool('event', { ...optional, description: 'Returns its event' });
+server.addTool('ask', { ...required, description: 'Asks once' });
+server.addTool('ask_two', { ...required, description: 'Asks two questions at once' });
+server.addTool('ask_twice', { ...required, description: 'Asks the same twice' });
+server.addTool('with_header', {
+  handler,
+  description: 'An argument that travels in a header, too',
+  inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
+});

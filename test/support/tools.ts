@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ToolEvent, ToolReturn } from '../../functions/tool/contract.ts';
+import { reportProgress } from '../../functions/tool/progress.ts';
+
+type Tool = (event: ToolEvent) => Promise<ToolReturn> | ToolReturn;
+
+const elicit = (message: string) => ({
+  method: 'elicitation/create',
+  params: {
+    message,
+    requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+  },
+});
+let invocations = 0;
+
+function throws(): never {
+  throw new TypeError('secret-in-message');
+}
+
+/** Small tools for tests: each does exactly what its arguments say. */
+const tools: Record<string, Tool> = {
+  echo: ({ arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: args }),
+  direct_echo: ({ arguments: args, task }) => ({ args, hadTask: task !== undefined }),
+  returns: ({ arguments: args }) => JSON.parse(String(args.json)) as ToolReturn,
+  async sleep({ arguments: args }) {
+    await sleep(Number(args.ms));
+    return `slept ${args.ms} ms`;
+  },
+  async steps({ arguments: args, task }) {
+    for (let step = 1; step <= Number(args.steps); step++) {
+      if (!(await reportProgress(task, `step ${step}`, { progress: step, total: Number(args.steps) })))
+        return 'stopped';
+      await sleep(1_050);
+    }
+    return 'done';
+  },
+  throws,
+  direct_throws: throws,
+  async brief() {
+    await sleep(20_000);
+    return 'too late';
+  },
+  big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
+  counter: () => ({ invocations: ++invocations }),
+  event: (event) => ({ event }),
+  ask({ inputResponses, requestState, task }) {
+    const answer = inputResponses.confirm;
+    if (answer === undefined)
+      return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
+    return { answer, requestState, round: task?.round };
+  },
+  ask_two({ inputResponses }) {
+    const { first, second } = inputResponses;
+    if (first === undefined) return { inputRequests: { first: elicit('First?'), second: elicit('Second?') } };
+    return { first, second };
+  },
+  ask_twice({ inputResponses, requestState }) {
+    if (requestState === null) return { inputRequests: { same: elicit('Once?') }, requestState: 'once' };
+    if (requestState === 'once') return { inputRequests: { same: elicit('Twice?') }, requestState: 'twice' };
+    return { last: inputResponses.same };
+  },
+};
+
+export async function handler(event: ToolEvent): Promise<ToolReturn> {
+  const tool = tools[event.name];
+  if (tool === undefined) throw new Error(`No such test tool: ${event.name}`);
+  return tool(event);
+}
