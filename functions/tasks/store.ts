@@ -26,7 +26,12 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
   const update = async (key: TaskKey, change: Change, returned: 'ALL_NEW' | 'NONE') =>
     lost(
       db.send(
-        new UpdateCommand({ TableName: table, Key: { ...key }, ...updateExpression(change), ReturnValues: returned }),
+        new UpdateCommand({
+          TableName: table,
+          Key: tableKey(key),
+          ...updateExpression(change),
+          ReturnValues: returned,
+        }),
       ),
     );
   return {
@@ -40,7 +45,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       return (await lost(db.send(put))) !== undefined;
     },
     async get(key) {
-      const { Item } = await db.send(new GetCommand({ TableName: table, Key: { ...key }, ConsistentRead: true }));
+      const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
       return Item as TaskRecord | undefined;
     },
     async list(owner, limit, after) {
@@ -67,6 +72,9 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
     },
   };
 }
+
+/** A whole record is a fine key, too: the table takes its two parts. */
+const tableKey = ({ owner, taskId }: TaskKey) => ({ owner, taskId });
 
 /** Exported for the table of expressions in its test. */
 export function updateExpression(change: Change) {

@@ -1,0 +1,97 @@
+/** `npm start`: the app on this machine, in one process, without an AWS account. */
+import { createServer } from 'node:http';
+import { parseArgs } from 'node:util';
+import { type Cloud, startCloud } from '../local/cloud.ts';
+import { close, listen } from '../local/loopback.ts';
+import { assemblyDirOf, synthApp } from '../local/synth.ts';
+
+const USAGE = `usage: npm start -- [options]
+  --port N        where the server listens (default 3000, 0 for a free one)
+  --app FILE      the CDK app to run (default bin/app.ts)
+  --data DIR      where tables and secrets are kept (default: in memory)
+  --assembly DIR  run what cdk synth wrote there, instead of an app
+`;
+
+interface Flags {
+  readonly port: number;
+  readonly app: string;
+  readonly data: string | undefined;
+  readonly assembly: string | undefined;
+}
+
+function readFlags(): Flags {
+  try {
+    const { port, app, data, assembly } = parseArgs({
+      options: {
+        port: { type: 'string', default: '3000' },
+        app: { type: 'string', default: 'bin/app.ts' },
+        data: { type: 'string' },
+        assembly: { type: 'string' },
+      },
+    }).values;
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error(`${port} is not a port`);
+    return { port: Number(port), app, data, assembly };
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n${USAGE}`);
+    return process.exit(2);
+  }
+}
+
+async function run({ port, app, data, assembly }: Flags, signal: AbortSignal): Promise<Cloud> {
+  // Now, rather than after some seconds of synthesis.
+  const probe = createServer();
+  await listen(probe, port);
+  await close(probe);
+
+  const dir = assembly ?? assemblyDirOf(app);
+  if (assembly === undefined) await synthApp(app, dir, signal);
+  return startCloud({
+    assembly: dir,
+    port,
+    ...(data === undefined ? {} : { dataDir: data }),
+    onLog: (source, line) => process.stderr.write(`${source}: ${line}\n`),
+  });
+}
+
+function introduction(url: string): string {
+  const initialize = {
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'curl', version: '1' } },
+  };
+  return `ready ${url}
+
+curl         curl ${url} -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d '${JSON.stringify(initialize)}'
+Claude Code  claude mcp add --transport http tasks ${url}
+VS Code      .vscode/mcp.json: {"servers":{"tasks":{"type":"http","url":"${url}"}}}
+`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function explain(error: unknown, port: number): string {
+  const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  return inUse ? `port ${port} is in use: choose another one with --port` : messageOf(error);
+}
+
+const flags = readFlags();
+const interrupted = new AbortController();
+let cloud: Cloud | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    interrupted.abort();
+    await cloud?.stop();
+    process.exit(0);
+  });
+}
+
+try {
+  cloud = await run(flags, interrupted.signal);
+  process.stdout.write(introduction(`${cloud.url}/mcp`));
+} catch (error) {
+  if (!interrupted.signal.aborted) {
+    process.stderr.write(`${explain(error, flags.port)}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,57 @@
+import { at, type Ordered } from './statistics.ts';
+
+/** How two columns move together, over the rows where both have a number. */
+export interface Pair {
+  readonly rows: number;
+  /** Linear: -1 to 1. */
+  readonly pearson: number;
+  /** Of the ranks, so any rising or falling relation counts: -1 to 1. */
+  readonly spearman: number;
+}
+
+/** Undefined where a correlation says nothing: fewer than three common rows, or a column constant over them. */
+export function correlate(a: Ordered, b: Ordered): Pair | undefined {
+  const linear = pearson(a.values, b.values);
+  if (linear === undefined || linear.rows < 3) return undefined;
+  const ranked = pearson(ranks(a, b.values), ranks(b, a.values));
+  return ranked && { rows: linear.rows, pearson: linear.r, spearman: ranked.r };
+}
+
+function pearson(a: Float64Array, b: Float64Array): { rows: number; r: number } | undefined {
+  let rows = 0;
+  let meanA = 0;
+  let meanB = 0;
+  let squaresA = 0;
+  let squaresB = 0;
+  let products = 0;
+  for (let row = 0; row < a.length; row += 1) {
+    const offA = at(a, row) - meanA;
+    const offB = at(b, row) - meanB;
+    // Also skips the rows that lack either number.
+    if (Number.isNaN(offA) || Number.isNaN(offB)) continue;
+    rows += 1;
+    meanA += offA / rows;
+    meanB += offB / rows;
+    squaresA += offA * (at(a, row) - meanA);
+    squaresB += offB * (at(b, row) - meanB);
+    products += offA * (at(b, row) - meanB);
+  }
+  const scale = Math.sqrt(squaresA) * Math.sqrt(squaresB);
+  if (!(scale > 0) || !Number.isFinite(scale)) return undefined;
+  return { rows, r: Math.max(-1, Math.min(1, products / scale)) };
+}
+
+/** The ranks of a column among the rows that the other column has too; equal numbers share their mean rank. */
+function ranks(column: Ordered, other: Float64Array): Float64Array {
+  const { values, order } = column;
+  const common = order.filter((row) => !Number.isNaN(other[row]));
+  const ranked = new Float64Array(values.length).fill(Number.NaN);
+  for (let from = 0; from < common.length; ) {
+    const value = values[common[from] ?? 0];
+    let to = from + 1;
+    while (to < common.length && values[common[to] ?? 0] === value) to += 1;
+    for (let index = from; index < to; index += 1) ranked[common[index] ?? 0] = (from + to + 1) / 2;
+    from = to;
+  }
+  return ranked;
+}

@@ -1,0 +1,84 @@
+import { bootstrap, type Interval } from './bootstrap.ts';
+import { isNumeric, numbersOf, typeOf } from './column.ts';
+import { correlate, type Pair } from './correlation.ts';
+import { type ColumnProfile, describeNumbers, describeTexts } from './describe.ts';
+import { type Report, stretch } from './report.ts';
+import { type Ordered, ordered } from './statistics.ts';
+import type { Table } from './table.ts';
+import { shorten } from './words.ts';
+
+export interface Correlation extends Pair {
+  readonly a: string;
+  readonly b: string;
+}
+
+export interface Profile {
+  readonly rows: number;
+  readonly columns: readonly ColumnProfile[];
+  /** Strongest first. */
+  readonly correlations: readonly Correlation[];
+  readonly bootstrap: number;
+  readonly notes: readonly string[];
+}
+
+interface NumericColumn {
+  readonly name: string;
+  readonly numbers: Ordered;
+}
+
+const MAX_CORRELATED = 30;
+
+const named = ({ name }: { readonly name: string }): string => shorten(name, 40);
+
+/** All there is to say about a table: columns one by one, then pairs, then intervals (the long part). */
+export async function profileTable(table: Table, resamples: number, report: Report): Promise<Profile> {
+  const { columns, numeric } = await describeAll(table, stretch(report, 0, 0.1));
+  const compared = numeric.slice(0, MAX_CORRELATED);
+  const correlations = await correlateAll(compared, stretch(report, 0.1, 0.2));
+  const intervals = await bootstrapAll(resamples > 0 ? numeric : [], resamples, stretch(report, 0.2, 1));
+  const notes =
+    compared.length < numeric.length
+      ? [`Correlations cover the first ${MAX_CORRELATED} numeric columns; name others in \`columns\` to compare them.`]
+      : [];
+  const withIntervals = columns.map((column) => ({ ...column, ...intervals.get(column.name) }));
+  return { rows: table.rows, columns: withIntervals, correlations, bootstrap: resamples, notes };
+}
+
+async function describeAll(table: Table, report: Report) {
+  const columns: ColumnProfile[] = [];
+  const numeric: NumericColumn[] = [];
+  for (const [index, column] of table.columns.entries()) {
+    const done = index / table.columns.length;
+    await report(`Computing quantiles of ${named(column)} (${index + 1}/${table.columns.length})`, done);
+    if (!isNumeric(typeOf(column))) {
+      columns.push(describeTexts(column));
+      continue;
+    }
+    const numbers = ordered(numbersOf(column, table.rows));
+    columns.push(describeNumbers(column, numbers.sorted));
+    numeric.push({ name: column.name, numbers });
+  }
+  return { columns, numeric };
+}
+
+async function correlateAll(columns: readonly NumericColumn[], report: Report): Promise<Correlation[]> {
+  const pairs = columns.flatMap((a, index) => columns.slice(index + 1).map((b) => [a, b] as const));
+  const found: Correlation[] = [];
+  for (const [index, [a, b]] of pairs.entries()) {
+    await report(`Correlating ${named(a)} with ${named(b)} (${index + 1}/${pairs.length})`, index / pairs.length);
+    const pair = correlate(a.numbers, b.numbers);
+    if (pair !== undefined) found.push({ a: a.name, b: b.name, ...pair });
+  }
+  return found.sort((one, other) => Math.abs(other.pearson) - Math.abs(one.pearson));
+}
+
+async function bootstrapAll(columns: readonly NumericColumn[], resamples: number, report: Report) {
+  const intervals = new Map<string, { meanInterval: Interval; medianInterval: Interval }>();
+  for (const [index, column] of columns.entries()) {
+    const message = `Resampling ${named(column)} ${resamples} times (${index + 1}/${columns.length})`;
+    const tell = (done: number): Promise<void> => report(message, (index + done) / columns.length);
+    const { mean, median } = await bootstrap(column.numbers.sorted, resamples, tell);
+    intervals.set(column.name, { meanInterval: mean, medianInterval: median });
+  }
+  return intervals;
+}
