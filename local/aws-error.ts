@@ -1,0 +1,12 @@
+/** An error as an AWS service answers it: `type` goes over the wire as `__type`, `status` is the HTTP status. */
+export class AwsError extends Error {
+  readonly type: string;
+  readonly status: number;
+
+  constructor(type: string, message: string, status = 400) {
+    super(message);
+    this.name = type;
+    this.type = type;
+    this.status = status;
+  }
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FunctionSpec } from './types.ts';
+
+/** The variables Lambda itself sets; whatever the caller gives wins. */
+export function workerEnvironment(spec: FunctionSpec, now = new Date()): Record<string, string> {
+  return {
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_NAME: spec.name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(spec.memoryMb),
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${spec.name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: logStreamName(now),
+    LAMBDA_TASK_ROOT: spec.codePath,
+    _HANDLER: spec.handler,
+    TZ: ':UTC',
+    // Halves the start of a worker: neither the runtime's types nor the asset are parsed again. The worker hides it.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+    ...spec.environment,
+  };
+}
+
+function logStreamName(now: Date): string {
+  const day = now.toISOString().slice(0, 10).replaceAll('-', '/');
+  return `${day}/[$LATEST]${randomBytes(16).toString('hex')}`;
+}

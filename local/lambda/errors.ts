@@ -1,0 +1,39 @@
+import { AwsError } from '../aws-error.ts';
+import type { ErrorBody } from './protocol.ts';
+
+/** A failed function, where there is no result to carry the failure. */
+export class FunctionError extends Error {
+  override readonly name = 'FunctionError';
+  readonly errorType: string;
+  /** The error body as Invoke would return it. */
+  readonly payload: string;
+
+  constructor(body: ErrorBody) {
+    super(`${body.errorType}: ${body.errorMessage}`);
+    this.errorType = body.errorType;
+    this.payload = JSON.stringify(body);
+  }
+}
+
+export function timedOut(requestId: string, seconds: number): ErrorBody {
+  const errorMessage = `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`;
+  return { errorType: 'Sandbox.Timedout', errorMessage };
+}
+
+/** @param how `exit status 1`, `signal: killed`; undefined for exit status 0, which AWS words in its own way. */
+export function runtimeExited(requestId: string, how: string | undefined): ErrorBody {
+  const end = how === undefined ? 'Runtime exited without providing a reason' : `Runtime exited with error: ${how}`;
+  return { errorType: 'Runtime.ExitError', errorMessage: `RequestId: ${requestId} Error: ${end}` };
+}
+
+export function functionNotFound(nameOrArn: string): AwsError {
+  return new AwsError('ResourceNotFoundException', `Function not found: ${nameOrArn}`, 404);
+}
+
+export function throttled(): AwsError {
+  return new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429);
+}
+
+export function stopped(): AwsError {
+  return new AwsError('ServiceException', 'The embedded Lambda has been stopped.', 500);
+}

@@ -1,0 +1,112 @@
+import { addAbortSignal } from 'node:stream';
+import { handleHttp, type Invoker } from './http.ts';
+import { newJob, type Settle, wholeReply } from './job.ts';
+import { checkPayload } from './limits.ts';
+import { createPool, type Pool } from './pool.ts';
+import { createRegistry } from './registry.ts';
+import { streamReply } from './streaming.ts';
+import type { FunctionSpec, InvokeOptions, InvokeResult, Lambda, LambdaOptions, StreamResult } from './types.ts';
+
+export { FunctionError } from './errors.ts';
+export type * from './types.ts';
+
+/** AWS refuses at once what exceeds the concurrency limit; here, where workers are few, it may wait a little. */
+const patienceMs = 30_000;
+
+interface Entry {
+  spec: FunctionSpec;
+  pool: Pool;
+  log: (line: string) => void;
+}
+
+/**
+ * Runs function assets as Lambda does: each event in a worker thread of its function, one at a time per worker.
+ *
+ * @example
+ * const lambda = createLambda([{ name: 'hello', arn, codePath, handler: 'index.handler', timeoutSeconds: 3, memoryMb: 128, environment: {} }]);
+ * const { payload, functionError } = await lambda.invoke('hello', '{"name":"Ada"}');
+ */
+export function createLambda(functions: readonly FunctionSpec[], options: LambdaOptions = {}): Lambda {
+  const entries = functions.map((spec) => createEntry(spec, options));
+  const find = createRegistry(entries.map((entry) => ({ spec: entry.spec, value: entry })));
+  const patience = patienceMs * (options.timeScale ?? 1);
+
+  async function invoke(nameOrArn: string, payload: string, invokeOptions: InvokeOptions = {}): Promise<InvokeResult> {
+    const { signal, event = false } = invokeOptions;
+    const entry = find(nameOrArn);
+    checkPayload(payload, event);
+    if (event) return invokeLater(entry, payload);
+    return settled(signal, (settle) => {
+      const job = newJob(payload, 'buffered', wholeReply(settle), entry.log);
+      entry.pool.submit(job, patience);
+      return () => entry.pool.withdraw(job);
+    });
+  }
+
+  async function invokeStreaming(nameOrArn: string, payload: string, { signal }: { signal?: AbortSignal } = {}) {
+    const entry = find(nameOrArn);
+    checkPayload(payload, false);
+    const result = await settled<StreamResult>(signal, (settle) => {
+      const reply = streamReply(settle);
+      const job = newJob(payload, 'streaming', reply, entry.log);
+      entry.pool.submit(job, patience);
+      return () => {
+        entry.pool.withdraw(job);
+        reply.drop();
+      };
+    });
+    if (signal) addAbortSignal(signal, result.body);
+    return result;
+  }
+
+  const invoker: Invoker = { find, invoke };
+  return {
+    invoke,
+    invokeStreaming,
+    handleHttp: (request) => handleHttp(invoker, request),
+    workers: () => entries.map(({ spec, pool }) => ({ functionName: spec.name, ...pool.load() })),
+    kill: (functionName) => find(functionName).pool.kill(),
+    async stop() {
+      await Promise.all(entries.map(({ pool }) => pool.stop()));
+    },
+  };
+}
+
+function createEntry(spec: FunctionSpec, options: LambdaOptions): Entry {
+  const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, onLog } = options;
+  const log: NonNullable<LambdaOptions['onLog']> = onLog ?? (() => undefined);
+  const pool = createPool(spec, {
+    maxWorkers: maxWorkersPerFunction,
+    idleMs,
+    initMs,
+    log: (line, stream) => log(spec.name, line, stream),
+  });
+  return { spec, pool, log: (line) => log(spec.name, line, 'stderr') };
+}
+
+/** An asynchronous invocation waits as long as it must; nobody hears of its end but the log. */
+function invokeLater({ pool, log }: Entry, payload: string): InvokeResult {
+  const ignore = { resolve: () => undefined, reject: (error: unknown) => log(String(error)) };
+  pool.submit(newJob(payload, 'buffered', wholeReply(ignore), log));
+  return { statusCode: 202, payload: '', executedVersion: '$LATEST' };
+}
+
+/**
+ * A promise that an abort rejects. Whatever runs goes on running, as it does in AWS when its caller goes away.
+ * @param begin starts the work and returns what is to be done when nobody waits for it any more
+ */
+async function settled<T>(signal: AbortSignal | undefined, begin: (settle: Settle<T>) => () => void): Promise<T> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const leave = begin({ resolve, reject });
+  const onAbort = (): void => {
+    leave();
+    reject(signal?.reason);
+  };
+  signal?.addEventListener('abort', onAbort);
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}

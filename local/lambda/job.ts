@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorBody, Mode } from './protocol.ts';
+import type { InvokeResult } from './types.ts';
+
+/** Where the answer to an invocation goes. What comes after the first ending is ignored. */
+export interface Reply {
+  result(payload: string): void;
+  /** The function failed. */
+  failed(error: ErrorBody): void;
+  /** The service, not the function, gave up. */
+  refused(error: Error): void;
+  /** @param taken to be called once there is room for more */
+  chunk(bytes: Uint8Array, taken: () => void): void;
+  end(): void;
+}
+
+export interface Job {
+  id: string;
+  payload: string;
+  mode: Mode;
+  reply: Reply;
+}
+
+/** How a promise is settled. */
+export interface Settle<T> {
+  resolve: (value: T) => void;
+  reject: (error: unknown) => void;
+}
+
+/** @param log gets what the runtime writes when a function fails */
+export function newJob(payload: string, mode: Mode, reply: Reply, log: (line: string) => void): Job {
+  const id = randomUUID();
+  const failed = (error: ErrorBody): void => {
+    log(`Invoke Error ${JSON.stringify({ requestId: id, ...error })}`);
+    reply.failed(error);
+  };
+  // AWS hands an empty payload to the function as an empty object.
+  return { id, payload: payload === '' ? '{}' : payload, mode, reply: { ...reply, failed } };
+}
+
+/** The answer of a plain invocation: all of it at once. */
+export function wholeReply({ resolve, reject }: Settle<InvokeResult>): Reply {
+  const answer = { statusCode: 200, executedVersion: '$LATEST' } as const;
+  return {
+    result: (payload) => resolve({ ...answer, payload }),
+    failed: (error) => resolve({ ...answer, payload: JSON.stringify(error), functionError: 'Unhandled' }),
+    refused: reject,
+    chunk: (_bytes, taken) => taken(),
+    end: () => undefined,
+  };
+}

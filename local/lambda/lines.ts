@@ -1,0 +1,24 @@
+import type { LogStream } from './types.ts';
+
+export interface LineSplitter {
+  add(stream: LogStream, text: string): void;
+  /** Gives out the lines that were never ended. */
+  flush(): void;
+}
+
+export function lineSplitter(onLine: (line: string, stream: LogStream) => void): LineSplitter {
+  const rest = { stdout: '', stderr: '' };
+  return {
+    add(stream, text) {
+      const lines = (rest[stream] + text).split('\n');
+      rest[stream] = lines.pop() ?? '';
+      for (const line of lines) onLine(line, stream);
+    },
+    flush() {
+      for (const stream of ['stdout', 'stderr'] as const) {
+        if (rest[stream] !== '') onLine(rest[stream], stream);
+        rest[stream] = '';
+      }
+    },
+  };
+}

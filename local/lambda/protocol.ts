@@ -1,0 +1,54 @@
+import type { LogStream } from './types.ts';
+
+export interface ErrorBody {
+  errorType: string;
+  errorMessage: string;
+  trace?: string[];
+}
+
+export type Mode = 'buffered' | 'streaming';
+
+/** What a worker is started with. */
+export interface WorkerSettings {
+  codePath: string;
+  handler: string;
+}
+
+export interface InvokeMessage {
+  type: 'invoke';
+  id: string;
+  payload: string;
+  mode: Mode;
+  /** Epoch milliseconds. */
+  deadline: number;
+  functionArn: string;
+}
+
+/** Gives credit back for bytes the consumer took. */
+export interface AckMessage {
+  type: 'ack';
+  id: string;
+  bytes: number;
+}
+
+export type ToWorker = InvokeMessage | AckMessage;
+
+/** `result`, `failed` and `done` each end an invocation and free the worker; `fatal` ends the worker too. */
+export type FromWorker =
+  | { type: 'ready' }
+  | { type: 'log'; stream: LogStream; text: string }
+  | { type: 'result'; id: string; payload: string }
+  | { type: 'failed'; id: string; error: ErrorBody }
+  | { type: 'chunk'; id: string; bytes: Uint8Array }
+  | { type: 'end'; id: string }
+  | { type: 'done'; id: string }
+  | { type: 'fatal'; error: ErrorBody };
+
+/** 8 NUL bytes part the metadata from the body of a streamed HTTP response. */
+export const preludeDelimiter = new Uint8Array(8);
+
+/** Bytes that may be under way from a worker before its stream stops taking more. */
+export const streamWindow = 64 * 1024;
+
+/** 6 MB of payload plus 100 bytes: the number AWS names in its own message. */
+export const maxResponseBytes = 6_291_556;

@@ -1,0 +1,17 @@
+import type { InvokeMessage } from '../protocol.ts';
+
+/** The context object of a handler; like the real runtime it reads what is constant from the environment. */
+export function createContext(invocation: InvokeMessage): Record<string, unknown> {
+  const { env } = process;
+  return {
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: env.AWS_LAMBDA_FUNCTION_NAME,
+    functionVersion: env.AWS_LAMBDA_FUNCTION_VERSION,
+    memoryLimitInMB: env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
+    logGroupName: env.AWS_LAMBDA_LOG_GROUP_NAME,
+    logStreamName: env.AWS_LAMBDA_LOG_STREAM_NAME,
+    invokedFunctionArn: invocation.functionArn,
+    awsRequestId: invocation.id,
+    getRemainingTimeInMillis: () => invocation.deadline - Date.now(),
+  };
+}

@@ -1,0 +1,18 @@
+import type { FromWorker } from '../protocol.ts';
+
+type Written = (error?: Error | null) => void;
+
+/**
+ * Sends what is written to stdout and stderr over the message port. A worker's own streams arrive late or, when it is
+ * terminated, not at all; the port keeps the order of lines and results.
+ */
+export function captureOutput(post: (message: FromWorker) => void): void {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    process[stream].write = (chunk: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) => {
+      post({ type: 'log', stream, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() });
+      const done = typeof encoding === 'function' ? encoding : written;
+      if (done) process.nextTick(done);
+      return true;
+    };
+  }
+}

@@ -1,0 +1,87 @@
+import { finished } from 'node:stream/promises';
+import { type AckMessage, type FromWorker, type InvokeMessage, maxResponseBytes } from '../protocol.ts';
+import { createContext } from './context.ts';
+import { failureBody, runtimeError } from './failure.ts';
+import type { Callback, LoadedHandler } from './load.ts';
+import { collectingSink, createResponseStream, type PortSink, portSink, type Sink } from './response-stream.ts';
+
+type Post = (message: FromWorker) => void;
+
+let current: { id: string; sink: PortSink } | undefined;
+
+export function acknowledge({ id, bytes }: AckMessage): void {
+  if (current?.id === id) current.sink.acknowledge(bytes);
+}
+
+/** Runs one event to its end and says so in exactly one message. */
+export async function runInvocation(handler: LoadedHandler, invocation: InvokeMessage, post: Post): Promise<void> {
+  const { id } = invocation;
+  try {
+    post(await (invocation.mode === 'streaming' ? answerStream : answerWhole)(handler, invocation, post));
+  } catch (error) {
+    post({ type: 'failed', id, error: failureBody(error) });
+  } finally {
+    current = undefined;
+  }
+}
+
+async function answerWhole(handler: LoadedHandler, invocation: InvokeMessage): Promise<FromWorker> {
+  const payload = handler.streaming
+    ? await collect(handler, invocation)
+    : serialize(await call(handler, JSON.parse(invocation.payload), createContext(invocation)));
+  if (Buffer.byteLength(payload) <= maxResponseBytes) return { type: 'result', id: invocation.id, payload };
+  const errorMessage = `Response payload size exceeded maximum allowed payload size (${maxResponseBytes} bytes).`;
+  return { type: 'failed', id: invocation.id, error: { errorType: 'Function.ResponseSizeTooLarge', errorMessage } };
+}
+
+async function answerStream(handler: LoadedHandler, invocation: InvokeMessage, post: Post): Promise<FromWorker> {
+  const { id } = invocation;
+  if (!handler.streaming) {
+    throw runtimeError(
+      'InvalidStreamingOperation',
+      `${invocation.functionArn} does not stream: wrap its handler in awslambda.streamifyResponse.`,
+    );
+  }
+  const sink = portSink(id, post);
+  current = { id, sink };
+  await pour(handler, invocation, sink);
+  return { type: 'done', id };
+}
+
+async function collect(handler: LoadedHandler, invocation: InvokeMessage): Promise<string> {
+  const sink = collectingSink();
+  await pour(handler, invocation, sink);
+  return sink.text();
+}
+
+/** The invocation lasts until the handler has returned and its stream has ended, whichever comes last. */
+async function pour(handler: LoadedHandler, invocation: InvokeMessage, sink: Sink): Promise<void> {
+  const stream = createResponseStream(sink, handler.highWaterMark);
+  const ended = finished(stream);
+  ended.catch(() => undefined); // a handler that fails is reported by its own error
+  const returned = handler.call(JSON.parse(invocation.payload), stream, createContext(invocation));
+  if (!isPromise(returned)) throw new Error('Streaming does not support non-async handlers.');
+  await returned;
+  await ended;
+}
+
+function call(handler: LoadedHandler, event: unknown, context: unknown): unknown {
+  if (handler.call.length < 3) return handler.call(event, context);
+  return new Promise((resolve, reject) => {
+    const callback: Callback = (error, value) => (error ? reject(error) : resolve(value));
+    const returned = handler.call(event, context, callback);
+    if (isPromise(returned)) returned.then(resolve, reject);
+  });
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+function serialize(value: unknown): string {
+  try {
+    return JSON.stringify(value === undefined ? null : value) ?? 'null';
+  } catch {
+    throw runtimeError('JSONStringifyError', 'Unable to stringify response body');
+  }
+}

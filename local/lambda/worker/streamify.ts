@@ -1,0 +1,24 @@
+import { preludeDelimiter } from '../protocol.ts';
+import { highWaterMarkMark, streamingMark, type UserHandler } from './load.ts';
+import type { ResponseStream } from './response-stream.ts';
+
+function streamifyResponse(handler: UserHandler, options?: { highWaterMark?: number }): UserHandler {
+  const marks = { [streamingMark]: 'response', [highWaterMarkMark]: options?.highWaterMark };
+  return Object.assign(handler, marks);
+}
+
+/** As in AWS, the metadata leave with the first write: a stream that only ends, or ends with its only chunk, has none. */
+function from(stream: ResponseStream, metadata: unknown): ResponseStream {
+  stream.setContentType('application/vnd.awslambda.http-integration-response');
+  const prelude = JSON.stringify(metadata);
+  stream._onBeforeFirstWrite = (write) => {
+    write(prelude);
+    write(preludeDelimiter);
+  };
+  return stream;
+}
+
+/** Sets the global `awslambda` that the Node.js runtime of Lambda gives to handlers. */
+export function installStreaming(): void {
+  Object.assign(globalThis, { awslambda: { streamifyResponse, HttpResponseStream: { from } } });
+}

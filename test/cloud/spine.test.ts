@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import { legacySession, modernRequest, poll, runTask, TASKS } from '../support/clients.ts';
+import { useCloud } from '../support/cloud.ts';
+
+const cloud = useCloud();
+const url = () => `${cloud().url}/mcp`;
+
+describe('the way of a task', () => {
+  test('what it costs: 2 charged states, 1 put, 1 start, 1 finishing update, at most 6 write units', async () => {
+    const mark = cloud().calls.mark();
+    const { taskId } = await runTask(url(), 'echo', { a: 1 });
+    const calls = cloud().calls.since(mark);
+    const writes = calls.filter(({ operation }) => ['PutItem', 'UpdateItem', 'DeleteItem'].includes(operation));
+    expect(writes.map(({ operation }) => operation)).toEqual(['PutItem', 'UpdateItem']);
+    expect(calls.filter(({ operation }) => operation === 'StartExecution')).toHaveLength(1);
+    const units = writes.reduce((sum, { consumed }) => sum + (consumed?.table ?? 99) + (consumed?.index ?? 99), 0);
+    expect(units).toBeGreaterThan(2);
+    expect(units).toBeLessThanOrEqual(6);
+    const execution = cloud()
+      .stepFunctions.executions()
+      .find(({ name }) => name === `${taskId}-r1`);
+    expect(execution).toMatchObject({ status: 'SUCCEEDED', states: ['Run', 'Finish'], transitions: 2 });
+  });
+
+  test('a poll costs exactly one strongly consistent GetItem', async () => {
+    const { taskId } = await runTask(url(), 'echo');
+    const mark = cloud().calls.mark();
+    await modernRequest(url(), 'tasks/get', { taskId });
+    const calls = cloud().calls.since(mark);
+    expect(calls.map(({ operation }) => operation)).toEqual(['GetItem']);
+    expect(calls[0]?.input).toMatchObject({ ConsistentRead: true });
+  });
+
+  test('tasks/get right after the answer finds the task (E-09)', async () => {
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 100 } });
+    const { body: got } = await modernRequest(url(), 'tasks/get', { taskId: body.result.taskId });
+    expect(got.result).toMatchObject({ status: 'working', resultType: 'complete' });
+  });
+
+  test.each([
+    '{"id":9007199254740991,"third":0.3333333333333333,"micros":1763634000123457}',
+    '{"content":[{"type":"text","text":"Grüße, 世界 \\u0000 \\"q\\""}]}',
+    '{"content":[],"structuredContent":{"a":[null,true,{"b":{}}]}}',
+  ])('a result arrives digit for digit: %.50s', async (json) => {
+    const { result } = await runTask(url(), 'returns', { json });
+    const wanted = JSON.parse(json);
+    expect(result.structuredContent ?? result.content).toEqual(wanted.structuredContent ?? wanted.content ?? wanted);
+  });
+
+  test('the function gets the contract, and its arguments as they were sent', async () => {
+    const args = { n: 9007199254740991, text: '{% $x %} ${y}', nested: { deep: [1, [2]] } };
+    const { result, taskId } = await runTask(url(), 'event', args);
+    expect(result.structuredContent.event).toMatchObject({
+      name: 'event',
+      arguments: args,
+      task: { taskId, round: 1, attempt: 0, deadline: expect.any(Number) },
+      inputResponses: {},
+      requestState: null,
+    });
+  });
+
+  test('progress is the status message of a working task (E-27)', async () => {
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'steps', arguments: { steps: 3 } });
+    const seen = new Set<string>();
+    const done = await poll(url(), body.result.taskId, (task) => {
+      if (task.status === 'working' && task.statusMessage) seen.add(task.statusMessage);
+      return task.status !== 'working';
+    });
+    expect([...seen]).toEqual(['step 1', 'step 2', 'step 3']);
+    expect(done).toMatchObject({ status: 'completed', result: { content: [{ text: 'done' }] } });
+    expect(done.statusMessage).toBeUndefined();
+  });
+});
+
+describe('failure', () => {
+  test('a tool that throws fails its task, and says nothing of how (A-15, E-13)', async () => {
+    const task = await runTask(url(), 'throws');
+    expect(task).toMatchObject({
+      status: 'failed',
+      statusMessage: 'The tool failed',
+      error: { code: -32603, message: 'The tool failed', data: { reason: 'TypeError' } },
+    });
+    expect(JSON.stringify(task)).not.toMatch(/secret|arn:|stack|at /);
+  });
+
+  test('a tool that takes longer than it may is ended', async () => {
+    const task = await runTask(url(), 'brief');
+    expect(task).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Timeout' } } });
+  });
+
+  test.each([
+    [300_000, 'States.DataLimitExceeded'],
+    [7_000_000, 'Function.ResponseSizeTooLarge'],
+  ])('a result of %i bytes fails its task and says why', async (bytes, reason) => {
+    const task = await runTask(url(), 'big', { bytes });
+    expect(task).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('too large'), data: { reason } },
+    });
+  });
+
+  test('a result with isError is completed in 2026-07-28 and failed in 2025-11-25 (C-29, E-12, F-06)', async () => {
+    const legacy = await legacySession(url());
+    const json = '{"content":[{"type":"text","text":"no such order"}],"isError":true}';
+    const created = await legacy.request('tools/call', { name: 'returns', arguments: { json }, task: {} });
+    const { taskId } = created.body.result.task;
+    const modern = await poll(url(), taskId, (task) => task.status !== 'working');
+    expect(modern).toMatchObject({ status: 'completed', result: { isError: true } });
+    const { body } = await legacy.request('tasks/get', { taskId });
+    expect(body.result).toMatchObject({ status: 'failed', statusMessage: 'no such order' });
+    const result = await legacy.request('tasks/result', { taskId });
+    expect(result.body.result).toMatchObject({ isError: true, content: [{ text: 'no such order' }] });
+  });
+});
+
+describe('a call that opted for no task', () => {
+  const plain = { capabilities: {} };
+
+  test('forbidden: invoked directly, nothing stored', async () => {
+    const mark = cloud().calls.mark();
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'direct_echo', arguments: { a: 1 } });
+    expect(body.result).toMatchObject({
+      resultType: 'complete',
+      structuredContent: { args: { a: 1 }, hadTask: false },
+    });
+    expect(
+      cloud()
+        .calls.since(mark)
+        .filter(({ service }) => service !== 'lambda'),
+    ).toEqual([]);
+  });
+
+  test('optional: runs as a task all the same, and the plain result comes back (E-03)', async () => {
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, plain);
+    expect(body.result).toMatchObject({ resultType: 'complete', structuredContent: { a: 1 } });
+    expect(body.result.taskId).toBeUndefined();
+  });
+
+  test('required: refused before anything happens (E-04, C-06)', async () => {
+    const mark = cloud().calls.mark();
+    const modern = await modernRequest(url(), 'tools/call', { name: 'ask' }, plain);
+    expect(modern.status).toBe(400);
+    expect(modern.body.error).toMatchObject({ code: -32021, data: { requiredCapabilities: TASKS } });
+    const legacy = await (await legacySession(url())).request('tools/call', { name: 'ask' });
+    expect(legacy.body.error.code).toBe(-32601);
+    expect(
+      cloud()
+        .calls.since(mark)
+        .filter(({ service }) => service !== 'secretsmanager'),
+    ).toEqual([]);
+  });
+
+  test('a tool that throws is a plain internal error (A-15)', async () => {
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'direct_throws' });
+    expect(body.error).toEqual({ code: -32603, message: 'The tool failed', data: { reason: 'TypeError' } });
+  });
+});
+
+test('no operation of the whole file was a Scan', () => {
+  const operations = new Set(
+    cloud()
+      .calls.since()
+      .map(({ operation }) => operation),
+  );
+  expect(operations).toContain('GetItem');
+  expect(operations).not.toContain('Scan');
+});

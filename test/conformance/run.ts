@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { report } from './report.ts';
+import { select } from './scenarios.ts';
+import { startFixtureServer } from './server.ts';
+import { runSuite } from './suite.ts';
+import { isAcceptable, type Outcome } from './verdict.ts';
+
+const USAGE = `npm run conformance [-- [options] [scenario…]]
+
+Runs the official MCP conformance suite against the fixture app on the embedded cloud.
+Without scenarios: those that gate a change.
+
+  --all            every scenario of the suite
+  --url URL        a server that already runs, instead of the fixture app
+  --results DIR    keep the runner's results there`;
+
+const interrupt = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => interrupt.abort(new Error(`got ${name}`)));
+
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return 1;
+});
+
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      all: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      url: { type: 'string' },
+      results: { type: 'string' },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const scenarios = select(positionals, values.all);
+  const outcomes = await withResultsDir(values.results, (resultsDir) =>
+    withServer(values.url, (url) => runSuite(scenarios, { url, resultsDir, signal: interrupt.signal })),
+  );
+  return outcomes.every(isAcceptable) ? 0 : 1;
+}
+
+async function withResultsDir<T>(kept: string | undefined, work: (directory: string) => Promise<T>): Promise<T> {
+  if (kept !== undefined) return work(resolve(kept));
+  const directory = await mkdtemp(join(tmpdir(), 'mcp-conformance-'));
+  try {
+    return await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Reports while the fixture server is still there to be quoted, and ends it whatever happened. */
+async function withServer(url: string | undefined, run: (url: string) => Promise<Outcome[]>): Promise<Outcome[]> {
+  const server = url === undefined ? await startFixtureServer(interrupt.signal) : undefined;
+  try {
+    const outcomes = await run(server?.url ?? url ?? '');
+    console.log(report(outcomes));
+    if (server !== undefined && !outcomes.every(isAcceptable)) console.log(`\nThe server printed:\n${server.tail()}`);
+    return outcomes;
+  } finally {
+    await server?.stop();
+  }
+}

@@ -1,0 +1,81 @@
+import type { Manifest, ToolEntry } from '../../../functions/mcp/manifest.ts';
+import type { Server } from '../../../functions/mcp/server.ts';
+import { signer } from '../../../functions/mcp/signing.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+
+const entry = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
+  name,
+  description: 'd',
+  inputSchema: { type: 'object' },
+  taskSupport: 'forbidden',
+  timeout: 60_000,
+  ...more,
+});
+
+export const manifest: Manifest = {
+  serverInfo: { name: 'fake', version: '1' },
+  maxTtl: 86_400_000,
+  allowedOrigins: ['https://app.example', 'http://localhost:*'],
+  tools: [
+    entry('plain'),
+    entry('picky'),
+    entry('optional', { taskSupport: 'optional', machine: 'optional', title: 'T', outputSchema: { type: 'array' } }),
+    entry('required', { taskSupport: 'required', machine: 'required', pollInterval: 3_000 }),
+    entry('marked', { headers: [{ header: 'Region', path: ['where', 'region'], type: 'string' }] }),
+  ],
+};
+
+/** A Server of plain functions: everything it was asked to do is in `did`. Nothing of AWS in it. */
+export function fakeServer(over: Partial<Server> = {}) {
+  const records = new Map<string, TaskRecord>();
+  const did: string[] = [];
+  const picky = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
+  const server: Server = {
+    manifest,
+    tools: new Map(
+      manifest.tools.map((tool) => [tool.name, { entry: tool, validate: tool.name === 'picky' ? picky : () => true }]),
+    ),
+    store: {
+      async create(record) {
+        did.push('create');
+        if (records.has(record.taskId)) return false;
+        records.set(record.taskId, record);
+        return true;
+      },
+      async get({ owner, taskId }) {
+        did.push('get');
+        const record = records.get(taskId);
+        return record?.owner === owner ? record : undefined;
+      },
+      async list(owner) {
+        return { tasks: [...records.values()].filter((record) => record.owner === owner) };
+      },
+      async apply({ taskId }, change) {
+        did.push('apply');
+        const record = records.get(taskId);
+        if (record === undefined || !change.from.includes(record.status)) return undefined;
+        const after = { ...record, ...change.set } as TaskRecord;
+        records.set(taskId, after);
+        return after;
+      },
+      applyBlind: async () => true,
+    },
+    workflow: {
+      async start() {
+        did.push('start');
+      },
+      async stop() {
+        did.push('stop');
+      },
+    },
+    async invoke() {
+      did.push('invoke');
+      return { text: '"hi"' };
+    },
+    signer: signer(async () => 'a key'),
+    now: () => 1_700_000_000_000,
+    sleep: async () => {},
+    ...over,
+  };
+  return { server, did, records };
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest';
+import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
+import { fakeServer } from './fake-server.ts';
+
+const V = 'io.modelcontextprotocol/protocolVersion';
+const C = 'io.modelcontextprotocol/clientCapabilities';
+const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const modern = { [V]: '2026-07-28', [C]: TASKS };
+
+type Headers = Record<string, string>;
+const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const H = (version: string, more: Headers = {}): Headers => ({ 'mcp-protocol-version': version, ...more });
+const rpc = (method: string, params?: object, id: unknown = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  ...(params && { params }),
+});
+
+async function send(body: unknown, headers: Headers = {}, method = 'POST', fake = fakeServer()) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const reply = await endpoint({ method, headers: { ...json, ...headers }, body: text }, fake.server);
+  return { ...reply, json: reply.body === '' ? undefined : JSON.parse(String(reply.body)), did: fake.did };
+}
+
+describe('the ladder of requirements 1.1', () => {
+  const rows: [string, unknown, Headers, number, number | undefined][] = [
+    ['5 not JSON (A-02)', '{', {}, 400, -32700],
+    ['6 batch (A-03)', [rpc('ping')], {}, 400, -32600],
+    ['6 not an object', '5', {}, 400, -32600],
+    ['6 wrong jsonrpc', { jsonrpc: '1.0', id: 1, method: 'ping' }, {}, 400, -32600],
+    ['6 method not a string', { jsonrpc: '2.0', id: 1, method: 5 }, {}, 400, -32600],
+    ['6 id null (A-04)', rpc('ping', {}, null), {}, 400, -32600],
+    ['6 id boolean', rpc('ping', {}, true), {}, 400, -32600],
+    ['6 id fraction', rpc('ping', {}, 1.5), {}, 400, -32600],
+    ['7 posted response, modern header', { jsonrpc: '2.0', id: 1, result: {} }, H('2026-07-28'), 400, -32600],
+    ['9 version not a string', rpc('ping', { _meta: { [V]: 5 } }), {}, 400, -32602],
+    [
+      '11 initialize in a modern envelope (D-09)',
+      rpc('initialize', { _meta: modern }),
+      H('2026-07-28', { 'mcp-method': 'initialize' }),
+      404,
+      -32601,
+    ],
+    ['12 modern header, no envelope (D-01)', rpc('tools/list'), H('2026-07-28'), 400, -32602],
+    ['12 future header, no envelope', rpc('tools/list'), H('2027-01-01'), 400, -32602],
+    ['14 unsupported header (B-08)', rpc('tools/list'), H('2024-11-05'), 400, -32022],
+    ['14 garbage header', rpc('tools/list'), H('v999.0.0'), 400, -32022],
+    ['17 no version at all', rpc('tools/list'), {}, 400, -32020],
+    ['16 unknown session (B-05)', rpc('tools/list'), { 'mcp-session-id': 'nope' }, 404, -32600],
+    ['13 legacy header', rpc('ping'), H('2025-11-25'), 200, undefined],
+    ['10 legacy version in the body', rpc('ping', { _meta: { [V]: '2025-11-25' } }), {}, 200, undefined],
+    [
+      '13 initialize with any older header',
+      rpc('initialize', { protocolVersion: '2024-01-01', capabilities: {} }),
+      H('2024-01-01'),
+      200,
+      undefined,
+    ],
+    [
+      '15 initialize without header',
+      rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} }),
+      {},
+      200,
+      undefined,
+    ],
+  ];
+  test.each(rows)('row %s', async (_row, body, headers, status, code) => {
+    const reply = await send(body, headers);
+    expect(reply.status).toBe(status);
+    expect(reply.json.error?.code).toBe(code);
+    expect(reply.json.id).not.toBe(null);
+  });
+
+  test('row 2: a foreign Origin is refused before anything else; none, and an allowed one, are fine (A-08)', async () => {
+    expect((await send('{', { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await send('{', { origin: 'http://localhost.evil.example:80' })).status).toBe(403);
+    for (const origin of ['https://app.example', 'http://localhost:5173', 'http://localhost']) {
+      const reply = await send(rpc('ping'), H('2025-11-25', { origin }));
+      expect(reply).toMatchObject({ status: 200, headers: { 'access-control-allow-origin': origin, vary: 'origin' } });
+    }
+  });
+
+  test('row 1: a preflight names the headers a browser may send (A-23)', async () => {
+    const asked = { origin: 'https://app.example', 'access-control-request-headers': 'mcp-method, Mcp-Param-Region' };
+    const reply = await send('', asked, 'OPTIONS');
+    expect(reply.status).toBe(204);
+    expect(reply.headers['access-control-allow-headers']).toMatch(/mcp-protocol-version.*mcp-param-region/);
+  });
+
+  test.each(['GET', 'DELETE', 'PUT'])('row 4: %s is not offered (B-06, B-09)', async (method) => {
+    expect(await send('', {}, method)).toMatchObject({ status: 405, headers: { allow: 'POST' }, body: '' });
+  });
+
+  test.each([H('2025-11-25'), H('2026-07-28'), {}])(
+    'row 8: a notification is accepted with 202 and no body (A-06): %o',
+    async (headers) => {
+      for (const method of ['notifications/initialized', 'notifications/cancelled', 'whatever']) {
+        expect(await send({ jsonrpc: '2.0', method }, headers)).toMatchObject({ status: 202, body: '' });
+      }
+    },
+  );
+
+  test('row 16: a valid session carries the version (B-04)', async () => {
+    const fake = fakeServer();
+    const first = await send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} }), {}, 'POST', fake);
+    const session = first.headers['mcp-session-id'] ?? '';
+    expect(session).toMatch(/^[\x21-\x7e]+$/);
+    expect((await send(rpc('ping'), { 'mcp-session-id': session }, 'POST', fake)).json.result).toEqual({});
+    const forged = session.replace(/^./, (c) => (c === 'e' ? 'f' : 'e'));
+    expect((await send(rpc('ping'), { 'mcp-session-id': forged }, 'POST', fake)).status).toBe(404);
+  });
+
+  test('types, sizes and depths that are refused', async () => {
+    expect((await send(rpc('ping'), H('2025-11-25', { 'content-type': 'text/plain' }))).status).toBe(415);
+    expect((await send(rpc('ping'), H('2025-11-25', { accept: 'image/png' }))).status).toBe(406);
+    expect((await send(rpc('ping'), H('2025-11-25', { accept: '*/*' }))).status).toBe(200);
+    expect((await send(rpc('ping', { x: 'y'.repeat(limits.body) }), H('2025-11-25'))).status).toBe(413);
+    const deep = `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`;
+    expect(await send(deep, H('2025-11-25'))).toMatchObject({ status: 400, json: { id: 7, error: { code: -32600 } } });
+  });
+});
+
+describe('the order of requirements 1.2', () => {
+  const call = (method: string, params: object, headers: Headers, meta: object = modern) =>
+    send(rpc(method, { ...params, _meta: meta }), headers);
+  const ok = (method: string, more: Headers = {}) => H('2026-07-28', { 'mcp-method': method, ...more });
+
+  test.each<[string, string, object, Headers, object, number, number]>([
+    ['M1 capabilities missing (D-01)', 'tools/list', {}, ok('tools/list'), { [V]: '2026-07-28' }, 400, -32602],
+    ['M1 before M2', 'tools/list', {}, H('2025-11-25'), { [V]: '2026-07-28' }, 400, -32602],
+    [
+      'M1 clientInfo without version',
+      'tools/list',
+      {},
+      ok('tools/list'),
+      { ...modern, 'io.modelcontextprotocol/clientInfo': { name: 'x' } },
+      400,
+      -32602,
+    ],
+    ['M2 header missing (D-04)', 'tools/list', {}, { 'mcp-method': 'tools/list' }, modern, 400, -32020],
+    ['M2 before M3', 'tools/list', {}, ok('tools/list'), { ...modern, [V]: 'v999.0.0' }, 400, -32020],
+    ['M3 version not served (D-03)', 'tools/list', {}, H('v999.0.0'), { ...modern, [V]: 'v999.0.0' }, 400, -32022],
+    ['M4 Mcp-Method missing (D-05)', 'tools/list', {}, H('2026-07-28'), modern, 400, -32020],
+    ['M4 case matters (A-09)', 'tools/list', {}, ok('TOOLS/LIST'), modern, 400, -32020],
+    ['M5 unknown method (D-09)', 'nope', {}, ok('nope'), modern, 404, -32601],
+    ['M5 before M7 (E-22)', 'tasks/result', { taskId: 'x' }, ok('tasks/result'), { ...modern, [C]: {} }, 404, -32601],
+    ['M5 ping is gone', 'ping', {}, ok('ping'), modern, 404, -32601],
+    ['M6 Mcp-Name missing (E-31)', 'tasks/get', { taskId: 'x' }, ok('tasks/get'), modern, 400, -32020],
+    [
+      'M6 Mcp-Name differs',
+      'tools/call',
+      { name: 'plain' },
+      ok('tools/call', { 'mcp-name': 'other' }),
+      modern,
+      400,
+      -32020,
+    ],
+    [
+      'M6 malformed base64 (D-06)',
+      'tools/call',
+      { name: 'Hello' },
+      ok('tools/call', { 'mcp-name': '=?base64?SGVsbG8?=' }),
+      modern,
+      400,
+      -32020,
+    ],
+    [
+      'M7 before the lookup (E-16)',
+      'tasks/get',
+      { taskId: 'x' },
+      ok('tasks/get', { 'mcp-name': 'x' }),
+      { ...modern, [C]: {} },
+      400,
+      -32021,
+    ],
+    [
+      'M7 required tool (E-04)',
+      'tools/call',
+      { name: 'required' },
+      ok('tools/call', { 'mcp-name': 'required' }),
+      { ...modern, [C]: {} },
+      400,
+      -32021,
+    ],
+    [
+      'M8 taskId unknown (E-15)',
+      'tasks/get',
+      { taskId: 'x' },
+      ok('tasks/get', { 'mcp-name': 'x' }),
+      modern,
+      200,
+      -32602,
+    ],
+    ['M8 tool unknown (A-13)', 'tools/call', { name: 'x' }, ok('tools/call', { 'mcp-name': 'x' }), modern, 200, -32602],
+    [
+      'M9 header of an argument missing (D-07)',
+      'tools/call',
+      { name: 'marked', arguments: { where: { region: 'eu' } } },
+      ok('tools/call', { 'mcp-name': 'marked' }),
+      modern,
+      400,
+      -32020,
+    ],
+    [
+      'M9 header without its argument',
+      'tools/call',
+      { name: 'marked' },
+      ok('tools/call', { 'mcp-name': 'marked', 'mcp-param-region': 'eu' }),
+      modern,
+      400,
+      -32020,
+    ],
+  ])('%s', async (_row, method, params, headers, meta, status, code) => {
+    const reply = await call(method, params, headers, meta);
+    expect(reply).toMatchObject({ status, json: { id: 1, error: { code } } });
+    expect(reply.did.filter((what) => what !== 'get')).toEqual([]);
+  });
+
+  test('M10: names and arguments in headers, plain, padded or encoded', async () => {
+    const names = ['plain', ' plain\t', '=?base64?cGxhaW4=?='];
+    for (const name of names)
+      expect((await call('tools/call', { name: 'plain' }, ok('tools/call', { 'mcp-name': name }))).status).toBe(200);
+    const args = { name: 'marked', arguments: { where: { region: 'é u' } } };
+    const encoded = `=?base64?${Buffer.from('é u').toString('base64')}?=`;
+    expect(
+      (await call('tools/call', args, ok('tools/call', { 'mcp-name': 'marked', 'mcp-param-region': encoded }))).status,
+    ).toBe(200);
+  });
+
+  test('no session is made, asked for or echoed (D-32)', async () => {
+    const reply = await call(
+      'tools/list',
+      {},
+      ok('tools/list', { 'mcp-session-id': 'whatever', 'last-event-id': '5' }),
+    );
+    expect(reply.status).toBe(200);
+    expect(reply.headers).not.toHaveProperty('mcp-session-id');
+  });
+
+  test('the version error lists what is served (D-03, D-14)', async () => {
+    const reply = await call('tools/list', {}, H('1900-01-01'), { ...modern, [V]: '1900-01-01' });
+    expect(reply.json.error.data).toEqual({ supported: ['2026-07-28', '2025-11-25'], requested: '1900-01-01' });
+  });
+});

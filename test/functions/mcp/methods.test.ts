@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import { fakeServer } from './fake-server.ts';
+
+const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+
+function clients(fake = fakeServer()) {
+  const send = async (headers: Record<string, string>, method: string, params: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const reply = await endpoint({ method: 'POST', headers, body }, fake.server);
+    return {
+      ...reply,
+      ...(JSON.parse(String(reply.body)) as { result?: never; error?: { code: number; message: string } }),
+    };
+  };
+  return {
+    ...fake,
+    modern: (method: string, params: Record<string, unknown> = {}, capabilities: object = TASKS) => {
+      const name = params.name ?? params.taskId;
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': capabilities,
+      };
+      const headers = {
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        ...(typeof name === 'string' && { 'mcp-name': name }),
+      };
+      return send(headers, method, { ...params, _meta });
+    },
+    legacy: (method: string, params: object = {}, version = '2025-11-25', session?: string) =>
+      send({ 'mcp-protocol-version': version, ...(session && { 'mcp-session-id': session }) }, method, params),
+  };
+}
+
+describe('who the server says it is', () => {
+  test('initialize: legacy capabilities only, our newest legacy version for any other (B-01 to B-03, C-01, F-02)', async () => {
+    const { legacy } = clients();
+    const { result } = await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: TASKS });
+    expect(result).toEqual({
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
+      serverInfo: { name: 'fake', version: '1' },
+    });
+    const other = await legacy('initialize', { protocolVersion: '2024-11-05', capabilities: {} });
+    expect(other.result).toMatchObject({ protocolVersion: '2025-11-25' });
+    const wrong = await legacy('initialize', { protocolVersion: 5, capabilities: {} });
+    expect(wrong.error?.code).toBe(-32602);
+  });
+
+  test('2025-06-18: no tasks capability, no tasks methods, params.task ignored (B-21, C-03)', async () => {
+    const { legacy } = clients();
+    const { result } = await legacy('initialize', { protocolVersion: '2025-06-18', capabilities: {} }, '2025-06-18');
+    expect(result).toMatchObject({ protocolVersion: '2025-06-18', capabilities: { tools: {} } });
+    expect((await legacy('tasks/get', { taskId: 'x' }, '2025-06-18')).error?.code).toBe(-32601);
+    expect((await legacy('tools/call', { name: 'plain', task: {} }, '2025-06-18')).result).toMatchObject({
+      content: [{ text: 'hi' }],
+    });
+  });
+
+  test('server/discover: extension, no legacy key, caching hints, identity in _meta (D-12 to D-16, E-01)', async () => {
+    const { result } = await clients().modern('server/discover');
+    expect(result).toEqual({
+      supportedVersions: ['2026-07-28', '2025-11-25'],
+      capabilities: { tools: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      ttlMs: expect.any(Number),
+      cacheScope: 'public',
+      resultType: 'complete',
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'fake', version: '1' } },
+    });
+  });
+
+  test('ping is exactly {} (B-12, F-13)', async () => {
+    expect((await clients().legacy('ping')).result).toEqual({});
+  });
+
+  test.each(['tasks/update', 'server/discover', 'subscriptions/listen', 'resources/list', 'constructor'])(
+    'a method 2025-11-25 does not have is -32601 with HTTP 200: %s (B-12)',
+    async (method) => {
+      const reply = await clients().legacy(method);
+      expect([reply.status, reply.error?.code]).toEqual([200, -32601]);
+    },
+  );
+
+  test('tools/list: execution only in 2025-11-25, non-object output schemas only in 2026-07-28 (B-13, C-04, D-18)', async () => {
+    const { legacy, modern } = clients();
+    const tools = async (reply: Promise<{ result?: { tools: { name: string }[] } }>, name: string) =>
+      (await reply).result?.tools.find((tool) => tool.name === name);
+    expect(await tools(legacy('tools/list'), 'optional')).toEqual({
+      name: 'optional',
+      title: 'T',
+      description: 'd',
+      inputSchema: { type: 'object' },
+      execution: { taskSupport: 'optional' },
+    });
+    expect(await tools(modern('tools/list'), 'optional')).toEqual({
+      name: 'optional',
+      title: 'T',
+      description: 'd',
+      inputSchema: { type: 'object' },
+      outputSchema: { type: 'array' },
+    });
+    expect(await tools(legacy('tools/list'), 'plain')).not.toHaveProperty('execution');
+    expect((await modern('tools/list', { cursor: 'mine' })).error?.code).toBe(-32602);
+  });
+});
+
+describe('tools/call', () => {
+  test('2025-11-25: nested task, ttl honoured within bounds (C-07, C-08, C-11)', async () => {
+    const { legacy, records } = clients();
+    const { result } = await legacy('tools/call', { name: 'optional', task: { ttl: 5_000 } });
+    expect(result).toEqual({
+      task: {
+        taskId: expect.any(String),
+        status: 'working',
+        createdAt: '2023-11-14T22:13:20.000Z',
+        lastUpdatedAt: '2023-11-14T22:13:20.000Z',
+        ttl: 5_000,
+        pollInterval: 1_000,
+      },
+    });
+    const long = await legacy('tools/call', { name: 'optional', task: { ttl: 10 ** 12 } });
+    expect(long.result).toMatchObject({ task: { ttl: 86_400_000 } });
+    expect((await legacy('tools/call', { name: 'optional', task: { ttl: 'x' } })).error?.code).toBe(-32602);
+    expect((await legacy('tools/call', { name: 'optional', task: 5 })).error?.code).toBe(-32602);
+    expect(records.size).toBe(2);
+  });
+
+  test('2026-07-28: flat, resultType task, nothing of the work in it; params.task ignored (E-06, E-08, E-23)', async () => {
+    const { modern, did } = clients();
+    const { result } = await modern('tools/call', { name: 'required', task: { ttl: 1 } });
+    expect(result).toEqual({
+      taskId: expect.any(String),
+      status: 'working',
+      createdAt: '2023-11-14T22:13:20.000Z',
+      lastUpdatedAt: '2023-11-14T22:13:20.000Z',
+      ttlMs: 3_600_000,
+      pollIntervalMs: 3_000,
+      resultType: 'task',
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'fake', version: '1' } },
+    });
+    expect(did).toEqual(['create', 'start']);
+  });
+
+  test('a forbidden tool: -32601 when 2025-11-25 asks for a task, direct in 2026-07-28 (C-05, F-10)', async () => {
+    const { legacy, modern } = clients();
+    expect((await legacy('tools/call', { name: 'plain', task: {} })).error?.code).toBe(-32601);
+    expect((await modern('tools/call', { name: 'plain' })).result).toMatchObject({ resultType: 'complete' });
+  });
+
+  test('a legacy tasks capability enables nothing in 2026-07-28 (F-03)', async () => {
+    const { modern } = clients();
+    expect((await modern('tools/call', { name: 'required' }, { tasks: {} })).error?.code).toBe(-32021);
+  });
+
+  test('refused arguments are a result a model can read, and nothing runs (A-14, X-21)', async () => {
+    const { legacy, modern, did } = clients();
+    for (const reply of [
+      await legacy('tools/call', { name: 'picky' }),
+      await modern('tools/call', { name: 'picky' }),
+    ]) {
+      expect(reply.result).toMatchObject({
+        isError: true,
+        content: [{ text: 'Invalid arguments for tool picky: n must be number' }],
+      });
+    }
+    expect(did).toEqual([]);
+    expect((await modern('tools/call', { name: 'plain', arguments: [] })).error).toMatchObject({
+      code: -32602,
+      message: 'arguments must be an object',
+    });
+    const large = await modern('tools/call', { name: 'plain', arguments: { x: 'y'.repeat(200_001) } });
+    expect(large.error).toMatchObject({ code: -32602, message: expect.stringContaining('200000') });
+  });
+
+  test('when the work cannot be started, the client is told and the record says failed (crash table, row 2)', async () => {
+    const refused = Object.assign(new Error('denied'), { $metadata: { httpStatusCode: 400 } });
+    const fake = fakeServer({ workflow: { start: () => Promise.reject(refused), stop: async () => {} } });
+    const { modern, records } = clients(fake);
+    const { error } = await modern('tools/call', { name: 'optional' });
+    expect(error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
+    expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
+  });
+
+  test('an unexpected fault says nothing of itself (A-15)', async () => {
+    const { modern } = clients(fakeServer({ invoke: () => Promise.reject(new Error('arn:aws:secret')) }));
+    expect((await modern('tools/call', { name: 'plain' })).error).toEqual({ code: -32603, message: 'Internal error' });
+  });
+});
+
+describe('tasks', () => {
+  test('cancel: the flat task in 2025-11-25, an empty ack in 2026-07-28; then an error and the same ack (C-25, C-26, E-21, X-14)', async () => {
+    const { legacy, modern } = clients();
+    const make = async () =>
+      ((await modern('tools/call', { name: 'optional' })).result as unknown as { taskId: string }).taskId;
+    const [a, b] = [await make(), await make()];
+    expect((await legacy('tasks/cancel', { taskId: a })).result).toMatchObject({
+      taskId: a,
+      status: 'cancelled',
+      ttl: 3_600_000,
+    });
+    expect((await legacy('tasks/cancel', { taskId: a })).error).toEqual({
+      code: -32602,
+      message: 'Cannot cancel task: it is already cancelled',
+    });
+    const ack = { resultType: 'complete', _meta: expect.anything() };
+    expect((await modern('tasks/cancel', { taskId: b })).result).toEqual(ack);
+    expect((await modern('tasks/cancel', { taskId: b })).result).toEqual(ack);
+  });
+
+  test('unknown ids get one answer from every method (C-28, E-15)', async () => {
+    const { legacy, modern } = clients();
+    for (const taskId of ['0'.repeat(36), 'x', 5, undefined]) {
+      for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
+        expect((await legacy(method, { taskId })).error).toEqual({ code: -32602, message: 'Task not found' });
+      }
+    }
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+      expect((await modern(method, { taskId: '0'.repeat(36), inputResponses: {} })).error).toEqual({
+        code: -32602,
+        message: 'Task not found',
+      });
+    }
+  });
+
+  test('tasks/result of an unfinished task is an honest error, never a made-up result (C-19)', async () => {
+    const { legacy } = clients();
+    const made = (await legacy('tools/call', { name: 'optional', task: {} })).result as unknown as {
+      task: { taskId: string };
+    };
+    const { error } = await legacy('tasks/result', { taskId: made.task.taskId });
+    expect(error?.message).toContain('working');
+  });
+
+  test('tasks/list: a session sees its own tasks, with a cursor nobody else can use (C-23, C-24)', async () => {
+    const { legacy, server } = clients();
+    const session = async () =>
+      (await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {} })).headers['mcp-session-id'];
+    const [mine, other] = [await session(), await session()];
+    await legacy('tools/call', { name: 'optional', task: {} }, '2025-11-25', mine);
+    expect((await legacy('tasks/list', {}, '2025-11-25', mine)).result).toMatchObject({
+      tasks: [{ status: 'working' }],
+    });
+    expect((await legacy('tasks/list', {}, '2025-11-25', other)).result).toEqual({ tasks: [] });
+    const foreign = await server.signer.seal('cursor:session#x', 'id');
+    for (const cursor of ['', 'x', 5, foreign]) {
+      expect((await legacy('tasks/list', { cursor }, '2025-11-25', mine)).error?.code).toBe(-32602);
+    }
+  });
+});
