@@ -33,7 +33,7 @@ export const profileDataset = {
     'median with confidence intervals, frequent values; and how numeric columns correlate. Send exactly one of `csv`, ' +
     '`sample` or `url`. Takes seconds to minutes and reports its progress, so call it as a task if you can.',
   taskSupport: 'optional',
-  timeoutSeconds: 300,
+  timeoutSeconds: 600,
   inputSchema: {
     type: 'object',
     properties: {
@@ -72,7 +72,7 @@ export const profileDataset = {
       bootstrap: {
         type: 'integer',
         minimum: 0,
-        maximum: 2_000,
+        maximum: 1_000,
         default: 500,
         description: 'Resamples behind the confidence intervals; more take longer, 0 leaves the intervals out.',
       },
