@@ -23,7 +23,7 @@ interface Progress {
   replicas: Replica[];
 }
 
-const REMOTE_MS = 350;
+const REMOTE_MS = 1_050;
 /** Stands for waiting on the remote system that would do this step; everything else a step does, it does itself. */
 const waitForRemote = (): Promise<unknown> => sleep(REMOTE_MS);
 

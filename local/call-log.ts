@@ -1,0 +1,57 @@
+/** Every AWS call of the embedded cloud, for tests that count them. Kept only when asked for. */
+
+export interface Call {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Logical id of the function or role that called, or the access key of anybody else. */
+  readonly caller: string;
+  /** dynamodb, states, lambda or secretsmanager. */
+  readonly service: string;
+  readonly operation: string;
+  readonly input: unknown;
+  readonly status: number;
+  /** The type of the error, where there was one. */
+  readonly error?: string | undefined;
+  /** Capacity units, of the table and of all its indexes. */
+  readonly consumed?: Consumed | undefined;
+}
+
+export interface Consumed {
+  readonly table: number;
+  readonly index: number;
+}
+
+export interface CallLog {
+  /** False where calls are not kept: then whoever records may save itself the work. */
+  readonly enabled: boolean;
+  add(call: Call): void;
+  /** A point in time to count from. */
+  mark(): number;
+  /** The calls since a mark, or all that are kept. */
+  since(mark?: number): readonly Call[];
+}
+
+/** @param bound how many calls are kept; the oldest go first. 0 keeps none. */
+export function createCallLog(bound: number): CallLog {
+  let kept: Call[] = [];
+  let dropped = 0;
+
+  return {
+    enabled: bound > 0,
+    add(call) {
+      if (bound === 0) return;
+      kept.push(call);
+      // Trimmed in one go at twice the bound, so that adding stays cheap.
+      if (kept.length < bound * 2) return;
+      dropped += kept.length - bound;
+      kept = kept.slice(-bound);
+    },
+    mark: () => dropped + kept.length,
+    since(mark = dropped) {
+      if (bound === 0) throw new Error('no calls are kept: start the cloud with recordCalls');
+      // A silent gap would make a test count too little.
+      if (mark < dropped) throw new Error(`calls since this mark were dropped: only ${bound} are kept`);
+      return kept.slice(mark - dropped);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { startApiGateway } from './api-gateway.ts';
+import { readApi } from './api-routes.ts';
+import { DEFAULT_REGION, readAssembly } from './assembly.ts';
+import { type CallLog, createCallLog } from './call-log.ts';
+import { lockDataDir } from './data-dir.ts';
+import { startDynamoDb } from './dynamodb/index.ts';
+import { createIntegrations } from './integrations.ts';
+import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
+import { resolveStack } from './resources.ts';
+import { createSecretsManager } from './secrets-manager.ts';
+import { type FunctionResource, readSpecs } from './specs.ts';
+import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
+import { jsonService, openWire } from './wire.ts';
+
+export interface CloudOptions {
+  /** The folder that `cdk synth` wrote. */
+  readonly assembly: string;
+  /** Of the REST front door. @default 0, a free one */
+  readonly port?: number;
+  /** Where tables and secrets are kept. @default in memory */
+  readonly dataDir?: string;
+  /** What functions and the cloud itself have to say. @default nowhere */
+  readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr') => void;
+  /** Milliseconds since the epoch. @default Date.now */
+  readonly now?: () => number;
+  /** Divides the waits, retry delays and timeouts of state machines. @default 1 */
+  readonly timeScale?: number;
+  /** How often expired items are removed. @default 5_000 */
+  readonly ttlSweepMs?: number;
+  /** Of each function, at most. @default 16 */
+  readonly maxWorkersPerFunction?: number;
+  /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`; writes get slower. @default false */
+  readonly recordCalls?: boolean;
+  /** The facts of an EventBridge "Step Functions Execution Status Change". */
+  readonly onStatusChange?: (change: StatusChange) => void;
+}
+
+export interface Cloud {
+  /** The REST API, as behind a custom domain with an empty base path. */
+  readonly url: string;
+  /** All AWS services: what `AWS_ENDPOINT_URL` of the functions is. */
+  readonly endpoint: string;
+  readonly region: string;
+  /** Names of the tables. */
+  readonly tables: readonly string[];
+  /** Outputs of the stacks. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly calls: CallLog;
+  readonly lambda: Lambda;
+  readonly stepFunctions: StepFunctions;
+  /** Removes expired items now; answers how many. */
+  sweepExpired(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const RECORDED_CALLS = 100_000;
+
+/**
+ * Runs a cloud assembly in this process: its functions, tables, state machines, secrets and REST API.
+ *
+ * @example
+ * const cloud = await startCloud({ assembly: 'cdk.out' });
+ * await fetch(`${cloud.url}/mcp`, { method: 'POST', body: '{}' });
+ * await cloud.stop();
+ */
+export async function startCloud(options: CloudOptions): Promise<Cloud> {
+  // Undone in reverse order, at the end or when a later part fails to start.
+  const undo: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    return { ...(await start(options, (step) => undo.push(step))), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(options: CloudOptions, atStop: (undo: () => unknown) => void): Promise<Omit<Cloud, 'stop'>> {
+  const { assembly, port = 0, dataDir, now = Date.now, timeScale = 1, onStatusChange } = options;
+  const { onLog = () => undefined, ttlSweepMs = 5_000, recordCalls = false, maxWorkersPerFunction } = options;
+  const onError = (message: string) => onLog('cloud', message, 'stderr');
+
+  const stacks = readAssembly(assembly).map(resolveStack);
+  const specs = readSpecs(stacks);
+  const api = readApi(stacks);
+  const region = stacks[0]?.stack.region ?? DEFAULT_REGION;
+  const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
+
+  if (dataDir !== undefined) atStop(lockDataDir(dataDir));
+  const { tables } = specs;
+  const dynamoDb = await startDynamoDb({ tables, dataDir, now, ttlSweepMs, metered: recordCalls, onError });
+  atStop(dynamoDb.stop);
+  const wire = await openWire();
+  atStop(wire.stop);
+  const functions = specs.functions.map((spec) => withAwsEnvironment(spec, wire.url, region));
+  const workers = maxWorkersPerFunction === undefined ? {} : { maxWorkersPerFunction };
+  // Lambda multiplies by its scale what Step Functions divides.
+  const lambda = createLambda(functions, { onLog, timeScale: 1 / timeScale, ...workers });
+  atStop(lambda.stop);
+  const callerOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
+  const integrations = createIntegrations({ lambda, endpoint: wire.url, region, calls, now, callerOf });
+  const stepFunctions = createStepFunctions([...specs.machines], {
+    ...{ integrations, now, timeScale },
+    ...(onStatusChange ? { onStatusChange } : {}),
+  });
+  atStop(stepFunctions.stop);
+  const services = {
+    DynamoDB_20120810: dynamoDb.service,
+    AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
+    secretsmanager: jsonService('secretsmanager', '1.1', createSecretsManager(specs.secrets, { dataDir, now })),
+  };
+  wire.serve({ services, lambda: lambda.handleHttp, calls, now, onError });
+  const frontDoor = await startApiGateway({ api, lambda, port, now, onError });
+  atStop(frontDoor.stop);
+
+  return {
+    ...{ url: frontDoor.url, endpoint: wire.url, region, calls, lambda, stepFunctions },
+    tables: tables.map(({ name }) => name),
+    outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
+    sweepExpired: dynamoDb.sweep,
+  };
+}
+
+/** What Lambda gives every function, except that its calls come here; the template's own variables are on top. */
+function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: string): FunctionSpec {
+  const environment = {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: spec.logicalId,
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SESSION_TOKEN: 'local',
+    ...spec.environment,
+  };
+  return { ...spec, environment };
+}

@@ -1,0 +1,94 @@
+import { EventEmitter } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import dynalite from 'dynalite';
+import { AwsError } from '../aws-error.ts';
+import { type JsonObject, objectOf } from '../json.ts';
+
+/** dynalite, in this process. */
+export interface Engine {
+  /** One request as it came from a client. */
+  send(operation: string, body: string | Buffer): Promise<EngineAnswer>;
+  /** The same for ourselves: throws an AwsError where DynamoDB answers with one. */
+  call(operation: string, input: JsonObject): Promise<JsonObject>;
+  close(): Promise<void>;
+}
+
+export interface EngineAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+const HEADERS = {
+  'content-type': 'application/x-amz-json-1.0',
+  // dynalite wants every part of a signature and checks none.
+  authorization: 'AWS4-HMAC-SHA256 Credential=local/0/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+  'x-amz-date': '0',
+};
+
+export function startEngine(dataDir: string | undefined): Engine {
+  const path = dataDir === undefined ? undefined : join(dataDir, 'dynamodb');
+  if (path !== undefined) mkdirSync(path, { recursive: true });
+  const server = dynalite({ ...(path === undefined ? {} : { path }), createTableMs: 0, deleteTableMs: 0 });
+  const pending = new Set<Promise<unknown>>();
+  let closed = false;
+
+  const send = async (operation: string, body: string | Buffer): Promise<EngineAnswer> => {
+    // dynalite throws where nobody can catch when its database is gone.
+    if (closed) throw new AwsError('ServiceUnavailable', 'DynamoDB is stopped', 503);
+    const answer = request(server, operation, body);
+    const done = answer.finally(() => pending.delete(done)).catch(() => undefined);
+    pending.add(done);
+    return answer;
+  };
+  return {
+    send,
+    async call(operation, input) {
+      const { status, body } = await send(operation, JSON.stringify(input));
+      const output = objectOf(JSON.parse(body));
+      if (status === 200) return output;
+      throw new AwsError(errorType(output) ?? 'InternalFailure', String(output.message ?? ''), status);
+    },
+    async close() {
+      closed = true;
+      await Promise.all(pending);
+      await closeDatabase(server);
+    },
+  };
+}
+
+/** `com.amazonaws.dynamodb.v20120810#Name` -> `Name` */
+export function errorType(output: JsonObject): string | undefined {
+  return typeof output.__type === 'string' ? output.__type.split('#').at(-1) : undefined;
+}
+
+/**
+ * Hands dynalite a request without a connection. Its own port would be open to every process of the machine, and to
+ * web pages too, since it allows all origins; and this is faster.
+ */
+function request(server: Server, operation: string, body: string | Buffer): Promise<EngineAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
+  const headers = { ...HEADERS, 'x-amz-target': `DynamoDB_20120810.${operation}` };
+  const incoming = Object.assign(new EventEmitter(), { method: 'POST', url: '/', headers });
+  const outgoing = {
+    statusCode: 200,
+    setHeader: () => undefined,
+    end: (text = '') => resolve({ status: outgoing.statusCode, body: text }),
+  };
+  try {
+    server.emit('request', incoming, outgoing);
+    incoming.emit('data', Buffer.from(body));
+    incoming.emit('end');
+  } catch (error) {
+    reject(error);
+  }
+  return promise;
+}
+
+/** dynalite closes its database only behind a server that listens, so it does for this moment. */
+function closeDatabase(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.listen(0, '127.0.0.1', () => server.close((error) => (error ? reject(error) : resolve())));
+  });
+}

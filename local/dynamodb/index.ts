@@ -1,0 +1,72 @@
+import { objectOf } from '../json.ts';
+import type { TableResource } from '../specs.ts';
+import { jsonService, parseInput, type WireRequest, type WireResponse, type WireService } from '../wire.ts';
+import { type Engine, type EngineAnswer, errorType, startEngine } from './engine.ts';
+import { createMeter } from './meter.ts';
+import { ensureTable } from './tables.ts';
+import { createTimeToLive } from './ttl.ts';
+
+/** DynamoDB: dynalite behind our own wire, with time to live and, for tests, consumed capacity. */
+export interface DynamoDb {
+  readonly service: WireService;
+  /** Removes expired items now; answers how many. */
+  sweep(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface DynamoDbOptions {
+  readonly tables: readonly TableResource[];
+  /** In memory without it. */
+  readonly dataDir?: string | undefined;
+  readonly now: () => number;
+  /** How often expired items are removed. */
+  readonly ttlSweepMs: number;
+  /** Whether answers tell what they consumed. */
+  readonly metered: boolean;
+  readonly onError: (message: string) => void;
+}
+
+export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
+  const engine = startEngine(options.dataDir);
+  try {
+    await Promise.all(options.tables.map((table) => ensureTable(engine, table)));
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  const { now, ttlSweepMs: sweepMs, onError } = options;
+  const ttl = createTimeToLive(engine, options.tables, { now, sweepMs, onError });
+  const ttlService = jsonService('dynamodb', '1.0', ttl.operations);
+  const forward = options.metered ? forwardMetered(engine, options.tables) : forwardPlain(engine);
+  return {
+    service: {
+      name: 'dynamodb',
+      handle: (request) =>
+        Object.hasOwn(ttl.operations, request.operation) ? ttlService.handle(request) : forward(request),
+    },
+    sweep: ttl.sweep,
+    async stop() {
+      await ttl.stop();
+      await engine.close();
+    },
+  };
+}
+
+type Forward = (request: WireRequest) => Promise<WireResponse>;
+
+function forwardPlain(engine: Engine): Forward {
+  return async ({ operation, body }) => described(await engine.send(operation, body));
+}
+
+function forwardMetered(engine: Engine, tables: readonly TableResource[]): Forward {
+  const meter = createMeter(engine, tables);
+  return async ({ operation, body }) => {
+    const { answer, consumed } = await meter(operation, parseInput(body));
+    return { ...described(answer), consumed };
+  };
+}
+
+function described({ status, body }: EngineAnswer): WireResponse {
+  const headers = { 'content-type': 'application/x-amz-json-1.0' };
+  return { status, headers, body, error: status === 200 ? undefined : errorType(objectOf(JSON.parse(body))) };
+}

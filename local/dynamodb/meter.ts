@@ -1,0 +1,77 @@
+import type { Consumed } from '../call-log.ts';
+import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../json.ts';
+import type { TableResource } from '../specs.ts';
+import type { Engine, EngineAnswer } from './engine.ts';
+import { type Item, indexWriteUnits, writeUnits } from './units.ts';
+
+export interface Metered {
+  readonly answer: EngineAnswer;
+  readonly consumed?: Consumed | undefined;
+}
+
+/** Sends a request and says what it consumed, which the client does not get to see unless it asked. */
+export type Meter = (operation: string, input: JsonObject) => Promise<Metered>;
+
+const READS = new Set(['GetItem', 'Query', 'Scan']);
+const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
+
+export function createMeter(engine: Engine, tables: readonly TableResource[]): Meter {
+  const schemas = new Map(tables.map(({ name, schema }) => [name, schema]));
+  // A write is measured by reading before and after: no other write of the item may come between.
+  const writing = new Map<string, Promise<unknown>>();
+
+  return async (operation, input) => {
+    if (READS.has(operation)) return metered(engine, operation, input);
+    if (!WRITES.has(operation)) return { answer: await engine.send(operation, JSON.stringify(input)) };
+    const schema = schemas.get(String(input.TableName)) ?? {};
+    const Key = keyOf(input, schema);
+    const item = JSON.stringify([input.TableName, Key]);
+    const others = writing.get(item) ?? Promise.resolve();
+    const result = others.then(() => measureWrite(engine, operation, input, { Key, schema }));
+    const done = result.catch(() => undefined).finally(() => writing.get(item) === done && writing.delete(item));
+    writing.set(item, done);
+    return result;
+  };
+}
+
+function keyOf(input: JsonObject, schema: JsonObject): Item {
+  const source = objectOf(input.Item ?? input.Key);
+  const names = listOf(schema.KeySchema).map((key) => String(objectOf(key).AttributeName));
+  return Object.fromEntries(names.map((name) => [name, source[name]]));
+}
+
+async function measureWrite(
+  engine: Engine,
+  operation: string,
+  input: JsonObject,
+  { Key, schema }: { Key: Item; schema: JsonObject },
+): Promise<Metered> {
+  const read = async (): Promise<Item | undefined> => {
+    const output = await engine.call('GetItem', { TableName: input.TableName, Key, ConsistentRead: true });
+    return isObject(output.Item) ? output.Item : undefined;
+  };
+
+  const before = await read().catch(() => undefined);
+  const { answer, consumed } = await metered(engine, operation, input);
+  if (consumed) return { answer, consumed: { ...consumed, index: indexWriteUnits(schema, before, await read()) } };
+  // A lost condition is paid for like a write of the item that is there.
+  const lost = answer.body.includes('ConditionalCheckFailedException');
+  return lost ? { answer, consumed: { table: Math.max(1, writeUnits(before)), index: 0 } } : { answer };
+}
+
+async function metered(engine: Engine, operation: string, input: JsonObject): Promise<Metered> {
+  const answer = await engine.send(operation, JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' }));
+  if (answer.status !== 200) return { answer };
+  const { ConsumedCapacity, ...output } = objectOf(JSON.parse(answer.body));
+  const { Table, GlobalSecondaryIndexes, LocalSecondaryIndexes, ...total } = objectOf(ConsumedCapacity);
+  const indexes = Object.values({ ...objectOf(GlobalSecondaryIndexes), ...objectOf(LocalSecondaryIndexes) });
+  const consumed = { table: unitsOf(Table), index: indexes.reduce((sum: number, index) => sum + unitsOf(index), 0) };
+
+  const asked = { INDEXES: ConsumedCapacity, TOTAL: total }[String(input.ReturnConsumedCapacity)];
+  const body = JSON.stringify(asked === undefined ? output : { ...output, ConsumedCapacity: asked });
+  return { answer: { status: 200, body }, consumed };
+}
+
+function unitsOf(value: unknown): number {
+  return numberOf(objectOf(value).CapacityUnits) ?? 0;
+}

@@ -1,0 +1,126 @@
+import { AwsError } from '../aws-error.ts';
+import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
+import type { TableResource } from '../specs.ts';
+import type { Operations } from '../wire.ts';
+import type { Engine } from './engine.ts';
+
+/** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
+export interface TimeToLive {
+  readonly operations: Operations;
+  /** Removes all expired items now; answers how many. */
+  sweep(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface TimeToLiveOptions {
+  readonly now: () => number;
+  readonly sweepMs: number;
+  readonly onError: (message: string) => void;
+}
+
+// As in AWS: a time longer ago is taken for a mistake, and the item stays.
+const OLDEST_SECONDS = 5 * 365 * 24 * 3600;
+
+// A sweep reads the whole table, in the process that serves it: it gets this share of the time at most.
+const BUSY_SHARE = 0.05;
+
+export function createTimeToLive(
+  engine: Engine,
+  tables: readonly TableResource[],
+  { now, sweepMs, onError }: TimeToLiveOptions,
+): TimeToLive {
+  const attributes = new Map(tables.flatMap(({ name, ttlAttribute }) => (ttlAttribute ? [[name, ttlAttribute]] : [])));
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+
+  const sweep = async (): Promise<number> => {
+    let removed = 0;
+    for (const [table, attribute] of attributes) {
+      removed += await sweepTable(engine, table, attribute, now(), () => stopped);
+    }
+    return removed;
+  };
+  const later = (delay: number): void => {
+    timer = setTimeout(() => {
+      const start = performance.now();
+      running = sweep()
+        .catch((error: unknown) => onError(`the TTL sweep failed: ${String(error)}`))
+        .then(() => stopped || later(Math.max(sweepMs, (performance.now() - start) / BUSY_SHARE)));
+    }, delay).unref();
+  };
+  later(sweepMs);
+
+  return {
+    operations: ttlOperations(engine, attributes),
+    sweep,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+async function sweepTable(engine: Engine, table: string, attribute: string, at: number, stopped: () => boolean) {
+  const seconds = Math.floor(at / 1000);
+  const expired = {
+    TableName: table,
+    ExpressionAttributeNames: { '#ttl': attribute },
+    ExpressionAttributeValues: { ':now': { N: `${seconds}` }, ':oldest': { N: `${seconds - OLDEST_SECONDS}` } },
+  };
+  const condition = '#ttl < :now AND #ttl > :oldest';
+  const keys = await keyNames(engine, table);
+  let removed = 0;
+  let from: unknown;
+  do {
+    const page = await engine.call('Scan', { ...expired, FilterExpression: condition, ExclusiveStartKey: from });
+    for (const item of listOf(page.Items).map(objectOf)) {
+      const Key = Object.fromEntries(keys.map((name) => [name, item[name]]));
+      // The condition again: the item may have got a later time since it was read.
+      const remove = engine.call('DeleteItem', { ...expired, Key, ConditionExpression: condition });
+      removed += await remove.then(() => 1, ignoreLostCondition);
+    }
+    from = page.LastEvaluatedKey;
+  } while (from !== undefined && !stopped());
+  return removed;
+}
+
+function ignoreLostCondition(error: unknown): number {
+  if (error instanceof AwsError && error.type === 'ConditionalCheckFailedException') return 0;
+  throw error;
+}
+
+async function keyNames(engine: Engine, table: string): Promise<string[]> {
+  const description = objectOf((await engine.call('DescribeTable', { TableName: table })).Table);
+  return listOf(description.KeySchema).map((key) => String(objectOf(key).AttributeName));
+}
+
+function ttlOperations(engine: Engine, attributes: Map<string, string>): Operations {
+  const tableOf = async (input: JsonObject): Promise<string> => {
+    await engine.call('DescribeTable', { TableName: input.TableName });
+    return String(input.TableName);
+  };
+  return {
+    async UpdateTimeToLive(input) {
+      const table = await tableOf(input);
+      const { AttributeName, Enabled } = objectOf(input.TimeToLiveSpecification);
+      const attribute = stringOf(AttributeName);
+      if (attribute === undefined) throw new AwsError('ValidationException', 'AttributeName must not be null');
+      const current = attributes.get(table);
+      if (Enabled ? current !== undefined : current !== attribute) {
+        const message = Enabled ? 'TimeToLive is already enabled' : 'TimeToLive is already disabled';
+        throw new AwsError('ValidationException', message);
+      }
+      if (Enabled) attributes.set(table, attribute);
+      else attributes.delete(table);
+      return { TimeToLiveSpecification: { AttributeName: attribute, Enabled: Enabled === true } };
+    },
+    async DescribeTimeToLive(input) {
+      const AttributeName = attributes.get(await tableOf(input));
+      const status =
+        AttributeName === undefined ? { TimeToLiveStatus: 'DISABLED' } : { TimeToLiveStatus: 'ENABLED', AttributeName };
+      return { TimeToLiveDescription: status };
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { DynamoDBClient, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import { AwsError } from './aws-error.ts';
+import type { CallLog } from './call-log.ts';
+import { isObject, type JsonObject, objectOf, stringOf } from './json.ts';
+import type { InvokeResult, Lambda } from './lambda/index.ts';
+import { type Integration, type IntegrationCall, StatesError } from './step-functions/index.ts';
+
+export interface IntegrationOptions {
+  readonly lambda: Pick<Lambda, 'invoke'>;
+  /** The AWS endpoint of the embedded cloud. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly calls: CallLog;
+  readonly now: () => number;
+  /** The access key of a role: its logical id. */
+  readonly callerOf: (roleArn: string) => string;
+}
+
+/** What the tasks of a state machine may call, by their Resource. */
+export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
+  return {
+    'arn:aws:states:::lambda:invoke': async (call) => lambdaOptimised(await invokeLambda(call, options, false)),
+    'arn:aws:states:::aws-sdk:lambda:invoke': async (call) => lambdaSdk(await invokeLambda(call, options, true)),
+    'arn:aws:states:::dynamodb:updateItem': updateItem(options),
+  };
+}
+
+/** The SDK integration passes on what Lambda answers: Payload is text, and a failed function is no failure of the task. */
+function lambdaSdk({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
+  const failed = functionError === undefined ? {} : { FunctionError: functionError };
+  return { ExecutedVersion: executedVersion, StatusCode: statusCode, Payload: payload, ...failed };
+}
+
+/** The optimised integration reads the Payload and fails with the error of the function. */
+function lambdaOptimised({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
+  const output: unknown = payload === '' ? null : JSON.parse(payload);
+  if (functionError !== undefined)
+    throw new StatesError(stringOf(objectOf(output).errorType) ?? 'Lambda.Unknown', payload);
+  return { ExecutedVersion: executedVersion, StatusCode: statusCode, Payload: output };
+}
+
+const LAMBDA_ARGUMENTS = new Set(['FunctionName', 'Payload', 'InvocationType']);
+
+async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, raw: boolean): Promise<InvokeResult> {
+  const input = objectOf(call.arguments);
+  refuseOthers(input, LAMBDA_ARGUMENTS, call.resource);
+  const { FunctionName, Payload = {}, InvocationType } = input;
+  // To the SDK text is the payload itself; the optimised integration makes JSON of whatever it is given.
+  const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
+  const at = options.now();
+  const record = (status: number, error?: string) =>
+    options.calls.add({
+      at,
+      caller: options.callerOf(call.roleArn),
+      service: 'lambda',
+      operation: 'Invoke',
+      input,
+      status,
+      error,
+    });
+  try {
+    const { signal } = call;
+    const result = await options.lambda.invoke(String(FunctionName), payload, {
+      signal,
+      event: InvocationType === 'Event',
+    });
+    record(result.statusCode);
+    return result;
+  } catch (error) {
+    if (!(error instanceof AwsError)) throw error;
+    record(error.status, error.type);
+    throw new StatesError(`Lambda.${error.type}`, error.message);
+  }
+}
+
+function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: string): void {
+  const unknown = Object.keys(input).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
+}
+
+/** By way of the same endpoint as the functions, so that it is counted (and, one day, authorized) like their calls. */
+function updateItem({ endpoint, region, callerOf }: IntegrationOptions): Integration {
+  const clients = new Map<string, DynamoDBClient>();
+  const clientOf = (accessKeyId: string): DynamoDBClient => {
+    const client =
+      clients.get(accessKeyId) ??
+      new DynamoDBClient({ endpoint, region, credentials: { accessKeyId, secretAccessKey: 'local' } });
+    clients.set(accessKeyId, client);
+    return client;
+  };
+  return async (call) => {
+    const command = new UpdateItemCommand(objectOf(call.arguments) as unknown as UpdateItemCommandInput);
+    try {
+      const { $metadata, ...output } = await clientOf(callerOf(call.roleArn)).send(command, {
+        abortSignal: call.signal,
+      });
+      return output;
+    } catch (error) {
+      throw new StatesError(dynamoErrorName(error), error instanceof Error ? error.message : String(error));
+    }
+  };
+}
+
+// Those of the exceptions of UpdateItem that the service model names; the rest come under the name of the service.
+const MODELLED = new Set([
+  ...['ConditionalCheckFailedException', 'InternalServerError', 'ItemCollectionSizeLimitExceededException'],
+  ...['ProvisionedThroughputExceededException', 'ReplicatedWriteConflictException', 'RequestLimitExceeded'],
+  ...['ResourceNotFoundException', 'ThrottlingException', 'TransactionConflictException'],
+]);
+
+function dynamoErrorName(error: unknown): string {
+  const name = error instanceof Error ? error.name : '';
+  if (MODELLED.has(name)) return `DynamoDB.${name}`;
+  const answered = isObject(error) && isObject(error.$response);
+  return answered ? 'DynamoDB.AmazonDynamoDBException' : 'DynamoDB.SdkClientException';
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/**
+ * Whether the request was addressed to this machine by a loopback name. A web page can point a name of its own at
+ * 127.0.0.1 (DNS rebinding) and have the browser call us, but it cannot choose the Host header.
+ */
+export function isForLoopback(request: IncomingMessage): boolean {
+  const host = request.headers.host?.toLowerCase().replace(/:\d+$/, '');
+  return host !== undefined && LOOPBACK.has(host);
+}
+
+/** The target of a request as it was sent; `new URL` would take the host out of `//host/path`. */
+export function targetOf(request: IncomingMessage): { path: string; query: string } {
+  const [, path = '/', query = ''] = /^([^?]*)\??(.*)$/.exec(request.url ?? '/') ?? [];
+  return { path, query };
+}
+
+/** Whether the client went away before its request was complete: nobody is left to answer. */
+export function isAbandoned(request: IncomingMessage): boolean {
+  return request.destroyed && !request.complete;
+}
+
+/** Listens on 127.0.0.1, never on another interface; port 0 takes a free one. */
+export function listen(server: Server, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    });
+  });
+}
+
+/** Stops listening and drops the connections that are left. */
+export function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+/**
+ * The whole body, or undefined when it is longer than allowed; the rest is then read and dropped, so that the client
+ * gets to see an answer.
+ */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limit) return void chunks.push(chunk);
+      chunks.length = 0;
+      resolve(undefined);
+    });
+    request.on('end', () => resolve(length <= limit ? Buffer.concat(chunks) : undefined));
+    request.on('error', reject);
+  });
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+
+/** Who a resource is, once its name is known. */
+export interface Identity {
+  readonly stack: string;
+  readonly logicalId: string;
+  readonly name: string;
+  readonly region: string;
+  readonly account: string;
+}
+
+/** What the embedded cloud knows of one CloudFormation type. Anything that is not listed is refused at start. */
+export interface ResourceType {
+  /**
+   * The properties it knows, separated by blanks: `A` with whatever is inside, `A.B` only that inside of A, `A[].B`
+   * the same for a list.
+   */
+  readonly properties: string;
+  /** The property that holds an explicit name, and the longest name the service takes. */
+  readonly name?: readonly [property: string, limit: number];
+  /** What `Ref` gives; the name where this is left out. */
+  readonly ref?: (id: Identity) => string;
+  /** What `Fn::GetAtt` gives, by attribute. */
+  readonly attributes?: Readonly<Record<string, (id: Identity) => string>>;
+}
+
+const arn = (service: string, resource: (id: Identity) => string) => (id: Identity) =>
+  `arn:aws:${service}:${service === 'iam' ? '' : id.region}:${id.account}:${resource(id)}`;
+
+const functionArn = arn('lambda', (id) => `function:${id.name}`);
+const tableArn = arn('dynamodb', (id) => `table/${id.name}`);
+const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
+const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
+const policyArn = arn('iam', (id) => `policy/${id.name}`);
+
+/** Stands for an id that AWS would make up, the same in every run. */
+function generatedId(id: Identity, length: number): string {
+  const digest = createHash('sha256').update(`${id.stack}/${id.logicalId}`).digest('hex');
+  return BigInt(`0x${digest}`).toString(36).slice(0, length);
+}
+const apiId = (id: Identity) => generatedId(id, 10);
+
+const TABLE =
+  'TableName KeySchema AttributeDefinitions BillingMode LocalSecondaryIndexes ' +
+  'GlobalSecondaryIndexes[].IndexName GlobalSecondaryIndexes[].KeySchema GlobalSecondaryIndexes[].Projection ' +
+  'TimeToLiveSpecification ' +
+  // Nothing to do on one machine: encryption at rest and capacity limits.
+  'SSESpecification WarmThroughput GlobalSecondaryIndexes[].WarmThroughput';
+
+export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
+  // ---- run -------------------------------------------------------------------------------------------------------
+  'AWS::DynamoDB::Table': {
+    // Backups, tags, capacity and protection against deletion have no local counterpart.
+    properties:
+      `${TABLE} PointInTimeRecoverySpecification DeletionProtectionEnabled ContributorInsightsSpecification ` +
+      'TableClass OnDemandThroughput ProvisionedThroughput GlobalSecondaryIndexes[].ProvisionedThroughput Tags',
+    name: ['TableName', 255],
+    attributes: { Arn: tableArn },
+  },
+  'AWS::DynamoDB::GlobalTable': {
+    // One replica is the table itself; what it says of backups, tags and capacity has no local counterpart.
+    properties:
+      `${TABLE} WriteOnDemandThroughputSettings ` +
+      'Replicas[].Region Replicas[].PointInTimeRecoverySpecification Replicas[].DeletionProtectionEnabled ' +
+      'Replicas[].ContributorInsightsSpecification Replicas[].GlobalSecondaryIndexes Replicas[].SSESpecification ' +
+      'Replicas[].TableClass Replicas[].ReadOnDemandThroughputSettings Replicas[].Tags',
+    name: ['TableName', 255],
+    attributes: { Arn: tableArn, TableId: (id) => generatedId(id, 20) },
+  },
+  'AWS::Lambda::Function': {
+    properties:
+      'FunctionName Code.S3Bucket Code.S3Key Handler Runtime Timeout MemorySize Environment Role PackageType ' +
+      // One machine has one processor, keeps no traces, and prints logs instead of storing them.
+      'Architectures Description LoggingConfig TracingConfig Tags',
+    name: ['FunctionName', 64],
+    attributes: { Arn: functionArn },
+  },
+  'AWS::StepFunctions::StateMachine': {
+    properties:
+      'StateMachineName StateMachineType DefinitionString DefinitionSubstitutions RoleArn ' +
+      // No CloudWatch and no X-Ray here; encryption at rest likewise.
+      'LoggingConfiguration TracingConfiguration EncryptionConfiguration Tags',
+    name: ['StateMachineName', 80],
+    ref: machineArn,
+    attributes: { Arn: machineArn, Name: (id) => id.name },
+  },
+  'AWS::SecretsManager::Secret': {
+    properties: 'Name SecretString GenerateSecretString Description Tags',
+    name: ['Name', 512],
+    ref: secretArn,
+    attributes: { Id: secretArn },
+  },
+  'AWS::ApiGateway::RestApi': {
+    properties: 'Name EndpointConfiguration.Types EndpointConfiguration.IpAddressType Description Tags',
+    ref: apiId,
+    attributes: { RestApiId: apiId, RootResourceId: (id) => `${apiId(id)}-root` },
+  },
+  'AWS::ApiGateway::Resource': {
+    properties: 'RestApiId ParentId PathPart',
+    ref: (id) => generatedId(id, 6),
+    attributes: { ResourceId: (id) => generatedId(id, 6) },
+  },
+  'AWS::ApiGateway::Method': {
+    properties:
+      'RestApiId ResourceId HttpMethod AuthorizationType OperationName ' +
+      'Integration.Type Integration.IntegrationHttpMethod Integration.Uri Integration.TimeoutInMillis ' +
+      'Integration.ResponseTransferMode Integration.PassthroughBehavior ' +
+      // A proxy integration answers by itself: these only document it.
+      'MethodResponses Integration.IntegrationResponses',
+  },
+  'AWS::ApiGateway::Stage': {
+    properties:
+      'RestApiId DeploymentId StageName Variables ' +
+      // Throttling, caching, logs and traces of a deployed stage.
+      'MethodSettings AccessLogSetting TracingEnabled Description Tags',
+    name: ['StageName', 128],
+  },
+  'AWS::ApiGateway::GatewayResponse': {
+    properties: 'RestApiId ResponseType StatusCode ResponseParameters ResponseTemplates',
+  },
+
+  // ---- read: kept for IAM, which is not enforced yet -----------------------------------------------------------------
+  'AWS::IAM::Role': {
+    properties:
+      'RoleName AssumeRolePolicyDocument ManagedPolicyArns Policies PermissionsBoundary MaxSessionDuration ' +
+      'Description Tags',
+    name: ['RoleName', 64],
+    attributes: {
+      Arn: arn('iam', (id) => `role/${id.name}`),
+      RoleId: (id) => `AROA${generatedId(id, 17).toUpperCase()}`,
+    },
+  },
+  'AWS::IAM::Policy': { properties: 'PolicyName PolicyDocument Roles' },
+  'AWS::IAM::ManagedPolicy': {
+    properties: 'ManagedPolicyName PolicyDocument Roles Description',
+    name: ['ManagedPolicyName', 128],
+    ref: policyArn,
+    attributes: { PolicyArn: policyArn },
+  },
+  'AWS::Lambda::Permission': { properties: 'Action FunctionName Principal SourceArn SourceAccount' },
+
+  // ---- inert ---------------------------------------------------------------------------------------------------------
+  // Logs are printed, so there is nothing to retain.
+  'AWS::Logs::LogGroup': {
+    properties: 'LogGroupName RetentionInDays LogGroupClass KmsKeyId Tags',
+    name: ['LogGroupName', 512],
+    attributes: { Arn: arn('logs', (id) => `log-group:${id.name}:*`) },
+  },
+  // A snapshot of the API; the embedded cloud always serves what the template says.
+  'AWS::ApiGateway::Deployment': {
+    properties: 'RestApiId Description',
+    ref: (id) => generatedId(id, 6),
+    attributes: { DeploymentId: (id) => generatedId(id, 6) },
+  },
+  // The role API Gateway writes its logs with.
+  'AWS::ApiGateway::Account': { properties: 'CloudWatchRoleArn' },
+  // Counts which constructs are used, for AWS.
+  'AWS::CDK::Metadata': { properties: 'Analytics' },
+};

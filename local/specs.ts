@@ -1,0 +1,125 @@
+import { statSync } from 'node:fs';
+import { type JsonObject, numberOf, objectOf, stringOf } from './json.ts';
+import type { FunctionSpec } from './lambda/index.ts';
+import type { ResolvedStack, Resource } from './resources.ts';
+
+/** What the engines are told to run, read from the resolved resources. */
+
+export interface FunctionResource extends FunctionSpec {
+  /** The access key the function calls AWS with, so that calls tell who made them. */
+  readonly logicalId: string;
+  readonly roleArn: string;
+}
+
+export interface MachineResource {
+  readonly arn: string;
+  readonly name: string;
+  readonly roleArn: string;
+  /** The definition after its substitutions. */
+  readonly definition: string;
+}
+
+export interface TableResource {
+  readonly name: string;
+  /** What CreateTable is called with. */
+  readonly schema: JsonObject;
+  /** The attribute that holds the time of expiry, where the table has one. */
+  readonly ttlAttribute?: string;
+}
+
+export interface SecretResource {
+  readonly name: string;
+  readonly arn: string;
+  readonly value?: string;
+  /** How to generate the value where there is none. */
+  readonly generate: JsonObject;
+}
+
+export interface Specs {
+  readonly functions: readonly FunctionResource[];
+  readonly machines: readonly MachineResource[];
+  readonly tables: readonly TableResource[];
+  readonly secrets: readonly SecretResource[];
+  /** From the ARN of a role to its logical id. */
+  readonly roles: ReadonlyMap<string, string>;
+}
+
+export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
+  const all = <T>(types: string, read: (resource: Resource, stack: ResolvedStack) => T): T[] =>
+    stacks.flatMap((stack) => ofTypes(stack, types).map((resource) => read(resource, stack)));
+  return {
+    functions: all('AWS::Lambda::Function', readFunction),
+    machines: all('AWS::StepFunctions::StateMachine', readMachine),
+    tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
+    secrets: all('AWS::SecretsManager::Secret', readSecret),
+    roles: new Map(all('AWS::IAM::Role', ({ arn = '', logicalId }): [string, string] => [arn, logicalId])),
+  };
+}
+
+function ofTypes(stack: ResolvedStack, types: string): Resource[] {
+  return stack.resources.filter(({ type }) => types.split(' ').includes(type));
+}
+
+/** A value that CloudFormation would take and the embedded cloud cannot honour. */
+export function unknownValue(resource: Resource, property: string, value: unknown): Error {
+  const { type, where } = resource;
+  return new Error(`the embedded cloud does not know ${property} ${JSON.stringify(value)} of ${type} ${where}`);
+}
+
+function readFunction(resource: Resource, { stack }: ResolvedStack): FunctionResource {
+  const { Code, Handler, Runtime, Timeout, MemorySize, Environment, Role, PackageType = 'Zip' } = resource.properties;
+  if (!/^nodejs(22|24)\.x$/.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
+  if (PackageType !== 'Zip') throw unknownValue(resource, 'PackageType', PackageType);
+  const key = String(objectOf(Code).S3Key);
+  const codePath = stack.assets.get(key);
+  if (!codePath || !statSync(codePath).isDirectory()) throw unknownValue(resource, 'Code.S3Key', key);
+  const variables = Object.entries(objectOf(objectOf(Environment).Variables));
+  return {
+    name: resource.name,
+    arn: resource.arn ?? '',
+    codePath,
+    handler: String(Handler),
+    timeoutSeconds: numberOf(Timeout) ?? 3,
+    memoryMb: numberOf(MemorySize) ?? 128,
+    environment: Object.fromEntries(variables.map(([name, value]) => [name, String(value)])),
+    logicalId: resource.logicalId,
+    roleArn: String(Role),
+  };
+}
+
+function readMachine(resource: Resource): MachineResource {
+  const { DefinitionString, DefinitionSubstitutions, RoleArn, StateMachineType = 'STANDARD' } = resource.properties;
+  if (StateMachineType !== 'STANDARD') throw unknownValue(resource, 'StateMachineType', StateMachineType);
+  const substitutions = objectOf(DefinitionSubstitutions);
+  const definition = String(DefinitionString).replace(/\$\{([^}]+)\}/g, (text, name: string) =>
+    Object.hasOwn(substitutions, name) ? String(substitutions[name]) : text,
+  );
+  return { arn: resource.arn ?? '', name: resource.name, roleArn: String(RoleArn), definition };
+}
+
+function readTable(resource: Resource): TableResource {
+  const { KeySchema, AttributeDefinitions, BillingMode, ProvisionedThroughput, LocalSecondaryIndexes } =
+    resource.properties;
+  const { GlobalSecondaryIndexes, TimeToLiveSpecification, Replicas } = resource.properties;
+  if (Array.isArray(Replicas) && Replicas.length > 1) throw unknownValue(resource, 'Replicas', Replicas);
+  const schema = {
+    ...{ TableName: resource.name, KeySchema, AttributeDefinitions, BillingMode, ProvisionedThroughput },
+    LocalSecondaryIndexes,
+    GlobalSecondaryIndexes: Array.isArray(GlobalSecondaryIndexes)
+      ? GlobalSecondaryIndexes.map(objectOf).map(({ WarmThroughput: _, ...index }) => index)
+      : undefined,
+  };
+  const ttl = objectOf(TimeToLiveSpecification);
+  const attribute = ttl.Enabled === true || ttl.Enabled === 'true' ? stringOf(ttl.AttributeName) : undefined;
+  return { name: resource.name, schema, ...(attribute === undefined ? {} : { ttlAttribute: attribute }) };
+}
+
+function readSecret(resource: Resource): SecretResource {
+  const { SecretString, GenerateSecretString } = resource.properties;
+  return {
+    name: resource.name,
+    arn: resource.ref ?? '',
+    generate: objectOf(GenerateSecretString),
+    ...(typeof SecretString === 'string' ? { value: SecretString } : {}),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Flow } from '../flow.ts';
+import type { StatesMember } from '../jsonata/inspect.ts';
+import { compileTemplate, type Template } from '../jsonata/template.ts';
+import type { Fields } from './fields.ts';
+
+/** What the whole machine knows. */
+export interface MachineScope {
+  resources: ReadonlySet<string>;
+  /** State names are unique across all flows of a machine. */
+  names: Set<string>;
+}
+
+/** What the loader of one state may ask of its surroundings. */
+export interface Loader {
+  readonly resources: ReadonlySet<string>;
+  /** Compiles the field, undefined when absent. `members` are those of `$states` it may use besides input and context. */
+  template(fields: Fields, name: string, members?: readonly StatesMember[]): Template | undefined;
+  /** Reads the name of a state to go to. */
+  target(fields: Fields, name: string): string;
+  /** Loads the flow inside this state: a branch or an item processor. Closes the fields. */
+  flow(fields: Fields): Flow;
+}
+
+interface LoaderParts {
+  machine: MachineScope;
+  variables: ReadonlySet<string>;
+  targets: Set<string>;
+  flow: Loader['flow'];
+}
+
+export function createLoader({ machine, variables, targets, flow }: LoaderParts): Loader {
+  return {
+    resources: machine.resources,
+    template(fields, name, members = []) {
+      const source = fields.take(name);
+      if (source === undefined) return undefined;
+      return compileTemplate(source, fields.at(name), { variables, members: ['input', 'context', ...members] });
+    },
+    target(fields, name) {
+      const target = fields.text(name);
+      targets.add(target);
+      return target;
+    },
+    flow,
+  };
+}

@@ -1,0 +1,97 @@
+import type { Journal } from './journal.ts';
+import type { Scope, Variables } from './jsonata/template.ts';
+import { payload } from './payload.ts';
+import type { Timers } from './timers.ts';
+import type { Integration } from './types.ts';
+
+/** What all states of one execution share. */
+export interface Run {
+  executionArn: string;
+  stateMachineArn: string;
+  roleArn: string;
+  integrations: ReadonlyMap<string, Integration>;
+  timers: Timers;
+  journal: Journal;
+  now(): number;
+}
+
+/** Where states run: the whole execution, one branch, or one Map iteration. */
+export interface Surroundings {
+  run: Run;
+  signal: AbortSignal;
+  /** `$states.context` without State. */
+  context: Readonly<Record<string, unknown>>;
+  /** Assigned outside; read here, never written. */
+  variables: Variables;
+  /** The event this flow follows. */
+  event: number;
+}
+
+/** One state being executed. */
+export interface Visit extends Surroundings {
+  state: string;
+  input: unknown;
+}
+
+/** How a visit ended. */
+export interface Step {
+  output: unknown;
+  assigned: Variables;
+  /** undefined: the flow is over. */
+  next: string | undefined;
+}
+
+export interface State {
+  name: string;
+  type: string;
+  visit(visit: Visit): Promise<Step>;
+}
+
+export interface Flow {
+  startAt: string;
+  states: ReadonlyMap<string, State>;
+}
+
+/** Runs a flow to its end and answers its output. Throws a StatesError, or the signal's reason. */
+export async function runFlow(flow: Flow, input: unknown, around: Surroundings): Promise<unknown> {
+  let { variables, event } = around;
+  let output = input;
+  for (let name: string | undefined = flow.startAt; name !== undefined; ) {
+    around.signal.throwIfAborted();
+    const state: State = find(flow, name);
+    event = around.run.journal.entered(state.type, name, event);
+    const step: Step = await state.visit(enter(state, output, { ...around, variables, event }));
+    around.signal.throwIfAborted();
+    event = around.run.journal.add(`${state.type}StateExited`, event, { name });
+    variables = { ...variables, ...step.assigned };
+    output = step.output;
+    name = step.next;
+  }
+  return output;
+}
+
+function find(flow: Flow, name: string): State {
+  const state = flow.states.get(name);
+  if (state === undefined) throw new Error(`no state '${name}'`);
+  return state;
+}
+
+function enter(state: State, input: unknown, around: Surroundings): Visit {
+  const entered = { Name: state.name, EnteredTime: new Date(around.run.now()).toISOString() };
+  return { ...around, state: state.name, input, context: { ...around.context, State: entered } };
+}
+
+/** What expressions of this state see; `more` adds the result or the error. */
+export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
+  return {
+    states: { input: visit.input, context: visit.context, ...more },
+    variables: visit.variables,
+    now: visit.run.now(),
+    during: `An error occurred while executing the state '${visit.state}' (entered at the event id #${visit.event}).`,
+  };
+}
+
+/** A value leaving or entering the state: plain JSON within the limit. */
+export function statePayload(visit: Visit, value: unknown): unknown {
+  return payload(value, visit.state);
+}

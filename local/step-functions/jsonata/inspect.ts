@@ -1,0 +1,64 @@
+import { FUNCTION_NAMES } from './functions.ts';
+
+/** The members of `$states`; which of them exist depends on the field. */
+export type StatesMember = 'input' | 'context' | 'result' | 'errorOutput';
+
+type Node = Record<string, unknown>;
+
+interface Names {
+  used: Set<string>;
+  /** Bound by the expression itself: `$x := …`, function parameters, `@$x`, `#$i`. */
+  bound: Set<string>;
+  members: Set<string>;
+}
+
+/** What in an expression names nothing that exists, as a sentence; undefined when all is known. */
+export function findUnknown(
+  ast: unknown,
+  variables: ReadonlySet<string>,
+  members: readonly StatesMember[],
+): string | undefined {
+  const names = collect(ast);
+  if (names.used.has('eval')) return '$eval is not supported by Step Functions';
+  for (const name of names.used) {
+    const known = name === '' || name === '$' || name === 'states' || names.bound.has(name);
+    if (!known && !variables.has(name) && !FUNCTION_NAMES.has(name)) return `$${name} is never assigned`;
+  }
+  for (const name of names.members) {
+    if (!(members as readonly string[]).includes(name)) return `$states.${name} does not exist in this field`;
+  }
+  return undefined;
+}
+
+function collect(ast: unknown): Names {
+  const names: Names = { used: new Set(), bound: new Set(), members: new Set() };
+  const seen = new Set<unknown>();
+  const walk = (value: unknown) => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    if (!Array.isArray(value)) note(value as Node, names);
+    Object.values(value).forEach(walk);
+  };
+  walk(ast);
+  return names;
+}
+
+function note(node: Node, names: Names): void {
+  if (node.type === 'variable') names.used.add(String(node.value));
+  if (node.type === 'bind') bind(node.lhs, names);
+  if (node.type === 'lambda' && Array.isArray(node.arguments))
+    for (const parameter of node.arguments) bind(parameter, names);
+  if (typeof node.focus === 'string') names.bound.add(node.focus);
+  if (typeof node.index === 'string') names.bound.add(node.index);
+  if (node.type === 'path' && Array.isArray(node.steps)) noteMember(node.steps, names);
+}
+
+function bind(variable: unknown, names: Names): void {
+  names.bound.add(String((variable as Node).value));
+}
+
+function noteMember([root, member]: unknown[], names: Names): void {
+  const [first, second] = [root as Node, (member ?? {}) as Node];
+  if (first.type === 'variable' && first.value === 'states' && second.type === 'name')
+    names.members.add(String(second.value));
+}

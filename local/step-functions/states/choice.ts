@@ -1,0 +1,47 @@
+import type { Fields } from '../definition/fields.ts';
+import type { Loader } from '../definition/loader.ts';
+import { refuse } from '../definition/place.ts';
+import { StatesError } from '../errors.ts';
+import { type State, scopeOf, type Visit } from '../flow.ts';
+import { isExpression, queryError } from '../jsonata/template.ts';
+import { type Exit, loadExit } from './exit.ts';
+
+interface Rule {
+  matches(visit: Visit): Promise<boolean>;
+  exit: Exit;
+}
+
+/** The state's own Output and Assign belong to Default; a rule has its own. */
+export function loadChoice(fields: Fields, loader: Loader): State['visit'] {
+  const rules = fields.list('Choices').map((rule) => loadRule(rule, loader));
+  if (rules.length === 0) refuse(fields.at('Choices'), 'needs at least one rule');
+  const otherwise = fields.has('Default') ? loadExit(fields, loader, loader.target(fields, 'Default')) : undefined;
+  return async (visit) => {
+    for (const rule of rules) if (await rule.matches(visit)) return rule.exit(visit, visit.input);
+    if (otherwise !== undefined) return otherwise(visit, visit.input);
+    throw new StatesError(
+      'States.NoChoiceMatched',
+      `${scopeOf(visit).during} No choice matched and there is no Default.`,
+    );
+  };
+}
+
+function loadRule(fields: Fields, loader: Loader): Rule {
+  fields.take('Comment');
+  const source = fields.take('Condition');
+  if (typeof source !== 'boolean' && !isExpression(source)) {
+    refuse(fields.at('Condition'), 'must be a JSONata expression or a boolean');
+  }
+  const condition = loader.template(fields, 'Condition');
+  const exit = loadExit(fields, loader, loader.target(fields, 'Next'));
+  fields.close();
+  return {
+    exit,
+    async matches(visit) {
+      const scope = scopeOf(visit);
+      const value = await condition?.(scope);
+      if (typeof value === 'boolean') return value;
+      throw queryError(scope, `The field 'Condition' must be a boolean, but was ${JSON.stringify(value)}.`);
+    },
+  };
+}

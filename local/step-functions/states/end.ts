@@ -1,0 +1,29 @@
+import type { Fields } from '../definition/fields.ts';
+import type { Loader } from '../definition/loader.ts';
+import { StatesError } from '../errors.ts';
+import { type State, scopeOf, statePayload, type Visit } from '../flow.ts';
+import { queryError, type Template } from '../jsonata/template.ts';
+
+export function loadSucceed(fields: Fields, loader: Loader): State['visit'] {
+  const output = loader.template(fields, 'Output');
+  return async (visit) => {
+    const value = output === undefined ? visit.input : await output(scopeOf(visit));
+    return { output: statePayload(visit, value), assigned: {}, next: undefined };
+  };
+}
+
+export function loadFail(fields: Fields, loader: Loader): State['visit'] {
+  const error = loader.template(fields, 'Error');
+  const cause = loader.template(fields, 'Cause');
+  return async (visit) => {
+    throw new StatesError(await text(visit, error, 'Error'), await text(visit, cause, 'Cause'));
+  };
+}
+
+async function text(visit: Visit, template: Template | undefined, field: string): Promise<string> {
+  if (template === undefined) return '';
+  const scope = scopeOf(visit);
+  const value = await template(scope);
+  if (typeof value === 'string') return value;
+  throw queryError(scope, `The field '${field}' must be a string, but was ${JSON.stringify(value)}.`);
+}

@@ -1,0 +1,45 @@
+import { type Fields, isRecord } from '../definition/fields.ts';
+import type { Loader } from '../definition/loader.ts';
+import { refuse } from '../definition/place.ts';
+import { checkVariableName } from '../definition/variables.ts';
+import { type Step, scopeOf, statePayload, type Visit } from '../flow.ts';
+import type { StatesMember } from '../jsonata/inspect.ts';
+import type { Scope, Template, Variables } from '../jsonata/template.ts';
+
+/** Leaves a state: `natural` is the output where there is no Output, `more` what `$states` holds besides. */
+export type Exit = (visit: Visit, natural: unknown, more?: Scope['states']) => Promise<Step>;
+
+/** Next or End. */
+export function loadNext(fields: Fields, loader: Loader): string | undefined {
+  if (!fields.has('End')) return loader.target(fields, 'Next');
+  if (fields.has('Next')) refuse(fields.at('End'), 'stands beside Next');
+  if (fields.take('End') !== true) refuse(fields.at('End'), 'must be true');
+  return undefined;
+}
+
+/** Output and Assign: of a state, of a Choice rule, of a Catcher. Both see the variables as they were. */
+export function loadExit(
+  fields: Fields,
+  loader: Loader,
+  next: string | undefined,
+  members: readonly StatesMember[] = [],
+): Exit {
+  const output = loader.template(fields, 'Output', members);
+  const assign = loadAssign(fields, loader, members);
+  return async (visit, natural, more = {}) => {
+    const scope = scopeOf(visit, more);
+    return {
+      output: statePayload(visit, output === undefined ? natural : await output(scope)),
+      assigned: assign === undefined ? {} : (statePayload(visit, await assign(scope)) as Variables),
+      next,
+    };
+  };
+}
+
+function loadAssign(fields: Fields, loader: Loader, members: readonly StatesMember[]): Template | undefined {
+  const source = fields.take('Assign');
+  if (source === undefined) return undefined;
+  if (!isRecord(source)) return refuse(fields.at('Assign'), 'must be an object');
+  for (const name of Object.keys(source)) checkVariableName(name, fields.at('Assign'));
+  return loader.template(fields, 'Assign', members);
+}

@@ -1,0 +1,72 @@
+import { allOrAbort } from '../abort.ts';
+import { type Fields, isRecord } from '../definition/fields.ts';
+import type { Loader } from '../definition/loader.ts';
+import { refuse } from '../definition/place.ts';
+import { type Flow, runFlow, type State, scopeOf, statePayload, type Visit } from '../flow.ts';
+import { isExpression, queryError, type Template } from '../jsonata/template.ts';
+import { loadNumber } from './number.ts';
+import { loadRecoverable } from './recovery.ts';
+
+// AWS's ceiling for an inline Map, and what 0 ("no limit") means there.
+const MOST_CONCURRENT = 40;
+
+export function loadMap(fields: Fields, loader: Loader): State['visit'] {
+  const items = loadItems(fields, loader);
+  const selector = loader.template(fields, 'ItemSelector');
+  const concurrency = loadNumber(fields, loader, 'MaxConcurrency', { least: 0, most: Number.MAX_SAFE_INTEGER });
+  const flow = loadProcessor(fields, loader);
+
+  return loadRecoverable(fields, loader, async (visit) => {
+    const list = await items(visit);
+    const wanted = (await concurrency?.(visit)) || MOST_CONCURRENT;
+    return mapAll(list, Math.min(wanted, MOST_CONCURRENT), visit.signal, (item, index, signal) =>
+      iterate(flow, selector, { ...visit, signal }, item, index),
+    );
+  });
+}
+
+function loadItems(fields: Fields, loader: Loader): (visit: Visit) => Promise<unknown[]> {
+  const source = fields.take('Items');
+  if (source !== undefined && !Array.isArray(source) && !isExpression(source)) {
+    refuse(fields.at('Items'), 'must be an array or a JSONata expression');
+  }
+  const template = loader.template(fields, 'Items');
+  return async (visit) => {
+    const scope = scopeOf(visit);
+    const value = template === undefined ? visit.input : await template(scope);
+    if (Array.isArray(value)) return value;
+    throw queryError(scope, `The field 'Items' must be an array, but was ${JSON.stringify(value)}.`);
+  };
+}
+
+function loadProcessor(fields: Fields, loader: Loader): Flow {
+  const processor = fields.object('ItemProcessor');
+  const config = processor.take('ProcessorConfig');
+  if (config !== undefined && !(isRecord(config) && config.Mode === 'INLINE' && Object.keys(config).length === 1)) {
+    refuse(processor.at('ProcessorConfig'), `only { "Mode": "INLINE" } is known to the embedded Step Functions`);
+  }
+  return loader.flow(processor);
+}
+
+async function iterate(flow: Flow, selector: Template | undefined, visit: Visit, item: unknown, index: number) {
+  const context = { ...visit.context, Map: { Item: { Index: index, Value: item } } };
+  const inside = { ...visit, context };
+  const input = selector === undefined ? item : await selector(scopeOf(inside));
+  return runFlow(flow, statePayload(visit, input), inside);
+}
+
+/** Maps with at most `width` items under way; results keep the order of the items. */
+async function mapAll<T>(
+  items: readonly unknown[],
+  width: number,
+  parent: AbortSignal,
+  map: (item: unknown, index: number, signal: AbortSignal) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  const queue = items.entries();
+  const work = async (signal: AbortSignal) => {
+    for (const [index, item] of queue) results[index] = await map(item, index, signal);
+  };
+  await allOrAbort(parent, (signal) => Array.from({ length: Math.min(width, items.length) }, () => work(signal)));
+  return results;
+}

@@ -1,0 +1,17 @@
+import { allOrAbort } from '../abort.ts';
+import type { Fields } from '../definition/fields.ts';
+import type { Loader } from '../definition/loader.ts';
+import { refuse } from '../definition/place.ts';
+import { runFlow, type State, scopeOf, statePayload } from '../flow.ts';
+import { loadRecoverable } from './recovery.ts';
+
+export function loadParallel(fields: Fields, loader: Loader): State['visit'] {
+  const template = loader.template(fields, 'Arguments');
+  const branches = fields.list('Branches').map((branch) => loader.flow(branch));
+  if (branches.length === 0) refuse(fields.at('Branches'), 'needs at least one branch');
+
+  return loadRecoverable(fields, loader, async (visit) => {
+    const input = template === undefined ? visit.input : statePayload(visit, await template(scopeOf(visit)));
+    return allOrAbort(visit.signal, (signal) => branches.map((branch) => runFlow(branch, input, { ...visit, signal })));
+  });
+}

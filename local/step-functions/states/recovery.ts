@@ -1,0 +1,65 @@
+import type { Fields } from '../definition/fields.ts';
+import type { Loader } from '../definition/loader.ts';
+import { asStatesError, errorOutput, type StatesError } from '../errors.ts';
+import type { State, Step, Visit } from '../flow.ts';
+import { loadErrorNames, matchesError } from './error-names.ts';
+import { type Exit, loadExit, loadNext } from './exit.ts';
+import { loadRetry } from './retry.ts';
+
+/** What a state does to get its `$states.result`; it is called once per attempt. */
+export type Attempt = (visit: Visit) => Promise<unknown>;
+
+type CatchFailure = (visit: Visit, failure: StatesError) => Promise<Step>;
+
+/**
+ * A state with a result and a second chance: Task, Parallel, Map. An attempt is everything from Arguments to Output and
+ * Assign, so a failing Output is retried and caught like a failing task.
+ */
+export function loadRecoverable(fields: Fields, loader: Loader, attempt: Attempt): State['visit'] {
+  const exit = loadExit(fields, loader, loadNext(fields, loader), ['result']);
+  const startCounting = loadRetry(fields);
+  const catchFailure = loadCatch(fields, loader);
+
+  return async (visit) => {
+    const counters = startCounting();
+    for (let retries = 0; ; retries += 1) {
+      const now = withRetryCount(visit, retries);
+      try {
+        const result = await attempt(now);
+        return await exit(now, result, { result });
+      } catch (thrown) {
+        visit.signal.throwIfAborted();
+        const failure = asStatesError(thrown);
+        const delay = counters.next(failure.error);
+        if (delay === undefined) return await catchFailure(now, failure);
+        await visit.run.timers.sleep(delay, visit.signal);
+        visit.run.journal.retried();
+      }
+    }
+  };
+}
+
+function withRetryCount(visit: Visit, retries: number): Visit {
+  const state = { ...(visit.context.State as object), RetryCount: retries };
+  return { ...visit, context: { ...visit.context, State: state } };
+}
+
+/** The first catcher that names the error takes it; without one it goes on to whoever runs this flow. */
+function loadCatch(fields: Fields, loader: Loader): CatchFailure {
+  const sources = fields.list('Catch');
+  const catchers = sources.map((source, index) => loadCatcher(source, loader, index === sources.length - 1));
+  return (visit, failure) => {
+    const catcher = catchers.find(({ names }) => matchesError(names, failure.error));
+    if (catcher === undefined) throw failure;
+    const error = errorOutput(failure);
+    return catcher.exit(visit, error, { errorOutput: error });
+  };
+}
+
+function loadCatcher(fields: Fields, loader: Loader, isLast: boolean): { names: string[]; exit: Exit } {
+  const names = loadErrorNames(fields, isLast);
+  const exit = loadExit(fields, loader, loader.target(fields, 'Next'), ['errorOutput']);
+  fields.take('Comment');
+  fields.close();
+  return { names, exit };
+}

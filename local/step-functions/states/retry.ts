@@ -1,0 +1,55 @@
+import { type Fields, MOST_SECONDS } from '../definition/fields.ts';
+import { refuse } from '../definition/place.ts';
+import { loadErrorNames, matchesError } from './error-names.ts';
+
+interface Retrier {
+  names: readonly string[];
+  attempts: number;
+  /** Milliseconds before the retry number `retry`, counted from 0. */
+  delay(retry: number): number;
+}
+
+/** The retries of one visit. `next` answers how long to wait before the next attempt, undefined when none is left. */
+export interface RetryCounters {
+  next(error: string): number | undefined;
+}
+
+const MOST_ATTEMPTS = 99_999_999;
+const MOST_DELAY_SECONDS = 31_622_400;
+
+/** Reads Retry; the answer makes the counters of one visit, one counter per retrier. */
+export function loadRetry(fields: Fields): () => RetryCounters {
+  const sources = fields.list('Retry');
+  const retriers = sources.map((source, index) => loadRetrier(source, index === sources.length - 1));
+  return () => {
+    const used = retriers.map(() => 0);
+    return {
+      next(error) {
+        const index = retriers.findIndex((retrier) => matchesError(retrier.names, error));
+        const [retrier, retry] = [retriers[index], used[index] ?? 0];
+        if (retrier === undefined || retry >= retrier.attempts) return undefined;
+        used[index] = retry + 1;
+        return retrier.delay(retry);
+      },
+    };
+  };
+}
+
+function loadRetrier(fields: Fields, isLast: boolean): Retrier {
+  const names = loadErrorNames(fields, isLast);
+  const attempts = fields.number('MaxAttempts', { least: 0, most: MOST_ATTEMPTS }) ?? 3;
+  const interval = fields.number('IntervalSeconds', { least: 1, most: MOST_SECONDS }) ?? 1;
+  const rate = fields.number('BackoffRate', { least: 1, most: Number.MAX_VALUE, fraction: true }) ?? 2;
+  const longest = fields.number('MaxDelaySeconds', { least: 1, most: MOST_DELAY_SECONDS - 1 }) ?? MOST_DELAY_SECONDS;
+  const jitter = loadJitter(fields);
+  fields.take('Comment');
+  fields.close();
+  return { names, attempts, delay: (retry) => jitter(Math.min(interval * rate ** retry, longest) * 1000) };
+}
+
+function loadJitter(fields: Fields): (delay: number) => number {
+  const strategy = fields.take('JitterStrategy') ?? 'NONE';
+  if (strategy === 'NONE') return (delay) => delay;
+  if (strategy === 'FULL') return (delay) => Math.random() * delay;
+  return refuse(fields.at('JitterStrategy'), 'must be FULL or NONE');
+}

@@ -1,0 +1,71 @@
+/** One call a Task state makes: its Resource, evaluated Arguments, and who asks. */
+export interface IntegrationCall {
+  resource: string;
+  arguments: unknown;
+  executionArn: string;
+  stateMachineArn: string;
+  roleArn: string;
+  /** Aborts on task timeout, StopExecution, execution timeout and engine stop; a later result is ignored. */
+  signal: AbortSignal;
+}
+
+/** What stands behind a Resource. Throws a StatesError for a named error; anything else becomes States.TaskFailed. */
+export type Integration = (call: IntegrationCall) => Promise<unknown>;
+
+export interface StateMachineSpec {
+  arn: string;
+  name: string;
+  roleArn: string;
+  /** Amazon States Language as JSON, substitutions already made. */
+  definition: string;
+}
+
+export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+
+/** The facts of an EventBridge "Step Functions Execution Status Change": dates in epoch milliseconds, as there. */
+export interface StatusChange {
+  executionArn: string;
+  stateMachineArn: string;
+  name: string;
+  status: ExecutionStatus;
+  input: string;
+  output?: string;
+  error?: string;
+  cause?: string;
+  startDate: number;
+  stopDate?: number;
+}
+
+export interface StepFunctionsOptions {
+  /** By exact Resource string, e.g. `arn:aws:states:::lambda:invoke`; any other Resource is refused at load. */
+  integrations: Record<string, Integration>;
+  /** Epoch milliseconds. @default Date.now */
+  now?: () => number;
+  /** Divides waits, retry delays and timeouts. @default 1 */
+  timeScale?: number;
+  /** How many closed executions keep their input, output and history. @default 20,000 */
+  keepClosed?: number;
+  onStatusChange?: (change: StatusChange) => void;
+}
+
+export interface ExecutionSnapshot {
+  arn: string;
+  stateMachineArn: string;
+  name: string;
+  status: ExecutionStatus;
+  /** Names of the states entered, in order. */
+  states: readonly string[];
+  /** What AWS would charge: states entered plus retries. */
+  transitions: number;
+}
+
+/** One AWS JSON 1.0 operation: parsed request in, response object out, AwsError thrown. */
+export type Operation = (input: Record<string, unknown>) => Promise<unknown>;
+
+export interface StepFunctions {
+  /** StartExecution, DescribeExecution, StopExecution, ListExecutions, GetExecutionHistory, DescribeStateMachine. */
+  operations: Record<string, Operation>;
+  executions(): ExecutionSnapshot[];
+  /** Ends everything that runs, without status changes: the power switch, not StopExecution. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { allOrAbort, childAbort, untilAborted } from '../../../local/step-functions/abort.ts';
+
+const reason = new Error('why');
+
+describe('childAbort', () => {
+  it('aborts with its parent, not the other way round', () => {
+    const parent = new AbortController();
+    const [one, two] = [childAbort(parent.signal), childAbort(parent.signal)];
+    one.abort('alone');
+    expect([one.signal.aborted, two.signal.aborted, parent.signal.aborted]).toEqual([true, false, false]);
+    parent.abort(reason);
+    expect([one.signal.reason, two.signal.reason]).toEqual(['alone', reason]);
+  });
+
+  it('of an aborted parent is aborted, and once released no longer follows', () => {
+    expect(childAbort(AbortSignal.abort(reason)).signal.reason).toBe(reason);
+    const parent = new AbortController();
+    const child = childAbort(parent.signal);
+    child.release();
+    parent.abort();
+    expect(child.signal.aborted).toBe(false);
+  });
+});
+
+describe('untilAborted', () => {
+  it('settles like the work when nothing aborts', async () => {
+    const { signal } = new AbortController();
+    expect(await untilAborted(Promise.resolve(1), signal)).toBe(1);
+    await expect(untilAborted(Promise.reject(reason), signal)).rejects.toBe(reason);
+  });
+
+  it('rejects with the reason at once, and drops a later rejection of the work', async () => {
+    const late = Promise.withResolvers<void>();
+    const parent = new AbortController();
+    const waiting = untilAborted(late.promise, parent.signal);
+    parent.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(untilAborted(late.promise, parent.signal)).rejects.toBe(reason);
+    late.reject(new Error('unheard'));
+  });
+});
+
+describe('allOrAbort', () => {
+  it('throws the first failure after the other pieces are gone', async () => {
+    const gone: unknown[] = [];
+    const piece = (signal: AbortSignal) =>
+      untilAborted(new Promise<void>(() => {}), signal).catch((thrown: unknown) => {
+        gone.push(thrown);
+        throw new Error('a second failure');
+      });
+    const { signal } = new AbortController();
+    const all = allOrAbort(signal, (inner) => [piece(inner), Promise.reject(reason), piece(inner)]);
+    await expect(all).rejects.toBe(reason);
+    expect(gone).toEqual([reason, reason]);
+  });
+});
