@@ -1,8 +1,6 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { deployService, greet, profileDataset } from '../functions/examples/tools.ts';
-import { anonymous, McpTaskServer } from '../lib/index.ts';
+import { anonymous, McpTaskServer, ToolFunction } from '../lib/index.ts';
 
 /** The app you edit: one server and its tools. */
 const app = new App();
@@ -28,21 +26,9 @@ server.addTool('deploy_service', {
 });
 
 /** A function of functions/examples; any other lambda.IFunction, in any language, will do. */
-function tool(file: string, timeoutSeconds: number): NodejsFunction {
-  return new NodejsFunction(stack, file, {
+function tool(file: string, timeoutSeconds: number): ToolFunction {
+  return new ToolFunction(stack, file, {
     entry: `functions/examples/${file}.ts`,
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
-    memorySize: 1024,
     timeout: Duration.seconds(timeoutSeconds),
-    bundling: {
-      format: OutputFormat.CJS,
-      minify: true,
-      target: 'node24',
-      mainFields: ['module', 'main'],
-      bundleAwsSDK: true,
-      loader: { '.gz': 'binary' },
-      esbuildArgs: { '--supported:dynamic-import': 'false' },
-    },
   });
 }

@@ -13,10 +13,10 @@ import { validatorsCode } from './validators.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * How every bundle of this project is made (design section 12): CommonJS and no dynamic import, since an ESM
- * `import 'node:http'` loads undici, some 30 ms of every cold start.
+ * How the endpoint is bundled (design section 12): CommonJS and no dynamic import, since an ESM `import 'node:http'`
+ * loads undici, some 30 ms of every cold start.
  */
-export const bundleOptions = {
+const bundleOptions = {
   bundle: true,
   minify: true,
   platform: 'node',
@@ -67,7 +67,7 @@ export function bundleEndpoint<T>(manifest: Manifest, use: (folder: string) => T
       import { createHandler } from './functions/mcp/index.ts';
       import manifest from '${parts}.json';
       import * as validators from '${parts}.cjs';
-      export const handler = createHandler(manifest, manifest.tools.map((_, i) => validators['t' + i]));`;
+      export const handler = createHandler(manifest, validators);`;
     writeFileSync(`${parts}.json`, JSON.stringify(manifest));
     writeFileSync(`${parts}.cjs`, validatorsCode(manifest.tools));
     buildSync({ ...bundleOptions, stdin: { contents: entry, resolveDir: ROOT }, outfile: join(out, 'index.js') });

@@ -1,24 +1,37 @@
 import { createHash } from 'node:crypto';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
-import { limits } from '../functions/tasks/limits.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { ToolProps } from './tool.ts';
 
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+/** Tools of the server itself. */
+const HELPERS = ['get_task_result', 'cancel_task'];
+/** How long the endpoint waits for a function it invokes itself; its own timeout lies above. */
+const DIRECT = 50_000;
+const LAMBDA = 900_000;
 
 /** What the endpoint will know of a tool. Throws with the tool's name and what to do (A-18, B-13). */
-export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[]): ToolEntry {
+export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
   const refuse = (problem: string): never => {
     throw new Error(`Tool '${name}': ${problem}`);
   };
   if (!NAME.test(name)) refuse('a name is 1 to 64 characters of A-Z a-z 0-9 _ - .');
+  if (HELPERS.includes(name) || name === '__proto__') refuse('this name is taken by the server itself');
   if (taken.some((tool) => tool.name === name)) refuse('registered twice');
   if (props.description.trim() === '') refuse('give it a description: the model chooses tools by it');
   if (props.inputSchema.type !== 'object') refuse(`inputSchema.type must be 'object'`);
   const taskSupport = props.taskSupport ?? 'forbidden';
-  const timeout = props.timeout?.toMilliseconds() ?? 900_000;
-  if (timeout < 1_000) refuse('a timeout is at least 1 second');
-  if (timeout > 900_000) refuse('a Lambda function runs 15 minutes at most: lower its timeout');
+  const direct = taskSupport === 'forbidden';
+  const timeout = props.timeout?.toMilliseconds() ?? (direct ? DIRECT : LAMBDA);
+  if (timeout < 1_000 || timeout % 1_000 !== 0) refuse('a timeout is a whole number of seconds, at least 1');
+  if (timeout > LAMBDA) refuse('a Lambda function runs 15 minutes at most: lower its timeout');
+  if (direct && timeout > DIRECT) refuse(`a tool without a task has ${DIRECT / 1_000} seconds: set taskSupport`);
+  const pollInterval = props.pollInterval?.toMilliseconds();
+  if (pollInterval !== undefined && pollInterval < 100) refuse('a pollInterval is at least 100 milliseconds');
+  const ttl = props.ttl?.toMilliseconds();
+  if (ttl !== undefined && (ttl < 1_000 || ttl > maxTtl))
+    refuse('a ttl lies between 1 second and the maxTtl of the server');
+  if (props.askFirst !== undefined && direct) refuse('askFirst needs a tool that may run as a task');
   const headers = paramHeaders(props.inputSchema, refuse);
   return {
     name,
@@ -29,9 +42,11 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(props.annotations !== undefined && { annotations: props.annotations }),
     taskSupport,
     timeout,
-    ...(props.pollInterval !== undefined && { pollInterval: props.pollInterval.toMilliseconds() }),
-    ...(props.ttl !== undefined && { ttl: Math.max(props.ttl.toMilliseconds(), limits.ttl.min) }),
-    ...(taskSupport !== 'forbidden' && { machine: machineSuffix(name) }),
+    ...(pollInterval !== undefined && { pollInterval }),
+    ...(ttl !== undefined && { ttl }),
+    ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
+    ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
+    ...(!direct && { machine: machineSuffix(name) }),
     ...(headers.length > 0 && { headers }),
   };
 }

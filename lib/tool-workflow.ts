@@ -13,6 +13,7 @@ const NOT_EXECUTED = ['Lambda.TooManyRequestsException'];
 const TRANSIENT = [
   'Lambda.ServiceException',
   'Lambda.AWSLambdaException',
+  'Lambda.LambdaException',
   'Lambda.SdkClientException',
   'Lambda.ClientExecutionTimeoutException',
 ];

@@ -1,6 +1,7 @@
 import type { Duration } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { JsonSchema, TaskSupport } from '../functions/mcp/manifest.ts';
+import type { InputRequest } from '../functions/tool/contract.ts';
 
 /** A tool: a Lambda function in any language that keeps the contract of `functions/tool/contract.ts`. */
 export interface ToolProps {
@@ -24,10 +25,20 @@ export interface ToolProps {
    * endpoint waits for the result. `required`: always a task. @default 'forbidden'
    */
   readonly taskSupport?: TaskSupport;
-  /** How long one task may work before it fails, all input rounds together. @default 15 minutes */
+  /**
+   * How long one task may work before it fails, all input rounds together; how long a direct call may take.
+   * @default 15 minutes; 50 seconds (also the most) for `forbidden`
+   */
   readonly timeout?: Duration;
   /** How often clients should poll. @default adaptive: 15 % of the task's age, from 1 to 30 seconds */
   readonly pollInterval?: Duration;
   /** How long a task can be read when the client asks for no ttl. @default 1 hour */
   readonly ttl?: Duration;
+  /**
+   * Questions to ask before the tool runs, by names of yours: the answers are there in its first run, as
+   * `inputResponses`. In 2026-07-28 they are asked before the task exists. @default none
+   */
+  readonly askFirst?: Readonly<Record<string, InputRequest>>;
+  /** What a host may tell its model while the task runs. @default a sentence that names the tool and the task */
+  readonly immediateResponse?: string;
 }

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import type { ToolEntry } from '../functions/mcp/manifest.ts';
+import type { JsonSchema, ToolEntry } from '../functions/mcp/manifest.ts';
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
@@ -9,24 +9,23 @@ const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
 const REFUSED = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', 'unevaluatedItems'];
 
 /**
- * CommonJS code whose exports `t0`, `t1`, … judge the arguments of the tools in their order: schemas are compiled
- * here, at synth, so that a call never compiles (A-16). `ownProperties` keeps `constructor` from counting as present.
+ * CommonJS code whose exports `inputs` and `outputs` judge arguments and structured content of the tools, in their
+ * order: schemas are compiled here, at synth, so that a call never compiles (A-16). `ownProperties` keeps
+ * `constructor` from counting as present.
  */
 export function validatorsCode(tools: readonly ToolEntry[]): string {
-  return tools
-    .map(
-      (tool, i) => `exports.t${i} = (() => { const module = { exports: {} }; let exports = module.exports;
-${compile(tool)}
-return module.exports; })();`,
-    )
-    .join('\n');
+  const inputs = tools.map(({ name, inputSchema }) => compile(`Tool '${name}': inputSchema`, inputSchema));
+  const outputs = tools.map(({ name, outputSchema }) =>
+    outputSchema === undefined ? 'undefined' : compile(`Tool '${name}': outputSchema`, outputSchema),
+  );
+  return `exports.inputs = [${inputs.join(',\n')}];\nexports.outputs = [${outputs.join(',\n')}];`;
 }
 
-function compile(tool: ToolEntry): string {
+function compile(what: string, schema: JsonSchema): string {
   try {
-    const dialect = String(tool.inputSchema.$schema ?? DRAFT_2020).replace(/#$/, '');
+    const dialect = String(schema.$schema ?? DRAFT_2020).replace(/#$/, '');
     if (dialect !== DRAFT_07 && dialect !== DRAFT_2020) throw new Error(`$schema '${dialect}' is not supported`);
-    const text = JSON.stringify(tool.inputSchema);
+    const text = JSON.stringify(schema);
     const refused = REFUSED.find((keyword) => text.includes(`"${keyword}":`));
     if (refused !== undefined) throw new Error(`the keyword ${refused} is not supported`);
     const ajv = new (dialect === DRAFT_07 ? Ajv : Ajv2020)({
@@ -36,8 +35,9 @@ function compile(tool: ToolEntry): string {
       strict: false,
       validateFormats: false,
     });
-    return standalone.default(ajv, ajv.compile(tool.inputSchema));
+    const code = standalone.default(ajv, ajv.compile(schema));
+    return `(() => { const module = { exports: {} }; let exports = module.exports;\n${code}\nreturn module.exports; })()`;
   } catch (error) {
-    throw new Error(`Tool '${tool.name}': inputSchema: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -1,4 +1,16 @@
+import type { InputRequest } from '../tool/contract.ts';
 import { isObject } from './jsonrpc.ts';
+
+/** The kind of a question, as in `acceptedKinds`. */
+export function kindOf({ method, params }: InputRequest): string {
+  return params?.mode === 'url' ? `${method}:url` : method;
+}
+
+/** What a client must declare to be asked this (D-10, D-22). */
+export function capabilityFor(kind: string): Record<string, unknown> {
+  if (kind === 'elicitation/create:url') return { elicitation: { url: {} } };
+  return { [kind.split('/')[0] ?? kind]: {} };
+}
 
 /**
  * The kinds of input a client declared it can give, as the tool workflow compares them (E-32): the method, with

@@ -9,9 +9,14 @@ export interface Classified {
   readonly version: string;
 }
 
+/** The version in the body, of whatever type it is there. */
+export function namedVersion({ params }: RpcRequest): unknown {
+  return isObject(params._meta) ? params._meta[meta.protocolVersion] : undefined;
+}
+
 /** `header` is MCP-Protocol-Version; `session` the version of a valid 2025-11-25 session. */
 export function classify(request: RpcRequest, header: string | undefined, session: string | undefined): Classified {
-  const named = isObject(request.params._meta) ? request.params._meta[meta.protocolVersion] : undefined;
+  const named = namedVersion(request);
   if (named !== undefined) {
     if (typeof named !== 'string') throw new InvalidParams(`_meta['${meta.protocolVersion}'] must be a string`, 400);
     const legacy = LEGACY_VERSIONS.includes(named) && (header === undefined || header === named);

@@ -1,14 +1,15 @@
 import { InvalidRequest } from '../tasks/errors.ts';
-import type { Principal } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
-import { classify } from './classify.ts';
-import { emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
-import { errorMessage, parseMessage, type RequestId, UnreadableMessage } from './jsonrpc.ts';
-import { logUnexpected, serveLegacy } from './legacy.ts';
+import { classify, namedVersion } from './classify.ts';
+import { acceptsJson, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
+import { errorMessage, parseMessage, type RequestId, type RpcMessage, UnreadableMessage } from './jsonrpc.ts';
+import { acceptResponse, type LegacyCaller, resumeStream, serveLegacy } from './legacy.ts';
+import { logUnexpected } from './log.ts';
 import { serveModern } from './modern.ts';
 import { corsHeaders, originAllowed, preflight } from './origin.ts';
 import type { Server } from './server.ts';
 import { openSession, type Session } from './session.ts';
+import { isDate, LEGACY_VERSIONS, MODERN } from './versions.ts';
 
 /** One HTTP request, from the door to the answer: the ladder of requirements 1.1, in its order. */
 export async function endpoint(request: HttpRequest, server: Server): Promise<HttpReply> {
@@ -16,34 +17,62 @@ export async function endpoint(request: HttpRequest, server: Server): Promise<Ht
     return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body);
   }
   const reply = request.method === 'OPTIONS' ? preflight(request) : await serve(request, server);
-  return { ...reply, headers: { ...reply.headers, ...corsHeaders(request) } };
+  const answer = reply.status === 200 && !acceptsJson(request) ? asStream(reply) : reply;
+  return { ...answer, headers: { ...answer.headers, ...corsHeaders(request) } };
+}
+
+/** A client that takes nothing but streams gets its answer on one (A-07, A-10). */
+function asStream(reply: HttpReply): HttpReply {
+  if (typeof reply.body !== 'string') return reply;
+  return {
+    ...reply,
+    headers: { ...reply.headers, 'content-type': 'text/event-stream' },
+    body: `data: ${reply.body}\n\n`,
+  };
 }
 
 async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
-  if (request.method !== 'POST') return emptyReply(405, { allow: 'POST' });
   let id: RequestId | undefined;
-  let method = '';
   try {
+    if (request.method === 'GET') return await serveGet(request, server);
+    if (request.method !== 'POST') return notOffered();
     checkTransport(request);
     const message = parseMessage(request.body);
-    if (message.kind === 'response') throw new InvalidRequest('No request of this server is waiting for an answer');
-    method = message.method;
     if (message.kind === 'request') id = message.id;
-    const session = method === 'initialize' ? undefined : await sessionOf(request, server);
-    if (session === 'unknown') throw new InvalidRequest('Session not found: initialize again', 404);
+    const caller = hasNoSession(message) ? callerOf(undefined) : await legacyCaller(request, server);
     if (message.kind === 'notification') return emptyReply(202);
-    const { era, version } = classify(message, header(request, 'mcp-protocol-version'), session?.version);
-    const principal: Principal = { kind: 'anonymous', ...(era === 'legacy' && session && { session: session.key }) };
-    if (era === 'legacy') return await serveLegacy(request, message, version, session, principal, server);
-    return await serveModern(request, message, version, principal, server);
+    if (message.kind === 'response') {
+      if (namesModern(request)) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
+      return await acceptResponse(message, caller, server);
+    }
+    const { era, version } = classify(message, header(request, 'mcp-protocol-version'), caller.session?.version);
+    // What initialize agreed on counts, whatever a later header says (C-03).
+    if (era === 'legacy')
+      return await serveLegacy(request, message, caller.session?.version ?? version, caller, server);
+    return await serveModern(request, message, version, callerOf(undefined).principal, server);
   } catch (error) {
     const unreadable = error instanceof UnreadableMessage;
     const reason = unreadable ? error.reason : error;
-    logUnexpected(reason, method);
+    logUnexpected(reason, 'endpoint');
     const { status, body } = errorMessage(unreadable ? error.id : id, reason);
     return jsonReply(status, body);
   }
 }
+
+/** `initialize` begins one, and 2026-07-28 knows none (D-32). */
+function hasNoSession(message: RpcMessage): boolean {
+  if (message.kind !== 'request') return false;
+  const version = namedVersion(message);
+  return message.method === 'initialize' || (version !== undefined && !LEGACY_VERSIONS.includes(String(version)));
+}
+
+/** Row 4: a GET resumes a stream of ours, and nothing else (B-09, D-32). */
+async function serveGet(request: HttpRequest, server: Server): Promise<HttpReply> {
+  if (namesModern(request) || header(request, 'last-event-id') === undefined) return notOffered();
+  return resumeStream(request, await legacyCaller(request, server), server);
+}
+
+const notOffered = () => emptyReply(405, { allow: 'POST' });
 
 /** Rows that need no body (requirements 1.5); a client that accepts nothing in particular accepts both (A-10). */
 function checkTransport(request: HttpRequest): void {
@@ -62,9 +91,21 @@ function checkTransport(request: HttpRequest): void {
     throw new InvalidRequest(`A body has ${limits.body} bytes at most`, 413);
 }
 
-/** 2026-07-28 knows no sessions: whoever names that version in the header is not asked for one (D-32). */
-async function sessionOf(request: HttpRequest, server: Server): Promise<Session | 'unknown' | undefined> {
+/** The session decides who an anonymous 2025-11-25 client is; one that is not ours, or has ended, is a 404 (B-05). */
+async function legacyCaller(request: HttpRequest, server: Server): Promise<LegacyCaller> {
   const id = header(request, 'mcp-session-id');
-  if (id === undefined || (header(request, 'mcp-protocol-version') ?? '') >= '2026') return undefined;
-  return (await openSession(server, id)) ?? 'unknown';
+  // 2026-07-28 knows no sessions: whoever names it in the header is not asked for one (D-32).
+  if (id === undefined || namesModern(request)) return callerOf(undefined);
+  const session = await openSession(server, id);
+  if (session === undefined) throw new InvalidRequest('Session not found: initialize again', 404);
+  return callerOf(session);
+}
+
+function callerOf(session: Session | undefined): LegacyCaller {
+  return { session, principal: { kind: 'anonymous', ...(session && { session: session.key }) } };
+}
+
+function namesModern(request: HttpRequest): boolean {
+  const version = header(request, 'mcp-protocol-version') ?? '';
+  return isDate(version) && version >= MODERN;
 }

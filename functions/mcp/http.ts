@@ -21,6 +21,18 @@ export function emptyReply(status: number, headers: Readonly<Record<string, stri
   return { status, headers, body: '' };
 }
 
+/** Whether an answer may be a stream: a client that accepts nothing in particular accepts both. */
+export function acceptsStream(request: HttpRequest): boolean {
+  const accept = header(request, 'accept') ?? '';
+  return accept === '' || /\*\/\*|text\/(\*|event-stream)/i.test(accept);
+}
+
+/** As acceptsStream. */
+export function acceptsJson(request: HttpRequest): boolean {
+  const accept = header(request, 'accept') ?? '';
+  return accept === '' || /\*\/\*|application\/(\*|json)/i.test(accept);
+}
+
 /** Outer spaces and tabs are not part of a value; absent and empty differ. */
 export function header(request: HttpRequest, name: string): string | undefined {
   return request.headers[name]?.replace(/^[ \t]+|[ \t]+$/g, '');

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -14,6 +15,9 @@ import type { Manifest, ToolEntry, Validators } from './manifest.ts';
 import type { Server } from './server.ts';
 import { signer } from './signing.ts';
 
+/** A call that hangs is repeated in time to answer: the SDK itself would wait for ever. */
+const requestHandler = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
+
 /** The endpoint as a Lambda function that streams; called once, by the entry made at synth. */
 export function createHandler(manifest: Manifest, validators: Validators) {
   const server = createServer(manifest, validators, process.env);
@@ -22,20 +26,25 @@ export function createHandler(manifest: Manifest, validators: Validators) {
     timeoutEarlyInMillis: 0,
   }).handler(async (event: APIGatewayProxyEvent) => {
     const { status, headers, body } = await endpoint(httpRequest(event), server);
-    return { statusCode: status, headers, body };
+    // As bytes: middy cuts a long string wherever it likes, also in the middle of a character.
+    return { statusCode: status, headers, body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body };
   });
 }
 
 function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): Server {
-  const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
+  const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
     marshallOptions: { removeUndefinedValues: true },
   });
-  const secrets = new SecretsManagerClient({});
+  const secrets = new SecretsManagerClient({ requestHandler });
+  const tools = manifest.tools.map((entry, i) => {
+    const validate = validators.inputs[i] ?? (() => false);
+    return [entry.name, { entry, validate, validateOutput: validators.outputs[i] }] as const;
+  });
   return {
     manifest,
-    tools: new Map(manifest.tools.map((entry, i) => [entry.name, { entry, validate: validators[i] ?? (() => false) }])),
+    tools: new Map(tools),
     store: taskStore(documents, env.TASKS_TABLE ?? ''),
-    workflow: workflow(new SFNClient({}), env.MACHINE_ARN_PREFIX ?? ''),
+    workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
     invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(',')),
     signer: signer(async () => {
       const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: env.SIGNING_KEY_SECRET }));
@@ -49,14 +58,20 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
 
 /** One attempt only: a tool without a task has no record that could tell a repeated side effect. */
 function invoker(functions: readonly string[]): Server['invoke'] {
-  const lambda = new LambdaClient({ maxAttempts: 1 });
+  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { connectionTimeout: 1_000 } });
   return async (tool: ToolEntry, event: string) => {
-    const name = functions[tool.function ?? 0];
-    const { FunctionError, Payload } = await lambda.send(new InvokeCommand({ FunctionName: name, Payload: event }));
-    const text = Payload === undefined ? 'null' : Buffer.from(Payload).toString();
-    if (FunctionError === undefined) return { text };
-    const { errorType } = JSON.parse(text) as { errorType?: string };
-    return { error: errorType ?? 'Lambda.Unknown' };
+    const invoke = new InvokeCommand({ FunctionName: functions[tool.function ?? 0], Payload: event });
+    const abortSignal = AbortSignal.timeout(tool.timeout);
+    try {
+      const { FunctionError, Payload } = await lambda.send(invoke, { abortSignal });
+      const text = Payload === undefined ? 'null' : Buffer.from(Payload).toString();
+      if (FunctionError === undefined) return { text };
+      const { errorType } = JSON.parse(text) as { errorType?: string };
+      return { error: errorType ?? 'Lambda.Unknown' };
+    } catch (error) {
+      if (abortSignal.aborted) return { error: 'timeout' };
+      throw error;
+    }
   };
 }
 

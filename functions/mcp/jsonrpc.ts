@@ -21,6 +21,8 @@ export interface RpcNotification {
 export interface RpcResponse {
   readonly kind: 'response';
   readonly id: unknown;
+  /** Absent when the client answered with an error. */
+  readonly result: unknown;
 }
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
@@ -51,9 +53,10 @@ export function parseMessage(body: string): RpcMessage {
   const id = isId(message.id) ? message.id : undefined;
   const refuse = (problem: string) => new UnreadableMessage(new InvalidRequest(problem), id);
   if (message.jsonrpc !== '2.0') throw refuse(`jsonrpc must be '2.0'`);
-  if (tooDeep(message, limits.jsonDepth)) throw refuse(`The message is nested deeper than ${limits.jsonDepth} levels`);
+  const problem = contentProblem(message, limits.jsonDepth);
+  if (problem !== undefined) throw refuse(problem);
   if (message.method === undefined && ('result' in message || 'error' in message)) {
-    return { kind: 'response', id: message.id };
+    return { kind: 'response', id: message.id, result: message.result };
   }
   if (typeof message.method !== 'string') throw refuse('method must be a string');
   if (message.params !== undefined && !isObject(message.params)) throw refuse('params must be an object');
@@ -89,7 +92,14 @@ function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-function tooDeep(value: unknown, left: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return left === 0 || Object.values(value).some((inner) => tooDeep(inner, left - 1));
+/** What JSON can say and this server cannot carry. */
+function contentProblem(value: unknown, left: number): string | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'The message holds a number that is too large';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (left === 0) return `The message is nested deeper than ${limits.jsonDepth} levels`;
+  for (const inner of Object.values(value)) {
+    const problem = contentProblem(inner, left - 1);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }

@@ -1,12 +1,26 @@
-import { MethodNotFound } from '../tasks/errors.ts';
+import { InvalidParams, InvalidRequest, MethodNotFound } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
-import { type HttpReply, type HttpRequest, jsonReply } from './http.ts';
-import { errorMessage, type RpcRequest, resultMessage } from './jsonrpc.ts';
+import { outstanding } from '../tasks/input.ts';
+import { fail, refuseAnswer } from '../tasks/transitions.ts';
+import { answerTask } from './answer.ts';
+import { emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
+import { errorMessage, type RpcRequest, type RpcResponse, resultMessage } from './jsonrpc.ts';
+import { logUnexpected } from './log.ts';
 import { methods } from './methods/index.ts';
-import type { Server } from './server.ts';
+import type { Call, Server } from './server.ts';
 import type { Session } from './session.ts';
+import { openHeld } from './stream/held-call.ts';
+import { hold } from './stream/hold.ts';
+import { type QuestionId, questionPurpose } from './stream/questions.ts';
+import { EventStream, streamReply } from './stream/sse.ts';
+import { findTask } from './task-view.ts';
 import { LEGACY } from './versions.ts';
 import { legacyWire } from './wire/2025-11-25.ts';
+
+export interface LegacyCaller {
+  readonly session: Session | undefined;
+  readonly principal: Principal;
+}
 
 /**
  * One 2025-11-25 (or 2025-06-18) request. Every error from here on is HTTP 200: a 404 would tell the client that its
@@ -16,28 +30,71 @@ export async function serveLegacy(
   request: HttpRequest,
   message: RpcRequest,
   version: string,
-  session: Session | undefined,
-  principal: Principal,
+  caller: LegacyCaller,
   server: Server,
 ): Promise<HttpReply> {
-  const replyHeaders: Record<string, string> = {};
+  const call = legacyCall(request, message, version, caller);
   try {
-    const tasks = version === LEGACY;
     const method = methods.legacy.get(message.method);
-    if (method === undefined || (message.method.startsWith('tasks/') && !tasks))
+    if (method === undefined || (message.method.startsWith('tasks/') && !call.tasks)) {
       throw new MethodNotFound(message.method);
-    const accepts = session?.accepts ?? [];
-    const call = { ...message, wire: legacyWire, version, principal, accepts, tasks, request, replyHeaders };
-    return jsonReply(200, resultMessage(message.id, await method(call, server)), replyHeaders);
+    }
+    const result = await method(call, server);
+    if (result instanceof EventStream) return streamReply(result, call.replyHeaders);
+    return jsonReply(200, resultMessage(message.id, result), call.replyHeaders);
   } catch (error) {
     logUnexpected(error, message.method);
-    return jsonReply(200, errorMessage(message.id, error).body, replyHeaders);
+    return jsonReply(200, errorMessage(message.id, error).body, call.replyHeaders);
   }
 }
 
-/** For operators only; a client is told nothing of it (A-15). */
-export function logUnexpected(error: unknown, method: string): void {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'number') return;
-  const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
-  console.error(JSON.stringify({ event: 'unexpected_error', method, error: name, message }));
+/** GET with Last-Event-ID: goes on with a stream of ours, wherever it was held before; anything else is not offered (B-09). */
+export async function resumeStream(request: HttpRequest, caller: LegacyCaller, server: Server): Promise<HttpReply> {
+  const eventId = header(request, 'last-event-id');
+  const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
+  if (held === undefined) return emptyReply(405, { allow: 'POST' });
+  const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };
+  return streamReply(new EventStream(hold(held, legacyCall(request, message, held.version, caller), server)), {});
+}
+
+/**
+ * The client's answer to a question that was sent on a stream (B-19): the same code as tasks/update. An answer nobody
+ * waits for any more is accepted and ignored; one that is not valid is refused, and the question asked again.
+ */
+export async function acceptResponse(message: RpcResponse, caller: LegacyCaller, server: Server): Promise<HttpReply> {
+  const opened =
+    typeof message.id === 'string' ? await server.signer.open(questionPurpose(caller), message.id) : undefined;
+  if (opened === undefined) throw new InvalidRequest('No request of this server is waiting for this answer');
+  const { taskId, key } = opened as QuestionId;
+  const record = await findTask(caller.principal, taskId, server);
+  const question = outstanding(record)[key];
+  if (question === undefined) return emptyReply(202);
+  if (message.result === undefined && question.method !== 'elicitation/create') {
+    await server.store.apply(
+      record,
+      fail({ code: -32603, message: `The client refused ${question.method}` }, server.now()),
+    );
+    return emptyReply(202);
+  }
+  try {
+    const answer = message.result === undefined ? { action: 'cancel' } : message.result;
+    await answerTask(caller.principal, taskId, { [key]: answer }, 'refuse', server);
+    return emptyReply(202);
+  } catch (error) {
+    if (error instanceof InvalidParams) await server.store.apply(record, refuseAnswer(record, server.now()));
+    throw error instanceof InvalidParams ? new InvalidParams(error.message, 400) : error;
+  }
+}
+
+function legacyCall(request: HttpRequest, message: RpcRequest, version: string, caller: LegacyCaller): Call {
+  return {
+    ...message,
+    wire: legacyWire,
+    version,
+    principal: caller.principal,
+    accepts: caller.session?.accepts ?? [],
+    tasks: version === LEGACY,
+    request,
+    replyHeaders: {},
+  };
 }

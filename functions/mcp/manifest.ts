@@ -1,3 +1,5 @@
+import type { InputRequest } from '../tool/contract.ts';
+
 /** What the endpoint knows of its tools: made at synth, bundled with the code, never read at run time. */
 
 export type TaskSupport = 'forbidden' | 'optional' | 'required';
@@ -31,6 +33,10 @@ export interface ToolEntry {
   /** Forbidden tools: index into the TOOL_FUNCTIONS variable. */
   readonly function?: number;
   readonly headers?: readonly ParamHeader[];
+  /** Questions to ask before the tool runs, by the tool's own names. */
+  readonly askFirst?: Readonly<Record<string, InputRequest>>;
+  /** What a host may tell its model while the task runs (C-13). */
+  readonly immediateResponse?: string;
 }
 
 export interface Manifest {
@@ -39,6 +45,11 @@ export interface Manifest {
   /** The longest ttl a client gets, in ms. */
   readonly maxTtl: number;
   readonly allowedOrigins: readonly string[];
+  /** In ms; see `limits`. */
+  readonly inlineWindow: number;
+  readonly holdCap: number;
+  /** Whether `get_task_result` and `cancel_task` are offered to clients that know no tasks. */
+  readonly helperTools: boolean;
   readonly tools: readonly ToolEntry[];
 }
 
@@ -48,5 +59,9 @@ export interface Validator {
   errors?: readonly { readonly instancePath: string; readonly message?: string; readonly params?: object }[] | null;
 }
 
-/** Validators of the tools' input schemas, in the order of `Manifest.tools`. */
-export type Validators = readonly Validator[];
+/** In the order of `Manifest.tools`. */
+export interface Validators {
+  readonly inputs: readonly Validator[];
+  /** Of structured content, where the tool has an outputSchema. */
+  readonly outputs: readonly (Validator | undefined)[];
+}

@@ -12,6 +12,7 @@ import { type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { isObject, type RpcRequest, resultMessage } from './jsonrpc.ts';
 import { methods } from './methods/index.ts';
 import type { Server } from './server.ts';
+import { EventStream, streamReply } from './stream/sse.ts';
 import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './versions.ts';
 import { modernWire } from './wire/2026-07-28.ts';
 
@@ -41,7 +42,9 @@ export async function serveModern(
   if (method === undefined) throw new MethodNotFound(message.method, { supported: SUPPORTED });
   checkName(request, message);
   const tasks = isObject(capabilities.extensions) && isObject(capabilities.extensions[TASKS_EXTENSION]);
-  if (message.method.startsWith('tasks/') && !tasks) {
+  // F-04: reading and cancelling older tasks is open to a client that declares only the older capability.
+  const older = isObject(capabilities.tasks) && ['tasks/get', 'tasks/cancel'].includes(message.method);
+  if (message.method.startsWith('tasks/') && !tasks && !older) {
     throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
   }
   const replyHeaders: Record<string, string> = {};
@@ -58,6 +61,7 @@ export async function serveModern(
     },
     server,
   );
+  if (result instanceof EventStream) return streamReply(result, replyHeaders);
   return jsonReply(200, resultMessage(message.id, result), replyHeaders);
 }
 

@@ -5,11 +5,14 @@ import type { HttpRequest } from './http.ts';
 import type { Params, RequestId } from './jsonrpc.ts';
 import type { Manifest, ToolEntry, Validator } from './manifest.ts';
 import type { Signer } from './signing.ts';
+import type { EventStream } from './stream/sse.ts';
 import type { Wire } from './wire/wire.ts';
 
 export interface Tool {
   readonly entry: ToolEntry;
   readonly validate: Validator;
+  /** Judges structured content, where the tool has an outputSchema. */
+  readonly validateOutput: Validator | undefined;
 }
 
 /** All that a method needs of the world; each member can be replaced in a test. */
@@ -18,7 +21,7 @@ export interface Server {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly store: TaskStore;
   readonly workflow: Workflow;
-  /** Invokes a forbidden tool; the JSON text it returned, or the name of the error that ended it. */
+  /** Invokes a forbidden tool; the JSON text it returned, or the name of the error that ended it, `timeout` if it took too long. */
   readonly invoke: (tool: ToolEntry, event: string) => Promise<{ readonly text: string } | { readonly error: string }>;
   readonly signer: Signer;
   readonly now: () => number;
@@ -42,4 +45,5 @@ export interface Call {
   readonly replyHeaders: Record<string, string>;
 }
 
-export type Method = (call: Call, server: Server) => Promise<object>;
+/** A result, or a stream whose last message is the answer. Throws McpError. */
+export type Method = (call: Call, server: Server) => Promise<object | EventStream>;

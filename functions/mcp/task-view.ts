@@ -1,18 +1,47 @@
-import { TaskNotFound } from '../tasks/errors.ts';
-import { taskKey } from '../tasks/ids.ts';
+import { MissingClientCapability, TaskNotFound } from '../tasks/errors.ts';
+import { type Principal, taskKey } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { asOf } from '../tasks/transitions.ts';
-import type { Call, Server } from './server.ts';
+import type { ToolResult } from '../tool/contract.ts';
+import type { Call, Server, Tool } from './server.ts';
+import { TASKS_EXTENSION } from './versions.ts';
+import { errorResult, toolResult } from './wire/tool-result.ts';
 import type { TaskView } from './wire/wire.ts';
 
-/** The caller's task of `params.taskId` as of now. One GetItem; unknown, foreign and expired are the same (C-28, E-15). */
-export async function loadTask({ params, principal }: Call, server: Server): Promise<TaskRecord> {
-  const key = taskKey(principal, params.taskId);
+/** The task of `params.taskId`, if this request may see it. */
+export async function loadTask({ params, principal, tasks }: Call, server: Server): Promise<TaskRecord> {
+  const record = await findTask(principal, params.taskId, server);
+  // A 2026-07-28 request that declares only the older capability reaches only tasks of the older revision (F-04).
+  if (!tasks && record.legacy !== true) throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
+  return record;
+}
+
+/** The caller's task as of now. One GetItem; unknown, foreign and expired are the same (C-28, E-15). */
+export async function findTask(principal: Principal, taskId: unknown, server: Server): Promise<TaskRecord> {
+  const key = taskKey(principal, taskId);
   const stored = key === undefined ? undefined : await server.store.get(key);
-  const record = stored === undefined ? undefined : asOf(stored, server.now());
+  const record = stored === undefined ? undefined : present(stored, server);
   if (record === undefined) throw new TaskNotFound();
   return record;
+}
+
+/**
+ * A stored record as every reader must see it now. A result that does not fit the tool's outputSchema is an error of
+ * the tool's (A-19): judged here, so that all readers agree.
+ */
+export function present(stored: TaskRecord, server: Server): TaskRecord | undefined {
+  const record = asOf(stored, server.now());
+  if (record?.status !== 'completed' || record.result === undefined || record.isError === true) return record;
+  const judged = judgedResult(toolResult(record.result), server.tools.get(record.tool));
+  return judged.isError === true ? { ...record, isError: true, result: JSON.stringify(judged) } : record;
+}
+
+/** The result, or in its place an error result when it breaks what the tool's outputSchema promises (A-19). */
+export function judgedResult(result: ToolResult, tool: Tool | undefined): ToolResult {
+  const validate = tool?.validateOutput;
+  if (validate === undefined || result.isError === true || validate(result.structuredContent)) return result;
+  return errorResult(`Tool ${tool?.entry.name} returned structured content that does not fit its outputSchema`);
 }
 
 export function view(record: TaskRecord, server: Server): TaskView {

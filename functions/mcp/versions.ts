@@ -8,11 +8,13 @@ export const SUPPORTED: readonly string[] = [MODERN, LEGACY];
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+export const IMMEDIATE_RESPONSE = 'io.modelcontextprotocol/model-immediate-response';
 export const meta = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
   clientInfo: 'io.modelcontextprotocol/clientInfo',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
 export type Era = 'legacy' | 'modern';

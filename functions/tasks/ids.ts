@@ -31,6 +31,11 @@ export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefi
   return { owner: match[1] === undefined ? `task#${id}` : `session#${match[1]}`, taskId: id };
 }
 
+/** What a sealed token is bound to: nobody else's opens. Anonymous callers without a session share one binding. */
+export function bindingOf(principal: Principal): string {
+  return principal.kind === 'verified' ? principal.key : (principal.session ?? 'anonymous');
+}
+
 /** The partition whose tasks this caller may list; undefined for an anonymous caller without a session. */
 export function listPartition(principal: Principal): string | undefined {
   if (principal.kind === 'verified') return principal.key;

@@ -12,7 +12,7 @@ interface Asked {
   readonly requestState?: unknown;
 }
 
-const wireKey = (round: number, name: string): string => `r${round}.${name}`;
+export const wireKey = (round: number, name: string): string => `r${round}.${name}`;
 
 /** The questions still open, by wire key; empty unless the task is input_required. */
 export function outstanding(record: TaskRecord): Record<string, InputRequest> {

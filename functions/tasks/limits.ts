@@ -13,7 +13,13 @@ export const limits = {
   firstDue: 60 * SECOND,
   dueShards: 16,
   pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
+  /** How long a call without a task waits for its result; see also `holdCap`. */
   inlineWindow: 25 * SECOND,
+  /** How long one response stream is held; 2025-11-25 clients come back, 2026-07-28 ones listen again. */
+  holdCap: 50 * SECOND,
+  helperWait: 20 * SECOND,
+  requestState: 1 * HOUR,
+  listenTasks: 100,
   listPage: 50,
   body: 1_000 * KB,
   jsonDepth: 64,

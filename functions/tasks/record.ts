@@ -21,6 +21,12 @@ export interface TaskRecord {
   readonly statusMessage?: string;
   readonly progress?: number;
   readonly progressTotal?: number;
+  /** Made by a 2025-11-25 client (F-04). */
+  readonly legacy?: boolean;
+  /** The creating request's token for progress notifications (C-33). */
+  readonly progressToken?: string | number;
+  /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
+  readonly refused?: number;
   /** The kinds of input the creating client declared (E-32), e.g. `elicitation/create`. */
   readonly accepts?: readonly string[];
 

@@ -1,5 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
+  BatchGetCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -14,13 +15,26 @@ export interface TaskStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
+  /** Those of up to 100 tasks that are there. Strongly consistent; under throttling some may be left out. */
+  getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
   /** Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). */
   list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
   /** The record after the change, or undefined when it no longer allowed the change. */
   apply(key: TaskKey, change: Change): Promise<TaskRecord | undefined>;
   /** As apply, but reads nothing back: all that a tool's own credentials allow. */
   applyBlind(key: TaskKey, change: Change): Promise<boolean>;
+  /** The log level a session asked for, in the item beside its tasks. */
+  logLevel(owner: string): Promise<LogLevel | undefined>;
+  /** `expiresAt` in seconds since the epoch. */
+  setLogLevel(owner: string, level: LogLevel, expiresAt: number): Promise<void>;
 }
+
+/** The levels of 2025-11-25 logging, mildest first. */
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** No taskId: sorts before all of them. */
+const LOG_LEVEL_KEY = '#log-level';
 
 export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
   const update = async (key: TaskKey, change: Change, returned: 'ALL_NEW' | 'NONE') =>
@@ -48,13 +62,18 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
       return Item as TaskRecord | undefined;
     },
+    async getMany(keys) {
+      const Keys = keys.map(tableKey);
+      const got = await db.send(new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }));
+      return (got.Responses?.[table] ?? []) as TaskRecord[];
+    },
     async list(owner, limit, after) {
       const page = await db.send(
         new QueryCommand({
           TableName: table,
-          KeyConditionExpression: '#owner = :owner',
-          ExpressionAttributeNames: { '#owner': 'owner' },
-          ExpressionAttributeValues: { ':owner': owner },
+          KeyConditionExpression: '#owner = :owner AND #taskId > :first',
+          ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+          ExpressionAttributeValues: { ':owner': owner, ':first': '$' },
           ConsistentRead: true,
           ScanIndexForward: false,
           Limit: limit,
@@ -69,6 +88,13 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
     },
     async applyBlind(key, change) {
       return (await update(key, change, 'NONE')) !== undefined;
+    },
+    async logLevel(owner) {
+      const { Item } = await db.send(new GetCommand({ TableName: table, Key: { owner, taskId: LOG_LEVEL_KEY } }));
+      return Item?.level as LogLevel | undefined;
+    },
+    async setLogLevel(owner, level, expiresAt) {
+      await db.send(new PutCommand({ TableName: table, Item: { owner, taskId: LOG_LEVEL_KEY, level, expiresAt } }));
     },
   };
 }

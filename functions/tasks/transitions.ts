@@ -27,18 +27,29 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
   failed: [],
   cancelled: [],
 };
-const RUNNING_FIELDS = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'progress', 'progressTotal'] as const;
+const RUNNING_FIELDS = [
+  ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const),
+  ...(['progress', 'progressTotal', 'progressToken'] as const),
+] as const;
 
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
 export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
 const sourcesOf = (to: Status): Status[] => (Object.keys(MOVES) as Status[]).filter((from) => canMove(from, to));
 
-/** A new task, working, in round 1 (C-09). `ttl` and `timeout` in ms. */
-export function create(
-  key: TaskKey,
-  task: { tool: string; ttl: number; timeout: number; accepts: readonly string[] },
-  now: number,
-): TaskRecord {
+export interface NewTask {
+  readonly tool: string;
+  /** In ms, like `timeout`. */
+  readonly ttl: number;
+  readonly timeout: number;
+  readonly accepts: readonly string[];
+  readonly legacy: boolean;
+  readonly progressToken?: string | number;
+  /** Answers that were there before the task, JSON text by wire key. */
+  readonly inputResponses?: Readonly<Record<string, string>>;
+}
+
+/** A new task, working, in round 1 (C-09). */
+export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
   const deadlineAt = now + Math.min(task.timeout, task.ttl);
   return {
     ...key,
@@ -50,7 +61,9 @@ export function create(
     ttl: task.ttl,
     deadlineAt,
     ...(task.accepts.length > 0 && { accepts: task.accepts }),
-    inputResponses: {},
+    ...(task.legacy && { legacy: true }),
+    ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
+    inputResponses: task.inputResponses ?? {},
     due: dueShard(key.taskId, limits.dueShards),
     dueAt: now + limits.firstDue,
     expiresAt: Math.ceil((Math.max(now + task.ttl, deadlineAt) + limits.retention) / 1_000),
@@ -71,10 +84,9 @@ export function cancel(now: number): Change {
   };
 }
 
-export function fail(error: RpcError, now: number, round?: number): Change {
+export function fail(error: RpcError, now: number): Change {
   return {
     from: sourcesOf('failed'),
-    ...(round !== undefined && { round }),
     set: { status: 'failed', updatedAt: now, statusMessage: error.message, error: JSON.stringify(error) },
     remove: RUNNING_FIELDS,
   };
@@ -98,6 +110,29 @@ export function progress(
 }
 
 /**
+ * Asks before any work: questions that come with the tool itself. The answers start the first run, in round 2.
+ * `asked` and `args` are JSON text, as the workflow writes them for questions of its own.
+ */
+export function askFirst(record: TaskRecord, asked: string, args: string, now: number): Change {
+  return {
+    from: ['working'],
+    round: record.round,
+    set: {
+      status: 'input_required',
+      updatedAt: now,
+      asked,
+      arguments: args,
+      dueAt: record.deadlineAt + limits.deadlineGrace,
+    },
+  };
+}
+
+/** An answer was not valid: nothing changes but that the question is asked again where asking is sending (2025-11-25). */
+export function refuseAnswer(record: TaskRecord, now: number): Change {
+  return { from: ['input_required'], round: record.round, set: { updatedAt: now, refused: (record.refused ?? 0) + 1 } };
+}
+
+/**
  * Adds answers to outstanding questions. When they are the last ones, the same write starts the next round, so that
  * "answered but not resumed" cannot be a state. `outstanding` are the wire keys still open in `record`.
  */
@@ -118,19 +153,29 @@ export function answer(
       updatedAt: now,
       dueAt: Math.min(now + limits.firstDue, record.deadlineAt + limits.deadlineGrace),
     },
-    remove: ['statusMessage'],
+    remove: ['statusMessage', 'refused'],
   };
+}
+
+/** The record as a change leaves it, if nobody else changes it first. */
+export function after(record: TaskRecord, change: Change): TaskRecord {
+  const gone = new Set<string>((change.remove ?? []).filter((field) => !(field in change.set)));
+  const kept = Object.fromEntries(
+    Object.entries(record).filter(([field]) => !gone.has(field)),
+  ) as unknown as TaskRecord;
+  const answers = change.answers && { inputResponses: { ...record.inputResponses, ...change.answers } };
+  return { ...kept, ...change.set, ...answers };
 }
 
 /**
  * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed
- * (E-28), failed once its deadline has (design section 9).
+ * (E-28), failed once its deadline has (design section 9). Only work may still report within the grace.
  */
 export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
   if (now >= record.createdAt + record.ttl) return undefined;
-  if (isTerminal(record.status) || now <= record.deadlineAt + limits.deadlineGrace) return record;
-  const message =
-    record.status === 'input_required' ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  const error: RpcError = { code: -32603, message, data: { reason: 'DeadlineExceeded' } };
-  return { ...record, ...fail(error, record.deadlineAt + limits.deadlineGrace).set };
+  const waiting = record.status === 'input_required';
+  const end = record.deadlineAt + (waiting ? 0 : limits.deadlineGrace);
+  if (isTerminal(record.status) || now <= end) return record;
+  const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
+  return after(record, fail({ code: -32603, message, data: { reason: 'DeadlineExceeded' } }, end));
 }

@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
+import { limits } from './limits.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 
 /** What a tool workflow is started with: `$states.context.Execution.Input` in `lib/workflow`. */
@@ -13,7 +14,7 @@ export interface RoundInput extends TaskKey {
   readonly tool: string;
   readonly round: number;
   readonly deadlineAt: number;
-  /** JSON text, so that numbers survive as they were sent. */
+  /** JSON text: JSONata's own $string would round its numbers to 15 digits. */
   readonly arguments: string;
   readonly accepts: readonly string[];
   readonly inputResponses: Readonly<Record<string, unknown>>;
@@ -27,8 +28,11 @@ export interface Workflow {
   stop(record: TaskRecord, machine: string): Promise<void>;
 }
 
-/** The input of the record's current round. `args` is the JSON text of the tool's arguments. */
-export function roundInput(record: TaskRecord, args: string): string {
+/**
+ * The input of the record's current round; undefined when Step Functions would not take it. `args` is the JSON text of
+ * the tool's arguments.
+ */
+export function roundInput(record: TaskRecord, args: string): string | undefined {
   const input: RoundInput = {
     owner: record.owner,
     taskId: record.taskId,
@@ -40,7 +44,8 @@ export function roundInput(record: TaskRecord, args: string): string {
     inputResponses: answersByName(record),
     requestState: requestState(record),
   };
-  return JSON.stringify(input);
+  const text = JSON.stringify(input);
+  return Buffer.byteLength(text) <= limits.executionInput ? text : undefined;
 }
 
 /** `machineArnPrefix` is what the ARN of every tool workflow of this server begins with. */

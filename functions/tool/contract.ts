@@ -5,9 +5,10 @@
 
 /** One question a tool asks the client, as both protocol revisions spell it: a method of the client and its params. */
 export interface InputRequest {
-  /** `elicitation/create` or `sampling/createMessage`. */
+  /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
   readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  /** Only `roots/list` may come without. */
+  readonly params?: Readonly<Record<string, unknown>>;
 }
 
 /** The client's answer to one question, e.g. `{ action: 'accept', content: {...} }` for an elicitation. */
@@ -16,8 +17,9 @@ export type InputResponse = Readonly<Record<string, unknown>>;
 /** Where and for which task the function runs. Absent when the tool is invoked directly (`forbidden`). */
 export interface TaskContext {
   readonly taskId: string;
-  /** Whom the task belongs to, as an opaque key; needed only to report progress. */
+  /** Whom the task belongs to, as an opaque key, and the table its record is in; needed only to report progress. */
   readonly owner: string;
+  readonly table: string;
   /** 1, then +1 each time answered input restarts the work. `(taskId, round)` is a good idempotency key. */
   readonly round: number;
   /** 0 for the first try of this round, +1 for each retry by the workflow. */
@@ -33,6 +35,11 @@ export interface ToolEvent<A = Record<string, unknown>> {
   /** Already validated against the tool's `inputSchema`. */
   readonly arguments: A;
   readonly task?: TaskContext;
+  /**
+   * What the caller can be asked for: `elicitation/create` (forms), `elicitation/create:url`, `sampling/createMessage`,
+   * `roots/list`. Asking for anything else ends the task.
+   */
+  readonly accepts: readonly string[];
   /** Answers by the key the tool asked under; of a key asked twice, the latest. Empty in round 1. */
   readonly inputResponses: Readonly<Record<string, InputResponse>>;
   /** What the tool returned as `requestState` with its last questions; null in round 1. */

@@ -6,7 +6,7 @@ import { progress } from '../tasks/transitions.ts';
 import type { TaskContext } from './contract.ts';
 
 const INTERVAL = 1_000;
-let store: TaskStore | undefined;
+const stores = new Map<string, TaskStore>();
 /** The task of this container's current run, and when it last wrote. */
 let last: { run: string; at: number } | undefined;
 
@@ -25,7 +25,20 @@ export async function reportProgress(
   const now = Date.now();
   if (last?.run === run && now - last.at < INTERVAL) return true;
   last = { run, at: now };
-  store ??= taskStore(DynamoDBDocumentClient.from(new DynamoDBClient({})), process.env.TASKS_TABLE ?? '');
   const report = { message: message.slice(0, limits.statusMessage), ...amount };
-  return store.applyBlind({ owner: task.owner, taskId: task.taskId }, progress(task.round, report, now));
+  try {
+    return await storeOf(task.table).applyBlind(task, progress(task.round, report, now));
+  } catch (error) {
+    // A report that is lost is no reason to stop the work.
+    console.error(
+      JSON.stringify({ event: 'progress_failed', error: error instanceof Error ? error.name : String(error) }),
+    );
+    return true;
+  }
+}
+
+function storeOf(table: string): TaskStore {
+  const store = stores.get(table) ?? taskStore(DynamoDBDocumentClient.from(new DynamoDBClient({})), table);
+  stores.set(table, store);
+  return store;
 }

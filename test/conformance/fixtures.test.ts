@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { InputResponse } from '../../functions/tool/contract.ts';
+import type { InputResponse, ToolEvent } from '../../functions/tool/contract.ts';
 import { fixtures } from './fixtures/catalog.ts';
-import type { FixtureEvent } from './fixtures/fixture.ts';
 import { handler } from './fixtures/index.ts';
 
-type Extra = Partial<Pick<FixtureEvent, 'requestState' | 'client'>>;
+type Extra = Partial<Pick<ToolEvent, 'requestState' | 'accepts'>>;
 
 const call = (name: string, inputResponses: Record<string, InputResponse> = {}, extra: Extra = {}, args = {}) =>
-  handler({ name, arguments: args, inputResponses, requestState: null, ...extra });
+  handler({ name, arguments: args, accepts: [], inputResponses, requestState: null, ...extra });
 
 const accept = (content: Record<string, unknown>): InputResponse => ({ action: 'accept', content });
 const says = (value: string) => ({ content: [{ type: 'text', text: value }] });
@@ -91,9 +90,8 @@ describe('tools that ask inside a call', () => {
   });
 
   test('only what the client declared is asked', async () => {
-    const ask = (capabilities: Record<string, unknown>) =>
-      call('test_input_required_result_capabilities', {}, { client: { capabilities } });
-    expect(await ask({ sampling: {} })).toEqual(asks('greeting'));
-    expect(await ask({ sampling: {}, elicitation: {} })).toEqual(asks('greeting', 'user_name'));
+    const ask = (...accepts: string[]) => call('test_input_required_result_capabilities', {}, { accepts });
+    expect(await ask('sampling/createMessage')).toEqual(asks('greeting'));
+    expect(await ask('sampling/createMessage', 'elicitation/create')).toEqual(asks('greeting', 'user_name'));
   });
 });

@@ -11,9 +11,8 @@ import { isAcceptable, type Outcome } from './verdict.ts';
 const USAGE = `npm run conformance [-- [options] [scenario…]]
 
 Runs the official MCP conformance suite against the fixture app on the embedded cloud.
-Without scenarios: those that gate a change.
+Without scenarios: all of them.
 
-  --all            every scenario of the suite
   --url URL        a server that already runs, instead of the fixture app
   --results DIR    keep the runner's results there`;
 
@@ -30,7 +29,6 @@ async function main(args: string[]): Promise<number> {
     args,
     allowPositionals: true,
     options: {
-      all: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
       url: { type: 'string' },
       results: { type: 'string' },
@@ -40,7 +38,7 @@ async function main(args: string[]): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const scenarios = select(positionals, values.all);
+  const scenarios = select(positionals);
   const outcomes = await withResultsDir(values.results, (resultsDir) =>
     withServer(values.url, (url) => runSuite(scenarios, { url, resultsDir, signal: interrupt.signal })),
   );

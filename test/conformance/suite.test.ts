@@ -30,9 +30,8 @@ describe('the scenario table', () => {
     expect(table).toHaveLength(listed.length);
   });
 
-  test('selects the gating scenarios, all of them, or those named', () => {
-    expect(select([]).every(({ gate }) => gate)).toBe(true);
-    expect(select([], true)).toEqual(scenarios);
+  test('selects all scenarios, or those named', () => {
+    expect(select([])).toEqual(scenarios);
     expect(select(['caching', 'ping']).map(({ name }) => name)).toEqual(['caching', 'ping']);
     expect(() => select(['tasks-lifecicle'])).toThrow('tasks-lifecicle');
   });
@@ -53,7 +52,7 @@ describe('a run of the official runner', () => {
   });
 
   test('is not taken for a success when the runner skips the scenario and exits 0', async () => {
-    const askedByRevision = { name: 'tasks-lifecycle', revisions: ['2026-07-28'], gate: true } as const;
+    const askedByRevision = { name: 'tasks-lifecycle', revisions: ['2026-07-28'] } as const;
     expect(await verdicts([], [askedByRevision])).toEqual(['NOT EXECUTED']);
   });
 });

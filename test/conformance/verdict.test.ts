@@ -3,7 +3,7 @@ import { report } from './report.ts';
 import type { Scenario } from './scenarios.ts';
 import { type Check, isAcceptable, judge, type Outcome, type Verdict } from './verdict.ts';
 
-const plain: Scenario = { name: 'some-scenario', revisions: ['2026-07-28'], gate: true };
+const plain: Scenario = { name: 'some-scenario', revisions: ['2026-07-28'] };
 const baselined: Scenario = { ...plain, baseline: { reason: 'not offered', checks: ['known'] } };
 const idle: Scenario = { ...plain, idle: 'nothing to run' };
 

@@ -19,8 +19,15 @@ interface Write {
   names: object;
   values: Record<string, { S: string }>;
 }
-async function evaluate(file: string, states: object, suffix = ''): Promise<Write> {
-  const expression = jsonata(`(${include(`<${file}>`).replaceAll('${ToolTimeoutSeconds}', '60')})${suffix}`);
+/** The expression as the definition holds it, with CloudFormation's substitutions made. */
+function text(file: string): string {
+  const call = '$write := <write.jsonata>; $failed := <failed.jsonata>; $failed($states.errorOutput.Error, {})';
+  const expression = include(file === 'failed.jsonata' ? `(${call})` : `<${file}>`);
+  return expression.replaceAll('${ToolTimeoutSeconds}', '60').replaceAll('${TableName}', 'tasks');
+}
+
+async function evaluate(file: string, states: object): Promise<Write> {
+  const expression = jsonata(text(file));
   expression.registerFunction('parse', (text: string) => JSON.parse(text) as unknown);
   const context = { Execution: { Input: input }, State: { RetryCount: 1 } };
   return JSON.parse(JSON.stringify(await expression.evaluate(undefined, { states: { context, ...states } })));
@@ -30,9 +37,10 @@ const finished = (payload: string, more: object = {}) =>
 
 /** The write's names and placeholders must match its expression: DynamoDB refuses unused ones. */
 function checkPlaceholders(write: Write) {
-  const text = `${write.update} #status = :working AND #round = :inRound`;
+  const finish = JSON.parse(definition(false)).States.Finish.Arguments;
+  const text = `${write.update} ${finish.ConditionExpression}`;
   expect(new Set(text.match(/#\w+/g))).toEqual(new Set(Object.keys(write.names)));
-  expect(new Set(text.match(/:\w+/g))).toEqual(new Set(Object.keys(write.values)));
+  expect(new Set(text.match(/:\w+/g))).toEqual(new Set([...Object.keys(write.values), ':latest']));
 }
 
 describe('finished.jsonata', () => {
@@ -111,7 +119,7 @@ describe('failed.jsonata', () => {
     ['States.DataLimitExceeded', "The tool's result is too large: a workflow carries at most 256 KiB"],
     ['Whatever', 'The tool failed'],
   ])('%s', async (reason, message) => {
-    const write = await evaluate('failed.jsonata', { errorOutput: { Error: reason } }, '($states.errorOutput.Error)');
+    const write = await evaluate('failed.jsonata', { errorOutput: { Error: reason } });
     expect(write.values[':statusMessage']).toEqual({ S: message });
     checkPlaceholders(write);
   });
@@ -122,7 +130,8 @@ describe('tool-event.jsonata and run-timeout.jsonata', () => {
     expect(await evaluate('tool-event.jsonata', {})).toEqual({
       name: 'x',
       arguments: { n: 9007199254740991 },
-      task: { taskId: 't', owner: 'o', round: 2, attempt: 1, deadline: 1_000 },
+      task: { taskId: 't', owner: 'o', table: 'tasks', round: 2, attempt: 1, deadline: 1_000 },
+      accepts: ['elicitation/create'],
       inputResponses: { a: { action: 'accept' } },
       requestState: null,
     });

@@ -7,6 +7,9 @@ import { bundleEndpoint } from '../../lib/mcp-code.ts';
 const manifest = {
   serverInfo: { name: 's', version: '1' },
   maxTtl: 1,
+  inlineWindow: 1,
+  holdCap: 1,
+  helperTools: true,
   allowedOrigins: [],
   tools: [
     { name: 't', description: 'd', inputSchema: { type: 'object' }, taskSupport: 'forbidden', timeout: 1 } as const,

@@ -1,18 +1,9 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { anonymous, McpTaskServer } from '../../lib/index.ts';
+import { anonymous, McpTaskServer, ToolFunction } from '../../lib/index.ts';
 
 /** The app most tests run against: one function that serves every tool of ./tools.ts. */
 const stack = new Stack(new App(), 'Test');
-const handler = new NodejsFunction(stack, 'Tools', {
-  entry: 'test/support/tools.ts',
-  runtime: Runtime.NODEJS_24_X,
-  architecture: Architecture.ARM_64,
-  timeout: Duration.seconds(60),
-  memorySize: 512,
-  bundling: { format: OutputFormat.CJS, target: 'node24', mainFields: ['module', 'main'], bundleAwsSDK: true },
-});
+const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(60) });
 const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 
 const any = { type: 'object' } as const;

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { exchange, judged } from './schema/exchange.ts';
+import type { SseEvent } from './schema/sse.ts';
 
-/** Raw HTTP clients, one per revision: what a test sends is what it sees. */
+export { readSse, type SseEvent } from './schema/sse.ts';
+
+/**
+ * Raw HTTP clients, one per revision: what a test sends is what it sees. Whatever comes back is held against what the
+ * revision of the request publishes, and throws if it does not fit.
+ */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -10,16 +17,54 @@ export interface Answer {
 
 export type Headers_ = Record<string, string | undefined>;
 
+const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
 export async function post(url: string, body: unknown, headers: Headers_ = {}): Promise<Answer> {
-  const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+  const response = await send(url, 'POST', body, { ...POSTED, ...headers });
   const text = await response.text();
+  const copy = new Response(text === '' ? null : text, response);
+  for await (const _event of judged(copy, exchange(body, headers)));
   const json = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+}
+
+export interface OpenStream {
+  readonly status: number;
+  readonly headers: Headers;
+  /** What comes, as it comes; an answer that is no stream is its only event. To be read once. */
+  readonly events: AsyncIterable<SseEvent>;
+  /** Hangs up: the events end. */
+  close(): void;
+}
+
+export async function openStream(
+  url: string,
+  body: unknown,
+  headers: Headers_ = {},
+  method: 'POST' | 'GET' = 'POST',
+): Promise<OpenStream> {
+  const hangUp = new AbortController();
+  const all = { ...(method === 'POST' ? POSTED : { accept: 'text/event-stream' }), ...headers };
+  const response = await send(url, method, body, all, hangUp.signal);
+  const events = until(hangUp.signal, judged(response, exchange(body, headers)));
+  return { status: response.status, headers: response.headers, events, close: () => hangUp.abort() };
+}
+
+async function* until(hangUp: AbortSignal, events: AsyncIterable<SseEvent>) {
+  try {
+    yield* events;
+  } catch (error) {
+    if (!hangUp.aborted) throw error;
+  }
+}
+
+function send(url: string, method: string, body: unknown, headers: Headers_, signal: AbortSignal | null = null) {
+  return fetch(url, {
+    method,
+    signal,
+    headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
+  });
 }
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -31,26 +76,31 @@ export interface ModernOptions {
   readonly headers?: Headers_;
 }
 
-/** One 2026-07-28 request with everything the revision demands. */
-export function modernRequest(
-  url: string,
-  method: string,
-  params: Record<string, unknown> = {},
-  options: ModernOptions = {},
-) {
+/** The body and the headers of one 2026-07-28 request, with everything the revision demands. */
+export function modernMessage(method: string, params: Record<string, unknown> = {}, options: ModernOptions = {}) {
   const name = params.name ?? params.taskId;
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': options.capabilities ?? { ...TASKS, ...FORMS },
   };
-  const headers = {
+  const headers: Headers_ = {
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': method,
     ...(typeof name === 'string' && { 'mcp-name': name }),
     ...options.headers,
   };
-  return post(url, { jsonrpc: '2.0', id: nextId++, method, params: { ...params, _meta } }, headers);
+  return { body: { jsonrpc: '2.0', id: nextId++, method, params: { ...params, _meta } }, headers };
+}
+
+export function modernRequest(
+  url: string,
+  method: string,
+  params: Record<string, unknown> = {},
+  options: ModernOptions = {},
+) {
+  const { body, headers } = modernMessage(method, params, options);
+  return post(url, body, headers);
 }
 
 /** A 2025-11-25 session. */
@@ -61,6 +111,7 @@ export async function legacySession(url: string, capabilities: object = FORMS, v
   const headers = { 'mcp-protocol-version': version, 'mcp-session-id': session };
   return {
     session,
+    headers,
     initialized: first,
     request: (method: string, params_: object = {}, extra: Headers_ = {}) =>
       post(url, { jsonrpc: '2.0', id: nextId++, method, params: params_ }, { ...headers, ...extra }),

@@ -1,112 +1,76 @@
-import { InternalError, InvalidParams } from '../../tasks/errors.ts';
-import { newTaskKey } from '../../tasks/ids.ts';
-import { limits } from '../../tasks/limits.ts';
-import type { RpcError, TaskRecord } from '../../tasks/record.ts';
-import { asOf, cancel, create, createRefused, fail, isTerminal } from '../../tasks/transitions.ts';
-import { roundInput } from '../../tasks/workflow.ts';
-import type { ToolEvent, ToolResult } from '../../tool/contract.ts';
-import { isObject, type Params } from '../jsonrpc.ts';
+import { InternalError } from '../../tasks/errors.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
+import { cancel } from '../../tasks/transitions.ts';
+import type { ToolEvent } from '../../tool/contract.ts';
+import { acceptsStream } from '../http.ts';
+import { askDirectly, questionsIn } from '../input-required.ts';
+import type { Params } from '../jsonrpc.ts';
 import type { ToolEntry } from '../manifest.ts';
+import { inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
-import { view } from '../task-view.ts';
+import { answerDue } from '../stream/answer-due.ts';
+import { type HeldCall, holdFor } from '../stream/held-call.ts';
+import { hold } from '../stream/hold.ts';
+import { EventStream } from '../stream/sse.ts';
+import { watch } from '../stream/watch.ts';
+import { judgedResult } from '../task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/** One execution path, several ways to hand the result over (design section 7). */
+/** What is done by then is answered in plain JSON, even where a stream is possible. */
+const GRACE = 300;
 
-/** forbidden: the function is invoked here and now, and nothing is stored. */
-export async function callDirectly(call: Call, server: Server, tool: ToolEntry, args: { value: Params }) {
-  const event: ToolEvent = { name: tool.name, arguments: args.value, inputResponses: {}, requestState: null };
+/** forbidden: the function is invoked here and now, and nothing is stored. Its questions are the answer (D-20, D-24). */
+export async function callDirectly(call: Call, server: Server, tool: ToolEntry, args: Params): Promise<object> {
+  const modern = call.wire.era === 'modern';
+  const state = modern ? await openState(call, server) : undefined;
+  const event: ToolEvent = {
+    name: tool.name,
+    arguments: args,
+    accepts: call.accepts,
+    inputResponses: modern ? inputResponsesOf(call) : {},
+    requestState: state?.tool ?? null,
+  };
   const outcome = await server.invoke(tool, JSON.stringify(event));
+  if ('error' in outcome && outcome.error === 'timeout') {
+    return call.wire.toolResult(errorResult(`Tool ${tool.name} did not answer within ${tool.timeout / 1_000} seconds`));
+  }
   if ('error' in outcome) throw new InternalError('The tool failed', { reason: outcome.error });
-  const value: unknown = JSON.parse(outcome.text);
-  if (isObject(value) && 'inputRequests' in value) {
-    throw new InternalError('The tool asked for input, which this server can only deliver to a task so far');
+  const asked = questionsIn(JSON.parse(outcome.text));
+  if (asked === undefined) {
+    return call.wire.toolResult(judgedResult(toolResult(outcome.text), server.tools.get(tool.name)));
   }
-  return call.wire.toolResult(toolResult(outcome.text));
+  if (modern) return askDirectly(call, asked.questions, asked.state, server);
+  throw new InternalError('The tool asked for input, which it can do in 2025-11-25 only if it may run as a task');
 }
 
-/** The caller asked for a task: durable before it is answered (C-12, E-09). */
-export async function createTask(call: Call, server: Server, tool: ToolEntry, args: string): Promise<object> {
-  return call.wire.taskCreated(view(await startTask(call, server, tool, args), server));
-}
-
-/** A task was asked for with arguments the tool refuses: a task that has failed already (A-14, C-07). */
-export async function createRefusedTask(call: Call, server: Server, tool: ToolEntry, refused: ToolResult) {
-  const record = createRefused(newRecord(call, server, tool), JSON.stringify(refused));
-  if (!(await server.store.create(record))) throw new InternalError();
-  return call.wire.taskCreated(view(record, server));
-}
-
-/** The caller asked for none: runs as a task all the same, and waits for it as long as the inline window is open. */
-export async function callInline(call: Call, server: Server, tool: ToolEntry, args: string): Promise<object> {
-  const started = await startTask(call, server, tool, args);
-  const closesAt = server.now() + limits.inlineWindow;
-  for (let pause = 50; ; pause = Math.min(pause * 1.5, 1_000)) {
-    const now = server.now();
-    const record = asOf((await server.store.get(started)) ?? started, now) ?? started;
-    if (isTerminal(record.status)) return call.wire.toolResult(terminalResult(record));
-    if (record.status === 'input_required') {
-      await server.store.apply(started, cancel(now));
-      throw new InternalError('The tool asked for input, which this server can only deliver to a task so far');
+/**
+ * Waits for a task's answer and hands it over: at once if it is there, on a stream if the client takes one and there
+ * is something to say meanwhile, otherwise in one JSON answer when it is due.
+ */
+export async function deliver(
+  call: Call,
+  record: TaskRecord,
+  delivers: HeldCall['delivers'],
+  server: Server,
+): Promise<object | EventStream> {
+  const held = holdFor(call, record, delivers, server);
+  const streams = acceptsStream(call.request) && (call.wire.era === 'legacy' || held.progressToken !== undefined);
+  const patience = delivers === 'result' ? server.manifest.holdCap : server.manifest.inlineWindow;
+  for await (const seen of watch(record, server.now() + (streams ? GRACE : patience), server)) {
+    const answer = answerDue(seen, held, call, server);
+    if (answer) return answer();
+    if (seen?.status === 'input_required' && call.wire.era === 'legacy') {
+      if (streams) break;
+      if (delivers === 'call') return cannotAsk(call, seen, server);
     }
-    if (now >= closesAt) {
-      const text = `Tool ${tool.name} is still running as task ${record.taskId}. Ask for it with tasks/get.`;
-      return call.wire.toolResult(errorResult(text));
-    }
-    await server.sleep(Math.min(pause, closesAt - now));
   }
+  if (streams) return new EventStream(hold(held, call, server));
+  throw new InternalError('The task is not finished: accept text/event-stream to wait longer');
 }
 
-/** What the call itself would have returned (C-16): the result, or the error that ended the work. */
-export function terminalResult(record: TaskRecord): ToolResult {
-  if (record.status === 'completed') return toolResult(record.result ?? 'null');
-  if (record.status === 'cancelled') throw new InternalError('Task was cancelled');
-  const error = JSON.parse(record.error ?? '{}') as Partial<RpcError>;
-  throw new InternalError(error.message ?? 'The tool failed', error.data);
-}
-
-async function startTask(call: Call, server: Server, tool: ToolEntry, args: string): Promise<TaskRecord> {
-  const record = newRecord(call, server, tool);
-  const input = roundInput(record, args);
-  if (Buffer.byteLength(input) > limits.executionInput) {
-    throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
-  }
-  if (!(await server.store.create(record))) throw new InternalError();
-  try {
-    await server.workflow.start(record, tool.machine ?? '', input);
-  } catch (error) {
-    // Only a definite refusal may fail the task: after a timeout it may be running (crash table, rows 2 and 3).
-    if (isRefusal(error)) {
-      await server.store.apply(
-        record,
-        fail({ code: -32603, message: 'The task could not be started' }, server.now(), 1),
-      );
-    }
-    console.error(JSON.stringify({ event: 'start_failed', tool: tool.name, error: String((error as Error).name) }));
-    throw new InternalError('The task could not be started: try again later');
-  }
-  return record;
-}
-
-function newRecord({ params, accepts, principal, wire }: Call, server: Server, tool: ToolEntry): TaskRecord {
-  const requested = wire.era === 'legacy' && isObject(params.task) ? params.task.ttl : undefined;
-  const ttl = requested ?? tool.ttl ?? limits.ttl.default;
-  if (typeof ttl !== 'number' || !Number.isFinite(ttl) || ttl < 0)
-    throw new InvalidParams('task.ttl is a number of ms');
-  const now = server.now();
-  return create(
-    newTaskKey(principal, now),
-    {
-      tool: tool.name,
-      ttl: Math.round(Math.min(Math.max(ttl, limits.ttl.min), server.manifest.maxTtl)),
-      timeout: tool.timeout,
-      accepts,
-    },
-    now,
-  );
-}
-
-function isRefusal(error: unknown): boolean {
-  const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 0;
-  return status >= 400 && status < 500;
+/** 2025-11-25 asks on a stream, and this client takes none. */
+async function cannotAsk(call: Call, record: TaskRecord, server: Server): Promise<object> {
+  await server.store.apply(record, cancel(server.now()));
+  const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
+  return call.wire.toolResult(errorResult(text));
 }

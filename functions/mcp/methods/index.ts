@@ -1,7 +1,9 @@
 import type { Method } from '../server.ts';
 import type { Era } from '../versions.ts';
 import { initialize, ping } from './initialize.ts';
+import { loggingSetLevel } from './logging-set-level.ts';
 import { serverDiscover } from './server-discover.ts';
+import { subscriptionsListen } from './subscriptions-listen.ts';
 import { tasksCancel } from './tasks-cancel.ts';
 import { tasksGet } from './tasks-get.ts';
 import { tasksList } from './tasks-list.ts';
@@ -15,6 +17,7 @@ export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
   legacy: new Map([
     ['initialize', initialize],
     ['ping', ping],
+    ['logging/setLevel', loggingSetLevel],
     ['tools/list', toolsList],
     ['tools/call', toolsCall],
     ['tasks/get', tasksGet],
@@ -28,6 +31,7 @@ export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
     ['tools/call', toolsCall],
     ['tasks/get', tasksGet],
     ['tasks/update', tasksUpdate],
+    ['subscriptions/listen', subscriptionsListen],
     ['tasks/cancel', tasksCancel],
   ]),
 };

@@ -17,6 +17,7 @@ export const initialize: Method = async ({ params, replyHeaders }, server) => {
     protocolVersion: version,
     capabilities: {
       tools: {},
+      logging: {},
       ...(version === LEGACY && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
     },
     serverInfo,

@@ -1,9 +1,8 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import { asOf } from '../../tasks/transitions.ts';
 import type { Method } from '../server.ts';
-import { view } from '../task-view.ts';
+import { present, view } from '../task-view.ts';
 
 /** 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23); a cursor is signed for its owner (C-24). */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
@@ -17,9 +16,8 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
     after = opened;
   }
   const page = await server.store.list(owner, limits.listPage, after);
-  const now = server.now();
   const tasks = page.tasks
-    .flatMap((stored) => asOf(stored, now) ?? [])
+    .flatMap((stored) => present(stored, server) ?? [])
     .map((record) => wire.task(view(record, server)));
   return { tasks, ...(page.last !== undefined && { nextCursor: await server.signer.seal(purpose, page.last) }) };
 };

@@ -1,33 +1,69 @@
 import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../../tasks/errors.ts';
+import { answerProblem } from '../../tasks/form.ts';
 import { limits } from '../../tasks/limits.ts';
+import { answerTask } from '../answer.ts';
+import { askDirectly, checkDeclared } from '../input-required.ts';
 import { isObject } from '../jsonrpc.ts';
 import type { Validator } from '../manifest.ts';
 import { checkParamHeaders } from '../param-headers.ts';
+import { inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Method, Server, Tool } from '../server.ts';
 import { TASKS_EXTENSION } from '../versions.ts';
 import { errorResult } from '../wire/tool-result.ts';
-import { callDirectly, callInline, createRefusedTask, createTask } from './delivery.ts';
+import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
+import { callDirectly, deliver } from './delivery.ts';
+import { helperTools } from './helper-tools.ts';
 
 /** Both eras: who gets a task and who a plain result (design section 7, F-10). */
 export const toolsCall: Method = async (call, server) => {
-  const tool = findTool(call, server);
+  const { name } = call.params;
+  if (typeof name !== 'string') throw new InvalidParams('name must be a string');
+  const helper = server.manifest.helperTools ? helperTools.get(name) : undefined;
+  if (helper !== undefined) return helper.call(call, server);
+  const tool = server.tools.get(name);
+  if (tool === undefined) throw new InvalidParams(`Unknown tool: ${name.slice(0, 128)}`);
+
   const wantsTask = requestedTask(call, tool);
   const args = toolArguments(call);
   if (call.wire.era === 'modern') checkParamHeaders(tool.entry.headers ?? [], args.value, call.request);
   if (!tool.validate(args.value)) {
-    const refused = errorResult(`Invalid arguments for tool ${tool.entry.name}: ${describe(tool.validate)}`);
+    const refused = errorResult(`Invalid arguments for tool ${name}: ${describe(tool.validate)}`);
     if (wantsTask && call.wire.era === 'legacy') return createRefusedTask(call, server, tool.entry, refused);
     return call.wire.toolResult(refused);
   }
-  if (tool.entry.taskSupport === 'forbidden') return callDirectly(call, server, tool.entry, args);
-  return wantsTask ? createTask(call, server, tool.entry, args.text) : callInline(call, server, tool.entry, args.text);
+  if (tool.entry.taskSupport === 'forbidden') return callDirectly(call, server, tool.entry, args.value);
+  return call.wire.era === 'modern'
+    ? callModern(call, server, tool, args.text, wantsTask)
+    : callLegacy(call, server, tool, args.text, wantsTask);
 };
 
-function findTool({ params }: Call, server: Server): Tool {
-  if (typeof params.name !== 'string') throw new InvalidParams('name must be a string');
-  const tool = server.tools.get(params.name);
-  if (tool === undefined) throw new InvalidParams(`Unknown tool: ${params.name.slice(0, 128)}`);
-  return tool;
+async function callLegacy(call: Call, server: Server, { entry }: Tool, args: string, wantsTask: boolean) {
+  if (wantsTask) return createTask(call, server, entry, args);
+  return deliver(call, await startTask(call, server, entry, args), 'call', server);
+}
+
+/** Rounds of questions come before the task (E-10); a call without a task goes on with the one its state names. */
+async function callModern(call: Call, server: Server, { entry }: Tool, args: string, wantsTask: boolean) {
+  const state = await openState(call, server);
+  if (state?.taskId !== undefined) {
+    const record = await answerTask(call.principal, state.taskId, inputResponsesOf(call), 'leave', server);
+    return deliver(call, record, 'call', server);
+  }
+  const first = entry.askFirst === undefined ? undefined : firstAnswers(call, entry.askFirst);
+  if (first === 'missing') return askDirectly(call, entry.askFirst ?? {}, undefined, server);
+  if (wantsTask) return createTask(call, server, entry, args, first);
+  return deliver(call, await startTask(call, server, entry, args, first), 'call', server);
+}
+
+/** Wrong and missing answers are asked for again (D-25); other keys are ignored. */
+function firstAnswers(call: Call, questions: NonNullable<Tool['entry']['askFirst']>): FirstAnswers | 'missing' {
+  checkDeclared(call, questions);
+  const responses = inputResponsesOf(call);
+  const answered = Object.entries(questions).filter(
+    ([name, question]) => Object.hasOwn(responses, name) && answerProblem(question, responses[name]) === undefined,
+  );
+  if (answered.length < Object.keys(questions).length) return 'missing';
+  return Object.fromEntries(answered.map(([name]) => [name, responses[name]]));
 }
 
 /** Whether the caller opted in, refusing what the tool cannot do (C-03 to C-06, E-03, E-04, E-23). */
@@ -60,7 +96,8 @@ function describe({ errors }: Validator): string {
     .slice(0, 5)
     .map(({ instancePath, message, params }) => {
       const extra = params !== undefined && 'additionalProperty' in params ? ` ('${params.additionalProperty}')` : '';
-      return `${instancePath === '' ? 'arguments' : instancePath.slice(1).replaceAll('/', '.')} ${message ?? 'is not valid'}${extra}`;
+      const where = instancePath === '' ? 'arguments' : instancePath.slice(1).replaceAll('/', '.');
+      return `${where} ${message ?? 'is not valid'}${extra}`;
     })
     .join('; ')
     .slice(0, 1_000);

@@ -1,7 +1,7 @@
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { ToolResult } from '../../tool/contract.ts';
+import type { InputRequest, ToolResult } from '../../tool/contract.ts';
 import { isObject } from '../jsonrpc.ts';
-import { RELATED_TASK } from '../versions.ts';
+import { IMMEDIATE_RESPONSE, RELATED_TASK } from '../versions.ts';
 import { errorSummary } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';
 
@@ -19,7 +19,10 @@ export const legacyWire: Wire = {
     ...(taskSupport !== 'forbidden' && { execution: { taskSupport } }),
   }),
   toolResult: legacyToolResult,
-  taskCreated: (view) => ({ task: { ...task(view), status: 'working' } }),
+  taskCreated: (view, immediateResponse) => ({
+    task: { ...task(view), status: 'working' },
+    _meta: { [IMMEDIATE_RESPONSE]: immediateResponse },
+  }),
   task,
   taskCancelled: task,
 };
@@ -29,6 +32,21 @@ export function relatedResult(record: TaskRecord, result: ToolResult): object {
   const plain = legacyToolResult(result) as { _meta?: unknown };
   const _meta = { ...(isObject(plain._meta) && plain._meta), [RELATED_TASK]: { taskId: record.taskId } };
   return { ...plain, _meta };
+}
+
+/** A question's params as this revision sends them: with the task it belongs to, where the client knows of one (C-21, F-09). */
+export function questionParams(
+  { params = {} }: InputRequest,
+  record: TaskRecord,
+  key: string,
+  related: boolean,
+): object {
+  const { _meta, ...rest } = params;
+  return {
+    ...rest,
+    ...(params.mode === 'url' && params.elicitationId === undefined && { elicitationId: `${record.taskId}.${key}` }),
+    ...(related && { _meta: { ...(isObject(_meta) && _meta), [RELATED_TASK]: { taskId: record.taskId } } }),
+  };
 }
 
 function legacyToolResult(result: ToolResult): object {

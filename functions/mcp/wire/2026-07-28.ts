@@ -1,7 +1,7 @@
 import { outstanding } from '../../tasks/input.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { ToolResult } from '../../tool/contract.ts';
-import { isObject } from '../jsonrpc.ts';
+import type { InputRequest, ToolResult } from '../../tool/contract.ts';
+import { isObject, type RequestId } from '../jsonrpc.ts';
 import type { Manifest } from '../manifest.ts';
 import { meta } from '../versions.ts';
 import { toolResult } from './tool-result.ts';
@@ -9,10 +9,7 @@ import type { TaskView, Wire } from './wire.ts';
 
 /** The only place that knows the field names of 2026-07-28 and its tasks extension (requirements D, E). */
 export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
-  const complete = (result: object, resultType = 'complete') => {
-    const { _meta } = result as { _meta?: unknown };
-    return { ...result, resultType, _meta: { ...(isObject(_meta) && _meta), [meta.serverInfo]: serverInfo } };
-  };
+  const complete = (result: object, resultType = 'complete') => withMeta({ ...result, resultType }, serverInfo);
   return {
     era: 'modern',
     result: complete,
@@ -24,11 +21,50 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
       ...(outputSchema !== undefined && { outputSchema }),
       ...(annotations !== undefined && { annotations }),
     }),
-    toolResult: complete,
+    toolResult: (result) => complete(result),
     taskCreated: (view) => complete({ ...task(view), status: 'working' }, 'task'),
     task: (view) => complete({ ...task(view), ...details(view.record) }),
     taskCancelled: () => complete({}),
   };
+}
+
+type Questions = Readonly<Record<string, InputRequest>>;
+
+/** Questions as this revision spells them: URL mode has no elicitationId any more (D-34). */
+export function modernQuestions(questions: Questions): Questions {
+  const spelled = Object.entries(questions).map(([key, { method, params }]) => {
+    const { elicitationId: _, ...rest } = params ?? {};
+    return [key, { method, ...(params !== undefined && { params: rest }) }] as const;
+  });
+  return Object.fromEntries(spelled);
+}
+
+export const outstandingQuestions = (record: TaskRecord): Questions => modernQuestions(outstanding(record));
+
+/** The first message of a listen stream: the part of the filter that is served (D-29, D-30, E-25). */
+export function acknowledged(listenId: RequestId, taskIds: readonly string[] | undefined): object {
+  return notification('notifications/subscriptions/acknowledged', listenId, {
+    notifications: taskIds === undefined ? {} : { taskIds },
+  });
+}
+
+/** A task has changed: all that tasks/get would say (E-24). */
+export function taskNotification(listenId: RequestId, view: TaskView): object {
+  return notification('notifications/tasks', listenId, { ...task(view), ...details(view.record) });
+}
+
+/** The graceful end of a listen stream (D-31). */
+export function listenEnded(listenId: RequestId, serverInfo: Manifest['serverInfo']): object {
+  return withMeta({ resultType: 'complete', _meta: { [meta.subscriptionId]: listenId } }, serverInfo);
+}
+
+function notification(method: string, listenId: RequestId, params: object): object {
+  return { jsonrpc: '2.0', method, params: { ...params, _meta: { [meta.subscriptionId]: listenId } } };
+}
+
+function withMeta(result: object, serverInfo: Manifest['serverInfo']): object {
+  const { _meta } = result as { _meta?: unknown };
+  return { ...result, _meta: { ...(isObject(_meta) && _meta), [meta.serverInfo]: serverInfo } };
 }
 
 function task({ record, pollInterval }: TaskView) {
@@ -47,7 +83,7 @@ function task({ record, pollInterval }: TaskView) {
 function details(record: TaskRecord): object {
   switch (record.status) {
     case 'input_required':
-      return { inputRequests: outstanding(record) };
+      return { inputRequests: outstandingQuestions(record) };
     case 'completed':
       return { result: completedResult(toolResult(record.result ?? 'null')) };
     case 'failed':

@@ -13,10 +13,11 @@ export interface TaskView {
 export interface Wire {
   readonly era: Era;
   /** Any result that has no shape of its own here. */
-  result(result: object): object;
+  result(result: object, resultType?: 'complete' | 'input_required'): object;
   tool(entry: ToolEntry): object;
   toolResult(result: ToolResult): object;
-  taskCreated(task: TaskView): object;
+  /** `immediateResponse`: what a host may tell its model while the task runs (C-13). */
+  taskCreated(task: TaskView, immediateResponse: string): object;
   task(task: TaskView): object;
   taskCancelled(task: TaskView): object;
 }

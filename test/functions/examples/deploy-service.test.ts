@@ -15,10 +15,17 @@ vi.mock('node:timers/promises', async (original) => ({
 
 const args: DeployArguments = { service: 'checkout', region: 'eu-central-1', version: '2.4.0' };
 const valid = new Ajv2020({ strict: true }).compile(deployService.outputSchema);
-const task = (round: number) => ({ taskId: 't1', owner: 'o1', round, attempt: 0, deadline: 0 });
+const task = (round: number) => ({ taskId: 't1', owner: 'o1', table: 'tasks', round, attempt: 0, deadline: 0 });
 
 async function ask(given = args): Promise<InputRequired> {
-  const event = { name: 'deploy_service', arguments: given, task: task(1), inputResponses: {}, requestState: null };
+  const event = {
+    name: 'deploy_service',
+    arguments: given,
+    task: task(1),
+    accepts: [],
+    inputResponses: {},
+    requestState: null,
+  };
   return (await handler(event)) as InputRequired;
 }
 
@@ -26,7 +33,7 @@ async function answer(confirm: InputResponse, given = args): Promise<ToolResult>
   const { requestState } = await ask(given);
   // As between rounds: nothing but JSON survives.
   const state: unknown = JSON.parse(JSON.stringify(requestState));
-  const event = { name: 'deploy_service', arguments: given, task: task(2), inputResponses: { confirm } };
+  const event = { name: 'deploy_service', arguments: given, task: task(2), accepts: [], inputResponses: { confirm } };
   return (await handler({ ...event, requestState: state })) as ToolResult;
 }
 
@@ -79,7 +86,14 @@ describe('round 1', () => {
     'asks again when the plan came back as %o',
     async (requestState) => {
       const inputResponses = { confirm: accept({ confirm: true }) };
-      const event = { name: 'deploy_service', arguments: args, task: task(2), inputResponses, requestState };
+      const event = {
+        name: 'deploy_service',
+        arguments: args,
+        task: task(2),
+        accepts: [],
+        inputResponses,
+        requestState,
+      };
       expect(await handler(event)).toHaveProperty('inputRequests.confirm');
     },
   );

@@ -11,9 +11,9 @@ vi.mock('../../../functions/examples/profile/samples.ts', async () => {
   return { samples: { orders } };
 });
 
-const task = { taskId: 't1', owner: 'o1', round: 1, attempt: 0, deadline: 0 };
+const task = { taskId: 't1', owner: 'o1', table: 'tasks', round: 1, attempt: 0, deadline: 0 };
 const call = (args: ProfileArguments) =>
-  handler({ name: 'profile_dataset', arguments: args, task, inputResponses: {}, requestState: null });
+  handler({ name: 'profile_dataset', arguments: args, task, accepts: [], inputResponses: {}, requestState: null });
 
 beforeEach(() => {
   vi.mocked(reportProgress).mockReset().mockResolvedValue(true);

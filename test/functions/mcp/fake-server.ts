@@ -2,6 +2,7 @@ import type { Manifest, ToolEntry } from '../../../functions/mcp/manifest.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { signer } from '../../../functions/mcp/signing.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { applied } from '../tasks/applied.ts';
 
 const entry = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
   name,
@@ -16,6 +17,9 @@ export const manifest: Manifest = {
   serverInfo: { name: 'fake', version: '1' },
   maxTtl: 86_400_000,
   allowedOrigins: ['https://app.example', 'http://localhost:*'],
+  inlineWindow: 25_000,
+  holdCap: 50_000,
+  helperTools: false,
   tools: [
     entry('plain'),
     entry('picky'),
@@ -33,7 +37,10 @@ export function fakeServer(over: Partial<Server> = {}) {
   const server: Server = {
     manifest,
     tools: new Map(
-      manifest.tools.map((tool) => [tool.name, { entry: tool, validate: tool.name === 'picky' ? picky : () => true }]),
+      manifest.tools.map((tool) => [
+        tool.name,
+        { entry: tool, validate: tool.name === 'picky' ? picky : () => true, validateOutput: undefined },
+      ]),
     ),
     store: {
       async create(record) {
@@ -53,11 +60,13 @@ export function fakeServer(over: Partial<Server> = {}) {
       async apply({ taskId }, change) {
         did.push('apply');
         const record = records.get(taskId);
-        if (record === undefined || !change.from.includes(record.status)) return undefined;
-        const after = { ...record, ...change.set } as TaskRecord;
-        records.set(taskId, after);
-        return after;
+        const changed = record && applied(record, change);
+        if (changed !== undefined) records.set(taskId, changed);
+        return changed;
       },
+      getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
+      logLevel: async () => undefined,
+      setLogLevel: async () => {},
       applyBlind: async () => true,
     },
     workflow: {

@@ -12,27 +12,15 @@ import {
   isTerminal,
   progress,
 } from '../../../functions/tasks/transitions.ts';
+import { applied } from './applied.ts';
 
 const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 const now = 1_700_000_000_000;
 const error = { code: -32603, message: 'no' };
 const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
-  ...create({ owner: 'o', taskId: 't' }, { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [] }, now),
+  ...create({ owner: 'o', taskId: 't' }, { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [], legacy: false }, now),
   ...over,
 });
-/** What the store does with a change, without a table. */
-const applied = (before: TaskRecord, change: Change): TaskRecord | undefined => {
-  const fits =
-    change.from.includes(before.status) &&
-    (change.round === undefined || change.round === before.round) &&
-    (change.answerCount === undefined || change.answerCount === Object.keys(before.inputResponses ?? {}).length);
-  if (!fits) return undefined;
-  const after: Record<string, unknown> = { ...before, ...change.set };
-  for (const field of change.remove ?? []) if (!(field in change.set)) delete after[field];
-  if (change.answers) after.inputResponses = { ...before.inputResponses, ...change.answers };
-  return after as unknown as TaskRecord;
-};
-
 describe('moves', () => {
   test('terminal states never change, and nothing moves to itself (C-10, E-14)', () => {
     for (const from of statuses) {
@@ -56,7 +44,11 @@ describe('moves', () => {
         fc.integer({ min: 1_000, max: 10 ** 9 }),
         fc.integer({ min: 1_000, max: 900_000 }),
         (ttl, timeout) => {
-          const made = create({ owner: 'o', taskId: 't' }, { tool: 'x', ttl, timeout, accepts: [] }, now);
+          const made = create(
+            { owner: 'o', taskId: 't' },
+            { tool: 'x', ttl, timeout, accepts: [], legacy: false },
+            now,
+          );
           expect(made.deadlineAt).toBeLessThanOrEqual(now + ttl);
           expect(made.expiresAt * 1_000).toBeGreaterThanOrEqual(now + ttl + 24 * 3_600_000);
         },
@@ -68,7 +60,6 @@ describe('moves', () => {
     const changes = fc.constantFrom<(r: TaskRecord) => Change>(
       () => cancel(now + 1),
       () => fail(error, now + 2),
-      () => fail(error, now + 2, 1),
       (r) => progress(r.round, { message: 'm' }, now + 3),
       (r) => answer(r, ['r1.a'], { 'r1.a': '{}' }, now + 4),
       () => ({ from: ['working'], round: 1, set: { status: 'completed', result: '1' } }),
@@ -110,15 +101,20 @@ describe('answers', () => {
 });
 
 describe('what a reader sees', () => {
+  test('waiting for an answer ends with the deadline itself: no late write can come', () => {
+    const waiting = record({ status: 'input_required', asked: '{}' });
+    expect(asOf(waiting, now + 10_000)?.status).toBe('input_required');
+    expect(asOf(waiting, now + 10_001)).toMatchObject({ status: 'failed', updatedAt: now + 10_000 });
+    expect(asOf(waiting, now + 10_001)).not.toHaveProperty('asked');
+  });
+
   test('past its ttl a task is gone, whatever its status (E-28)', () => {
     for (const status of statuses) expect(asOf(record({ status }), now + 60_000)).toBeUndefined();
   });
 
   test('past its deadline and the grace an unfinished task reads as failed', () => {
     expect(asOf(record(), now + 40_000)?.status).toBe('working');
-    for (const status of ['working', 'input_required'] as const) {
-      expect(asOf(record({ status }), now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 40_000 });
-    }
+    expect(asOf(record(), now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 40_000 });
     expect(asOf(record({ status: 'completed' }), now + 40_001)?.status).toBe('completed');
   });
 });

@@ -3,17 +3,14 @@ import {
   DescribeStateMachineCommand,
   GetExecutionHistoryCommand,
   ListExecutionsCommand,
-  StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
 import { StatesError } from '../../../local/step-functions/index.ts';
-import { executionArn, gate, type Local, machine, machineArn, ROLE, serve, single, task, until } from './support.ts';
+import { executionArn, gate, machine, machineArn, ROLE, serve, single, task, until } from './support.ts';
 
 const hang = () => new Promise(() => {});
 const named = (name: string) => expect.objectContaining({ name });
-const start = (local: Local, request: object) =>
-  local.client.send(new StartExecutionCommand({ stateMachineArn: machineArn(), ...request }));
 
 it.each([
   ['DescribeExecution', new DescribeExecutionCommand({ executionArn: executionArn('x') })],

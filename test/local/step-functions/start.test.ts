@@ -1,7 +1,7 @@
 import { StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
 import { StatesError } from '../../../local/step-functions/index.ts';
-import { executionArn, gauge, type Local, machine, machineArn, serve, single, task, until } from './support.ts';
+import { executionArn, gauge, type Local, machineArn, serve, single, task, until } from './support.ts';
 
 const hang = () => new Promise(() => {});
 const named = (name: string) => expect.objectContaining({ name });

@@ -1,22 +1,9 @@
-import { StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
 import { StatesError } from '../../../local/step-functions/index.ts';
-import {
-  executionArn,
-  gate,
-  type Local,
-  machine,
-  machineArn,
-  RESOURCE,
-  serve,
-  single,
-  task,
-  until,
-} from './support.ts';
+import { executionArn, gate, machine, machineArn, RESOURCE, serve, single, task, until } from './support.ts';
 
 const hang = () => new Promise(() => {});
-const start = (local: Local, request: object) =>
-  local.client.send(new StartExecutionCommand({ stateMachineArn: machineArn(), ...request }));
 
 describe('StopExecution', () => {
   it('makes a running execution ABORTED with error and cause, aborts the signal, ignores the late result', async () => {

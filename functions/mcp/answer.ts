@@ -1,0 +1,70 @@
+import { InternalError, InvalidParams, TaskNotFound } from '../tasks/errors.ts';
+import { answerProblem } from '../tasks/form.ts';
+import { type Principal, taskKey } from '../tasks/ids.ts';
+import { outstanding } from '../tasks/input.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { after, answer } from '../tasks/transitions.ts';
+import { roundInput } from '../tasks/workflow.ts';
+import type { Server } from './server.ts';
+import { present } from './task-view.ts';
+
+/** More racing writers than this on one task, and the client may try again. */
+const ATTEMPTS = 25;
+
+/**
+ * Gives a task answers, by wire key; keys that are not outstanding are ignored (E-18). First answer wins (F-09): a
+ * lost race is decided again on what the record has become. `invalid` answers are refused with an error that
+ * names them, or left out, so that their question stays open.
+ */
+export async function answerTask(
+  principal: Principal,
+  taskId: unknown,
+  responses: Readonly<Record<string, unknown>>,
+  invalid: 'refuse' | 'leave',
+  server: Server,
+): Promise<TaskRecord> {
+  const key = taskKey(principal, taskId);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const stored = key && (await server.store.get(key));
+    const record = stored && present(stored, server);
+    if (record === undefined) throw new TaskNotFound();
+    // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
+    if (record.status === 'working' && record.asked !== undefined) return restart(record, server);
+    const open = outstanding(record);
+    const answers = pick(responses, open, invalid);
+    if (Object.keys(answers).length === 0) return record;
+    const change = answer(record, Object.keys(open), answers, server.now());
+    if (roundInput(after(record, change), record.arguments ?? '') === undefined) {
+      throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
+    }
+    const changed = await server.store.apply(record, change);
+    if (changed?.status === 'working') return restart(changed, server);
+    if (changed !== undefined) return changed;
+    await server.sleep(Math.random() * 20 * attempt);
+  }
+  throw new InternalError('The task is changing too fast: try again');
+}
+
+/** Only outstanding keys are looked at, whatever the others hold. */
+function pick(
+  responses: Readonly<Record<string, unknown>>,
+  open: ReturnType<typeof outstanding>,
+  invalid: 'refuse' | 'leave',
+): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const [key, request] of Object.entries(open)) {
+    if (!Object.hasOwn(responses, key)) continue;
+    const problem = answerProblem(request, responses[key]);
+    if (problem === undefined) picked[key] = JSON.stringify(responses[key]);
+    else if (invalid === 'refuse') throw new InvalidParams(`inputResponses['${key}']: ${problem}`);
+  }
+  return picked;
+}
+
+async function restart(record: TaskRecord, server: Server): Promise<TaskRecord> {
+  const machine = server.tools.get(record.tool)?.entry.machine;
+  const input = record.arguments === undefined ? undefined : roundInput(record, record.arguments);
+  if (machine === undefined || input === undefined) throw new InternalError('The tool of this task is gone');
+  await server.workflow.start(record, machine, input);
+  return record;
+}

@@ -1,0 +1,30 @@
+import type { Principal } from '../tasks/ids.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { cancel, isTerminal } from '../tasks/transitions.ts';
+import type { Server } from './server.ts';
+import { findTask } from './task-view.ts';
+
+/** Fences the record, then tells the work to stop (C-25, C-27, E-21). `won` is false for a task that was over already. */
+export async function cancelTask(
+  principal: Principal,
+  taskId: unknown,
+  server: Server,
+): Promise<{ record: TaskRecord; won: boolean }> {
+  const before = await findTask(principal, taskId, server);
+  const cancelled = isTerminal(before.status) ? undefined : await server.store.apply(before, cancel(server.now()));
+  const record = cancelled ?? (await findTask(principal, taskId, server));
+  // Also when it was cancelled before: that request may have died right after its write.
+  if (record.status === 'cancelled') await stopWork(record, server);
+  return { record, won: cancelled !== undefined };
+}
+
+/** Best effort: the record is fenced, so a run that goes on can no longer change it (crash table, row 15). */
+export async function stopWork(record: TaskRecord, server: Server): Promise<void> {
+  const machine = server.tools.get(record.tool)?.entry.machine;
+  if (machine === undefined) return;
+  try {
+    await server.workflow.stop(record, machine);
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'stop_failed', tool: record.tool, error: String((error as Error).name) }));
+  }
+}

@@ -1,0 +1,48 @@
+import { InternalError, MissingClientCapability } from '../tasks/errors.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import type { InputRequest } from '../tool/contract.ts';
+import { capabilityFor, kindOf } from './capabilities.ts';
+import { isObject } from './jsonrpc.ts';
+import { sealState } from './request-state.ts';
+import type { Call, Server } from './server.ts';
+import { modernQuestions, outstandingQuestions } from './wire/2026-07-28.ts';
+
+type Questions = Readonly<Record<string, InputRequest>>;
+
+/** A task that runs for a call without a task asks: the call answers with its questions, and names it (D-20). */
+export async function inputRequired(call: Call, record: TaskRecord, server: Server): Promise<object> {
+  const requestState = await sealState(call, { taskId: record.taskId }, server);
+  return call.wire.result({ inputRequests: outstandingQuestions(record), requestState }, 'input_required');
+}
+
+/** Questions without a task: nothing is stored; state goes along only if the tool has any (D-21, D-24). */
+export async function askDirectly(call: Call, questions: Questions, state: unknown, server: Server): Promise<object> {
+  checkDeclared(call, questions);
+  const requestState = state === undefined ? {} : { requestState: await sealState(call, { tool: state }, server) };
+  return call.wire.result({ inputRequests: modernQuestions(questions), ...requestState }, 'input_required');
+}
+
+/** Never asks for what this request's client did not declare (D-22). */
+export function checkDeclared({ accepts }: Pick<Call, 'accepts'>, questions: Questions): void {
+  const kind = Object.values(questions)
+    .map(kindOf)
+    .find((needed) => !accepts.includes(needed));
+  if (kind !== undefined) throw new MissingClientCapability(capabilityFor(kind));
+}
+
+/** The questions of a function's return value, if that is what it is. */
+export function questionsIn(value: unknown): { questions: Questions; state: unknown } | undefined {
+  if (!isObject(value) || !('inputRequests' in value)) return undefined;
+  const { inputRequests, requestState } = value;
+  const valid =
+    isObject(inputRequests) &&
+    Object.values(inputRequests).length > 0 &&
+    Object.values(inputRequests).every(isQuestion);
+  if (!valid) throw new InternalError('The tool asked for input in a form that is not valid');
+  return { questions: inputRequests as unknown as Questions, state: requestState };
+}
+
+function isQuestion(value: unknown): boolean {
+  if (!isObject(value) || typeof value.method !== 'string') return false;
+  return isObject(value.params) || (value.method === 'roots/list' && value.params === undefined);
+}

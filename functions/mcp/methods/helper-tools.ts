@@ -1,0 +1,119 @@
+import { InvalidParams } from '../../tasks/errors.ts';
+import { limits } from '../../tasks/limits.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
+import { isTerminal } from '../../tasks/transitions.ts';
+import type { ToolResult } from '../../tool/contract.ts';
+import { cancelTask } from '../cancel.ts';
+import { isObject } from '../jsonrpc.ts';
+import type { ToolEntry } from '../manifest.ts';
+import type { Call, Server } from '../server.ts';
+import { watch } from '../stream/watch.ts';
+import { findTask, view } from '../task-view.ts';
+import { toolResult } from '../wire/tool-result.ts';
+
+/** Tools of the server itself, for clients that know no tasks: the model polls (design section 7). */
+interface HelperTool {
+  readonly entry: ToolEntry;
+  readonly call: (call: Call, server: Server) => Promise<object>;
+}
+
+const taskId = { type: 'string', description: 'The task, as the tool that is still running named it.' } as const;
+const outputSchema = {
+  type: 'object',
+  properties: {
+    taskId: { type: 'string' },
+    status: { type: 'string', enum: ['working', 'input_required', 'completed', 'failed', 'cancelled'] },
+    message: { type: 'string', description: 'How far it is, or why it ended.' },
+    retryAfterSeconds: { type: 'number', description: 'When to ask again, while it is not over.' },
+    result: { description: 'What the tool returned as structured content, once completed.' },
+  },
+  required: ['taskId', 'status'],
+} as const;
+
+export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
+  [
+    {
+      entry: helperEntry('get_task_result', {
+        title: 'Get the result of a task',
+        description:
+          'Gets the result of a tool call that is still running as a task. Call it with the taskId that the tool named; ' +
+          'if the task is still working, call it again.',
+        inputSchema: {
+          type: 'object',
+          properties: {
+            taskId,
+            waitSeconds: {
+              type: 'number',
+              minimum: 0,
+              maximum: 20,
+              description: 'How long to wait for it. Default 20.',
+            },
+          },
+          required: ['taskId'],
+        },
+        annotations: { readOnlyHint: true, openWorldHint: false },
+      }),
+      call: getTaskResult,
+    },
+    {
+      entry: helperEntry('cancel_task', {
+        title: 'Cancel a task',
+        description: 'Cancels a tool call that is still running as a task. What it has done already stays done.',
+        inputSchema: { type: 'object', properties: { taskId }, required: ['taskId'] },
+        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      }),
+      call: async (call: Call, server: Server) => {
+        const { record } = await cancelTask(call.principal, argumentsOf(call).taskId, server);
+        return call.wire.toolResult(report(record, server));
+      },
+    },
+  ].map((tool) => [tool.entry.name, tool]),
+);
+
+async function getTaskResult(call: Call, server: Server): Promise<object> {
+  const { taskId: id, waitSeconds = limits.helperWait / 1_000 } = argumentsOf(call);
+  if (typeof waitSeconds !== 'number' || !(waitSeconds >= 0 && waitSeconds <= limits.helperWait / 1_000)) {
+    throw new InvalidParams(`waitSeconds is a number from 0 to ${limits.helperWait / 1_000}`);
+  }
+  const first = await findTask(call.principal, id, server);
+  for await (const record of watch(first, server.now() + waitSeconds * 1_000, server)) {
+    if (record !== undefined && record.status !== 'working') return call.wire.toolResult(report(record, server));
+  }
+  return call.wire.toolResult(report(await findTask(call.principal, id, server), server));
+}
+
+function argumentsOf({ params }: Call): Record<string, unknown> {
+  const args = params.arguments ?? {};
+  if (!isObject(args)) throw new InvalidParams('arguments must be an object');
+  return args;
+}
+
+/** One shape for every status, so that a model can rely on it; the tool's own content comes with it. */
+function report(record: TaskRecord, server: Server): ToolResult {
+  const { taskId: id, status, statusMessage: message } = record;
+  const over = isTerminal(status);
+  const structured = {
+    taskId: id,
+    status,
+    ...(message !== undefined && { message }),
+    ...(!over && { retryAfterSeconds: view(record, server).pollInterval / 1_000 }),
+  };
+  if (status === 'completed') {
+    const { content, structuredContent, isError } = toolResult(record.result ?? 'null');
+    const result = structuredContent === undefined ? {} : { result: structuredContent };
+    return { content, structuredContent: { ...structured, ...result }, ...(isError === true && { isError }) };
+  }
+  const text = `Task ${id} is ${status}${message === undefined ? '' : `: ${message}`}.${over ? '' : ' Call get_task_result again.'}`;
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: structured,
+    ...(status === 'failed' && { isError: true }),
+  };
+}
+
+function helperEntry(
+  name: string,
+  entry: Pick<ToolEntry, 'title' | 'description' | 'inputSchema' | 'annotations'>,
+): ToolEntry {
+  return { ...entry, name, outputSchema, taskSupport: 'forbidden', timeout: 0 };
+}

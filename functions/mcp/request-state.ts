@@ -1,0 +1,66 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { InvalidParams } from '../tasks/errors.ts';
+import { bindingOf } from '../tasks/ids.ts';
+import { limits } from '../tasks/limits.ts';
+import { isObject } from './jsonrpc.ts';
+import type { Call, Server } from './server.ts';
+
+/** What a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
+export interface RequestState {
+  /** The task that waits for the answers. */
+  readonly taskId?: string;
+  /** A direct tool's own memory. */
+  readonly tool?: unknown;
+}
+
+interface Sealed extends RequestState {
+  readonly digest: string;
+  readonly expires: number;
+}
+
+const purpose = ({ principal }: Call) => `state:${bindingOf(principal)}`;
+
+/** New on every round; opens only for the same caller, method and arguments, and not for long. */
+export function sealState(call: Call, state: RequestState, server: Server): Promise<string> {
+  const expires = server.now() + limits.requestState;
+  return server.signer.seal(purpose(call), { ...state, digest: digest(call), expires, round: randomUUID() });
+}
+
+/** Undefined when the request brings none (D-24); refused when it is not ours for this call. */
+export async function openState(call: Call, server: Server): Promise<RequestState | undefined> {
+  const { requestState } = call.params;
+  if (requestState === undefined) return undefined;
+  const opened = typeof requestState === 'string' ? await server.signer.open(purpose(call), requestState) : undefined;
+  const state = opened as Sealed | undefined;
+  if (state === undefined || state.expires <= server.now() || state.digest !== digest(call)) {
+    throw new InvalidParams('requestState is not valid for this request');
+  }
+  return state;
+}
+
+/** The client's answers of this round, by key; each must be an object (D-25). */
+export function inputResponsesOf({ params }: Call): Record<string, Record<string, unknown>> {
+  const { inputResponses = {} } = params;
+  if (!isObject(inputResponses)) throw new InvalidParams('inputResponses must be an object');
+  for (const [key, value] of Object.entries(inputResponses)) {
+    if (!isObject(value)) throw new InvalidParams(`inputResponses['${key.slice(0, 100)}'] must be an object`);
+  }
+  if (Buffer.byteLength(JSON.stringify(inputResponses)) > limits.inputResponses) {
+    throw new InvalidParams(`inputResponses may take ${limits.inputResponses} bytes at most`);
+  }
+  return inputResponses as Record<string, Record<string, unknown>>;
+}
+
+function digest({ method, params }: Call): string {
+  const text = JSON.stringify([method, params.name, sorted(params.arguments ?? {})]);
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** A client may write an object's keys in another order the second time. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => [key, sorted(inner)]);
+}

@@ -1,0 +1,64 @@
+import { taskKey } from '../../tasks/ids.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
+import type { Call, Server } from '../server.ts';
+import { answerDue, answerMessage } from './answer-due.ts';
+import { type HeldCall, sealHeld } from './held-call.ts';
+import { logMessage, progressMessage } from './progress.ts';
+import { questionsFor } from './questions.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
+import { watch } from './watch.ts';
+
+const QUIET = 15_000;
+const RETRY = 1_000;
+
+/**
+ * The stream of a held call: progress, questions (2025-11-25), the answer. In 2025-11-25 it is held at most
+ * `holdCap`, then the client is told to come back with the last event id it saw (C-18, C-19); in 2026-07-28 nothing
+ * can be resumed (D-32), and a call's window closes earlier than the cap.
+ */
+export async function* hold(start: HeldCall, call: Call, server: Server): AsyncGenerator<string> {
+  const resumable = call.wire.era === 'legacy';
+  let held = start;
+  const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
+    held = { ...held, ...change, sequence: held.sequence + 1 };
+    const id = resumable ? await sealHeld(call, held, server) : undefined;
+    if (message !== undefined) return messageFrame(message, id);
+    return id === undefined ? KEEP_ALIVE : primingFrame(id, RETRY);
+  };
+  try {
+    const key = taskKey(call.principal, held.taskId);
+    if (key === undefined) return;
+    const level = resumable ? await server.store.logLevel(key.owner) : undefined;
+    const until = server.now() + server.manifest.holdCap;
+    let quietSince = server.now();
+    yield await send(undefined);
+    for await (const record of watch(key, until, server)) {
+      const answer = answerDue(record, held, call, server);
+      if (record !== undefined && record.updatedAt > held.seenAt && record.status === 'working') {
+        const progress = progressMessage(held, record);
+        if (progress) yield await send(progress.message, { progress: progress.value });
+        const log = logMessage(level, record);
+        if (log) yield await send(log);
+        held = { ...held, seenAt: record.updatedAt };
+        quietSince = server.now();
+      }
+      if (answer) return yield messageFrame(await answerMessage(held.id, answer));
+      for (const { message, askedAs } of await questionsFor(held, record as TaskRecord, call, server)) {
+        yield await send(message, { asked: [...held.asked, askedAs] });
+        quietSince = server.now();
+      }
+      if (record?.status === 'input_required')
+        held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
+      if (server.now() - quietSince < QUIET) continue;
+      quietSince = server.now();
+      yield KEEP_ALIVE;
+    }
+    if (resumable) yield await send(undefined);
+  } catch (error) {
+    yield messageFrame(
+      await answerMessage(held.id, () => {
+        throw error;
+      }),
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import { Readable } from 'node:stream';
+import type { HttpReply } from '../http.ts';
+
+/** What a method returns when its answer takes a while: frames, of which the last carries the answer (A-07, A-11). */
+export class EventStream {
+  readonly frames: AsyncIterable<string>;
+
+  constructor(frames: AsyncIterable<string>) {
+    this.frames = frames;
+  }
+}
+
+/** One message; with an id a 2025-11-25 client can resume after it (B-11). */
+export function messageFrame(message: object, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
+}
+
+/** An event id and empty data: from here on the stream can be resumed, `retry` ms after it has ended (B-10). */
+export function primingFrame(id: string, retry: number): string {
+  return `id: ${id}\nretry: ${retry}\ndata: \n\n`;
+}
+
+/** Keeps proxies from taking a quiet stream for a dead one. */
+export const KEEP_ALIVE = ': keep-alive\n\n';
+
+export function streamReply({ frames }: EventStream, headers: Readonly<Record<string, string>>): HttpReply {
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+      ...headers,
+    },
+    body: Readable.from(frames, { objectMode: false }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { Manifest } from '../functions/mcp/manifest.ts';
+import type { Auth } from './auth.ts';
+
+export interface McpTaskServerProps {
+  /** Who may call, and how callers are told apart. There is no default. */
+  readonly auth: Auth;
+  /** Name and version shown to clients. @default mcp-task-server 0.1.0 */
+  readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string };
+  /** How to use the server, for the model. @default none */
+  readonly instructions?: string;
+  /** The longest ttl a client can ask for; at most 7 days. @default 24 hours */
+  readonly maxTtl?: Duration;
+  /** How long a call without a task waits for its result; 1 second to 10 minutes. @default 25 seconds */
+  readonly inlineWindow?: Duration;
+  /** How long one response stream is held before the client comes back; 1 second to 10 minutes. @default 50 seconds */
+  readonly holdCap?: Duration;
+  /** Offers `get_task_result` and `cancel_task` to clients that know no tasks. @default true */
+  readonly helperTools?: boolean;
+  /**
+   * Origins that browsers may call from, like `https://app.example`; `*` as port matches any port. Requests without
+   * an Origin are not concerned (A-08). @default loopback addresses
+   */
+  readonly allowedOrigins?: readonly string[];
+  /** What happens to the tasks table when the stack goes. @default RETAIN */
+  readonly removalPolicy?: RemovalPolicy;
+}
+
+export type ServerSettings = Omit<Manifest, 'tools'>;
+
+const SECOND = 1_000;
+const DAY = 24 * 3_600 * SECOND;
+const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'];
+
+/** What the endpoint is told, checked. */
+export function serverSettings(props: McpTaskServerProps): ServerSettings {
+  const allowedOrigins = props.allowedOrigins ?? LOOPBACK;
+  const wrong = allowedOrigins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*\s]+(:\*)?$/.test(origin));
+  if (wrong !== undefined) throw new Error(`McpTaskServer: allowedOrigins: '${wrong}' is not like https://app.example`);
+  return {
+    serverInfo: props.serverInfo ?? { name: 'mcp-task-server', version: '0.1.0' },
+    ...(props.instructions !== undefined && { instructions: props.instructions }),
+    maxTtl: between('maxTtl', props.maxTtl, SECOND, 7 * DAY, DAY),
+    inlineWindow: between('inlineWindow', props.inlineWindow, SECOND, 600 * SECOND, 25 * SECOND),
+    holdCap: between('holdCap', props.holdCap, SECOND, 600 * SECOND, 50 * SECOND),
+    helperTools: props.helperTools ?? true,
+    allowedOrigins,
+  };
+}
+
+function between(name: string, value: Duration | undefined, least: number, most: number, standard: number): number {
+  const ms = value?.toMilliseconds() ?? standard;
+  if (ms >= least && ms <= most) return ms;
+  throw new Error(`McpTaskServer: ${name} lies between ${least / SECOND} and ${most / SECOND} seconds`);
+}
