@@ -4,9 +4,16 @@ import { anonymous, McpTaskServer, ToolFunction } from '../../lib/index.ts';
 /** The app most tests run against: one function that serves every tool of ./tools.ts. */
 const stack = new Stack(new App(), 'Test');
 const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(60) });
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+// The brief variant: windows and holds of one second.
+const brief = process.env.MCP_TEST_BRIEF === '1';
+const server = new McpTaskServer(stack, 'Server', {
+  auth: anonymous(),
+  removalPolicy: RemovalPolicy.DESTROY,
+  ...(brief && { inlineWindow: Duration.seconds(1), holdCap: Duration.seconds(1), maxTtl: Duration.hours(1) }),
+});
 
 const any = { type: 'object' } as const;
+const nameForm = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 const numbers = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } }, required: [name] });
 const optional = { handler, inputSchema: any, taskSupport: 'optional' } as const;
 const required = { handler, inputSchema: any, taskSupport: 'required' } as const;
@@ -34,6 +41,25 @@ server.addTool('event', { ...optional, description: 'Returns its event' });
 server.addTool('ask', { ...required, description: 'Asks once' });
 server.addTool('ask_two', { ...required, description: 'Asks two questions at once' });
 server.addTool('ask_twice', { ...required, description: 'Asks the same twice' });
+server.addTool('ask_first', {
+  ...required,
+  description: 'Asks before its task exists',
+  askFirst: { who: { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: nameForm } } },
+});
+server.addTool('ask_optional', { ...optional, description: 'Asks once, task or not' });
+server.addTool('ask_url', { ...optional, description: 'Asks by URL' });
+server.addTool('ask_model', { ...optional, description: "Asks the client's model" });
+server.addTool('direct_ask', { handler, description: 'Asks without a task', inputSchema: any });
+server.addTool('broken_promise', {
+  ...optional,
+  description: 'Breaks its outputSchema',
+  outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+});
+server.addTool('slow_promise', {
+  ...optional,
+  description: 'Keeps its outputSchema, later',
+  outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+});
 server.addTool('with_header', {
   handler,
   description: 'An argument that travels in a header, too',

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, inject } from 'vitest';
-import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 
-/** An embedded cloud of the test app for one test file. */
-export function useCloud(options: Partial<Parameters<typeof startCloud>[0]> = {}): () => Cloud {
+/** An embedded cloud of the test app for one test file; `brief`: with windows and holds of one second. */
+export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Partial<CloudOptions> = {}): () => Cloud {
   let cloud: Cloud | undefined;
   beforeAll(async () => {
-    cloud = await startCloud({ assembly: inject('assembly'), recordCalls: true, onLog: () => {}, ...options });
+    cloud = await startCloud({ assembly: inject(variant), recordCalls: true, onLog: () => {}, ...options });
   });
   afterAll(() => cloud?.stop());
   return () => {

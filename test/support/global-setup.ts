@@ -8,13 +8,20 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Cloud assembly of test/support/app.ts. */
     assembly: string;
+    /** The same with windows and holds of one second. */
+    brief: string;
   }
 }
 
-/** Synthesizes the test app once for the whole run. */
+/** Synthesizes the test app, in both variants, once for the whole run. */
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-test-assembly-'));
-  await synthApp('test/support/app.ts', folder);
-  project.provide('assembly', folder);
+  const [assembly, brief] = [join(folder, 'assembly'), join(folder, 'brief')];
+  await synthApp('test/support/app.ts', assembly);
+  process.env.MCP_TEST_BRIEF = '1';
+  await synthApp('test/support/app.ts', brief);
+  delete process.env.MCP_TEST_BRIEF;
+  project.provide('assembly', assembly);
+  project.provide('brief', brief);
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -17,6 +17,12 @@ function throws(): never {
   throw new TypeError('secret-in-message');
 }
 
+function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn {
+  const answer = inputResponses.confirm;
+  if (answer !== undefined) return { answer, requestState, round: task?.round };
+  return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
+}
+
 /** Small tools for tests: each does exactly what its arguments say. */
 const tools: Record<string, Tool> = {
   echo: ({ arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: args }),
@@ -43,11 +49,24 @@ const tools: Record<string, Tool> = {
   big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
   counter: () => ({ invocations: ++invocations }),
   event: (event) => ({ event }),
-  ask({ inputResponses, requestState, task }) {
-    const answer = inputResponses.confirm;
-    if (answer === undefined)
-      return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
-    return { answer, requestState, round: task?.round };
+  ask: askOnce,
+  ask_optional: askOnce,
+  direct_ask: askOnce,
+  ask_url({ inputResponses }) {
+    if (inputResponses.login !== undefined) return { answer: inputResponses.login };
+    const params = { mode: 'url', url: 'https://example.com/login', message: 'Log in' };
+    return { inputRequests: { login: { method: 'elicitation/create', params } } };
+  },
+  ask_model({ inputResponses }) {
+    if (inputResponses.poem !== undefined) return { answer: inputResponses.poem };
+    const params = { messages: [{ role: 'user', content: { type: 'text', text: 'A poem' } }], maxTokens: 10 };
+    return { inputRequests: { poem: { method: 'sampling/createMessage', params } } };
+  },
+  ask_first: ({ inputResponses, task }) => ({ who: inputResponses.who, round: task?.round }),
+  broken_promise: () => ({ content: [], structuredContent: { n: 'not a number' } }),
+  async slow_promise() {
+    await sleep(2_500);
+    return { n: 1 };
   },
   ask_two({ inputResponses }) {
     const { first, second } = inputResponses;
