@@ -1,4 +1,5 @@
 import { InternalError, MissingClientCapability } from '../tasks/errors.ts';
+import { isQuestion } from '../tasks/question.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { InputRequest } from '../tool/contract.ts';
 import { capabilityFor, kindOf } from './capabilities.ts';
@@ -40,9 +41,4 @@ export function questionsIn(value: unknown): { questions: Questions; state: unkn
     Object.values(inputRequests).every(isQuestion);
   if (!valid) throw new InternalError('The tool asked for input in a form that is not valid');
   return { questions: inputRequests as unknown as Questions, state: requestState };
-}
-
-function isQuestion(value: unknown): boolean {
-  if (!isObject(value) || typeof value.method !== 'string') return false;
-  return isObject(value.params) || (value.method === 'roots/list' && value.params === undefined);
 }
