@@ -19,10 +19,9 @@ export type { McpTaskServerProps } from './server-props.ts';
 
 /** TOOL_FUNCTIONS lists their ARNs, and the environment of a function holds 4 KB. */
 const MAX_DIRECT_FUNCTIONS = 25;
-/** What a tool's own credentials may touch in a record: enough to report progress, not to write a result. */
-const PROGRESS_ATTRIBUTES = [
-  ...['owner', 'taskId', 'status', 'round', 'updatedAt', 'statusMessage', 'progress', 'progressTotal'],
-];
+/** What a tool's own credentials may touch in a record: enough to report progress and remember steps, not a result. */
+const TOOL_READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound'];
+const TOOL_WRITES = [...TOOL_READS, 'updatedAt', 'statusMessage', 'progress', 'progressTotal'];
 
 /**
  * A backend for long-running MCP tools: one endpoint for 2025-11-25 and 2026-07-28 clients, a table of tasks, and a
@@ -150,8 +149,16 @@ export class McpTaskServer extends Construct {
           actions: ['dynamodb:UpdateItem'],
           resources: [this.table.tableArn],
           conditions: {
-            'ForAllValues:StringEquals': { 'dynamodb:Attributes': PROGRESS_ATTRIBUTES },
+            'ForAllValues:StringEquals': { 'dynamodb:Attributes': TOOL_WRITES },
             StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
+          },
+        }),
+        new PolicyStatement({
+          actions: ['dynamodb:GetItem'],
+          resources: [this.table.tableArn],
+          conditions: {
+            'ForAllValues:StringEquals': { 'dynamodb:Attributes': TOOL_READS },
+            StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
           },
         }),
       ],

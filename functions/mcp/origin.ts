@@ -2,7 +2,7 @@ import { emptyReply, type HttpReply, type HttpRequest, header } from './http.ts'
 
 const ALLOWED_HEADERS = [
   ...['authorization', 'content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
-  'last-event-id',
+  ...['last-event-id', 'idempotency-key'],
 ];
 
 /** No Origin is fine: only browsers send one. */

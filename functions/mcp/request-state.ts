@@ -23,7 +23,7 @@ const purpose = ({ principal }: Call) => `state:${bindingOf(principal)}`;
 /** New on every round; opens only for the same caller, method and arguments, and not for long. */
 export function sealState(call: Call, state: RequestState, server: Server): Promise<string> {
   const expires = server.now() + limits.requestState;
-  return server.signer.seal(purpose(call), { ...state, digest: digest(call), expires, round: randomUUID() });
+  return server.signer.seal(purpose(call), { ...state, digest: callDigest(call), expires, round: randomUUID() });
 }
 
 /** Undefined when the request brings none (D-24); refused when it is not ours for this call. */
@@ -32,7 +32,7 @@ export async function openState(call: Call, server: Server): Promise<RequestStat
   if (requestState === undefined) return undefined;
   const opened = typeof requestState === 'string' ? await server.signer.open(purpose(call), requestState) : undefined;
   const state = opened as Sealed | undefined;
-  if (state === undefined || state.expires <= server.now() || state.digest !== digest(call)) {
+  if (state === undefined || state.expires <= server.now() || state.digest !== callDigest(call)) {
     throw new InvalidParams('requestState is not valid for this request');
   }
   return state;
@@ -51,7 +51,8 @@ export function inputResponsesOf({ params }: Call): Record<string, Record<string
   return inputResponses as Record<string, Record<string, unknown>>;
 }
 
-function digest({ method, params }: Call): string {
+/** What a call asks for: its method, tool and arguments. */
+export function callDigest({ method, params }: Call): string {
   const text = JSON.stringify([method, params.name, sorted(params.arguments ?? {})]);
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -13,13 +13,24 @@ export type Principal =
   | { readonly kind: 'verified'; readonly key: string }
   | { readonly kind: 'anonymous'; readonly session?: string };
 
-/** A new key, unguessable by at least 128 random bits (C-36, E-30), sorting by creation time within an owner. */
-export function newTaskKey(principal: Principal, now: number): TaskKey {
-  const id = encode(now, 10) + random(26);
+/**
+ * A new key, unguessable by at least 128 random bits (C-36, E-30), sorting by creation time within an owner; or the
+ * one that belongs to the caller's idempotency key.
+ */
+export function newTaskKey(principal: Principal, now: number, idempotencyKey?: string): TaskKey {
+  const id = idempotencyKey === undefined ? encode(now, 10) + random(26) : derived(principal, idempotencyKey);
   if (principal.kind === 'verified') return { owner: principal.key, taskId: id };
   if (principal.session === undefined) return { owner: `task#${id}`, taskId: id };
   const partition = hashPart(principal.session);
   return { owner: `session#${partition}`, taskId: `${partition}_${id}` };
+}
+
+/** The same caller's same key is the same id. Without a session the key stands for the caller: it must be a secret. */
+function derived(principal: Principal, idempotencyKey: string): string {
+  const digest = createHash('sha512')
+    .update(JSON.stringify([bindingOf(principal), idempotencyKey]))
+    .digest();
+  return Array.from(digest.subarray(0, 36), (byte) => ALPHABET[byte & 31]).join('');
 }
 
 /** Where a task with this id must lie for this caller; undefined when it cannot be one of ours. */

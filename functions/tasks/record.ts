@@ -27,6 +27,8 @@ export interface TaskRecord {
   readonly progressToken?: string | number;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
   readonly refused?: number;
+  /** With an idempotency key: what the call asked for, to tell a repeat from another call under the same key. */
+  readonly digest?: string;
   /** The kinds of input the creating client declared (E-32), e.g. `elicitation/create`. */
   readonly accepts?: readonly string[];
 
@@ -36,6 +38,10 @@ export interface TaskRecord {
   readonly arguments?: string;
   /** Answers of all rounds, JSON text by wire key (`r<round>.<name>`); only while unfinished. */
   readonly inputResponses?: Readonly<Record<string, string>>;
+
+  /** What the finished steps of a round returned, JSON text, for another attempt at that round. */
+  readonly memory?: string;
+  readonly memoryRound?: number;
 
   /** completed: JSON text of what the tool returned, byte for byte. */
   readonly result?: string;

@@ -23,6 +23,8 @@ export interface TaskStore {
   apply(key: TaskKey, change: Change): Promise<TaskRecord | undefined>;
   /** As apply, but reads nothing back: all that a tool's own credentials allow. */
   applyBlind(key: TaskKey, change: Change): Promise<boolean>;
+  /** What a run may know of its own task. */
+  glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
   /** The log level a session asked for, in the item beside its tasks. */
   logLevel(owner: string): Promise<LogLevel | undefined>;
   /** `expiresAt` in seconds since the epoch. */
@@ -33,6 +35,7 @@ export interface TaskStore {
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
 /** No taskId: sorts before all of them. */
 const LOG_LEVEL_KEY = '#log-level';
 
@@ -88,6 +91,16 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
     },
     async applyBlind(key, change) {
       return (await update(key, change, 'NONE')) !== undefined;
+    },
+    async glimpse(key) {
+      const get = new GetCommand({
+        TableName: table,
+        Key: tableKey(key),
+        ConsistentRead: true,
+        ProjectionExpression: GLIMPSE.map((attribute) => `#${attribute}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(GLIMPSE.map((attribute) => [`#${attribute}`, attribute])),
+      });
+      return (await db.send(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
     },
     async logLevel(owner) {
       const { Item } = await db.send(new GetCommand({ TableName: table, Key: { owner, taskId: LOG_LEVEL_KEY } }));

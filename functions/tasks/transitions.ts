@@ -29,7 +29,7 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
 };
 const RUNNING_FIELDS = [
   ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const),
-  ...(['progress', 'progressTotal', 'progressToken'] as const),
+  ...(['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'] as const),
 ] as const;
 
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
@@ -44,6 +44,7 @@ export interface NewTask {
   readonly accepts: readonly string[];
   readonly legacy: boolean;
   readonly progressToken?: string | number;
+  readonly digest?: string;
   /** Answers that were there before the task, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
@@ -63,6 +64,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.accepts.length > 0 && { accepts: task.accepts }),
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
+    ...(task.digest !== undefined && { digest: task.digest }),
     inputResponses: task.inputResponses ?? {},
     due: dueShard(key.taskId, limits.dueShards),
     dueAt: now + limits.firstDue,
@@ -107,6 +109,11 @@ export function progress(
       ...(report.total !== undefined && { progressTotal: report.total }),
     },
   };
+}
+
+/** What a run keeps for another attempt at its round. */
+export function remember(round: number, memory: string): Change {
+  return { from: ['working'], round, set: { memory, memoryRound: round } };
 }
 
 /**

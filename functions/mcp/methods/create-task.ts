@@ -7,40 +7,64 @@ import { askFirst, create, createRefused, fail } from '../../tasks/transitions.t
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
 import { stopWork } from '../cancel.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isObject } from '../jsonrpc.ts';
 import type { ToolEntry } from '../manifest.ts';
+import { callDigest } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
-import { view } from '../task-view.ts';
+import { present, view } from '../task-view.ts';
 
 /** Answers given before the task was made, by the tool's own names. */
 export type FirstAnswers = Readonly<Record<string, unknown>>;
 
-/** The caller asked for a task: durable before it is answered (C-12, E-09). */
+/**
+ * The caller asked for a task: durable before it is answered (C-12, E-09), and working at first (C-09, X-12), even if a
+ * repeated call finds that it has moved on.
+ */
 export async function createTask(call: Call, server: Server, tool: ToolEntry, args: string, first?: FirstAnswers) {
   const record = await startTask(call, server, tool, args, first);
-  return call.wire.taskCreated(view(record, server), immediateResponse(tool, record));
+  const { statusMessage: _, ...shown } = record;
+  return call.wire.taskCreated(view({ ...shown, status: 'working' }, server), immediateResponse(tool, record));
 }
 
 /** A task was asked for with arguments the tool refuses: a task that has failed already (A-14, C-07). */
 export async function createRefusedTask(call: Call, server: Server, tool: ToolEntry, refused: ToolResult) {
-  const record = createRefused(newRecord(call, server, tool), JSON.stringify(refused));
-  await put(record, server);
+  const record = newRecord(call, server, tool);
+  await put(createRefused(record, JSON.stringify(refused)), server);
   return call.wire.taskCreated(view(record, server), immediateResponse(tool, record));
 }
 
-/** The record, then its first round: the tool's run, or its questions if it asks first and nothing was answered yet. */
-export async function startTask(call: Call, server: Server, tool: ToolEntry, args: string, first?: FirstAnswers) {
-  const record = newRecord(call, server, tool, first);
-  const input = roundInput(record, args);
+/**
+ * The record, then its first round: the tool's run, or its questions if it asks first and nothing was answered yet.
+ * A call that repeats another one, by its idempotency key, gets that one's task.
+ */
+export async function startTask(
+  call: Call,
+  server: Server,
+  tool: ToolEntry,
+  args: string,
+  first?: FirstAnswers,
+): Promise<TaskRecord> {
+  const made = newRecord(call, server, tool, first);
+  const input = roundInput(made, args);
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
-  await put(record, server);
+  const record = await put(made, server);
+  const fresh = record === made;
+  if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
   if (tool.askFirst !== undefined && first === undefined) {
     const asked = JSON.stringify({ inputRequests: tool.askFirst });
-    return (await server.store.apply(record, askFirst(record, asked, args, server.now()))) ?? record;
+    const waiting = await server.store.apply(record, askFirst(record, asked, args, server.now()));
+    return waiting ?? record;
   }
+  // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
+  await startRound(record, tool, fresh ? input : (roundInput(record, args) ?? input), server);
+  return record;
+}
+
+async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: Server): Promise<void> {
   try {
     await server.workflow.start(record, tool.machine ?? '', input);
   } catch (error) {
@@ -51,7 +75,6 @@ export async function startTask(call: Call, server: Server, tool: ToolEntry, arg
     await stopWork(record, server);
     throw new InternalError('The task could not be started: try again later');
   }
-  return record;
 }
 
 function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnswers = {}): TaskRecord {
@@ -62,6 +85,7 @@ function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnsw
     throw new InvalidParams('task.ttl is a number of ms');
   const now = server.now();
   const progressToken = progressTokenOf(call);
+  const idempotencyKey = idempotencyKeyOf(call);
   const task = {
     tool: tool.name,
     ttl: Math.round(Math.min(Math.max(ttl, limits.ttl.min), server.manifest.maxTtl)),
@@ -69,18 +93,30 @@ function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnsw
     accepts,
     legacy: wire.era === 'legacy',
     ...(progressToken !== undefined && { progressToken }),
+    ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
     inputResponses: Object.fromEntries(
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),
   };
-  return create(newTaskKey(principal, now), task, now);
+  return create(newTaskKey(principal, now, idempotencyKey), task, now);
 }
 
 function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
   return tool.immediateResponse ?? `Tool ${tool.name} is running as task ${record.taskId}. Its result comes later.`;
 }
 
-/** A record that is there already is this one: the SDK has repeated a put whose answer was lost. */
-async function put(record: TaskRecord, server: Server): Promise<void> {
-  if (!(await server.store.create(record)) && (await server.store.get(record)) === undefined) throw new InternalError();
+/**
+ * The record as it is stored now: this one, or the one that was there under its key. With a random key that is this one,
+ * too: the SDK has repeated a put whose answer was lost.
+ */
+async function put(record: TaskRecord, server: Server): Promise<TaskRecord> {
+  if (await server.store.create(record)) return record;
+  const twin = await server.store.get(record);
+  if (twin === undefined) throw new InternalError();
+  if (twin.digest !== record.digest) {
+    throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
+  }
+  const shown = present(twin, server);
+  if (shown === undefined) throw new InvalidParams('The task of this idempotency key has expired: use a new key');
+  return record.digest === undefined ? record : shown;
 }

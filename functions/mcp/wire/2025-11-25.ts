@@ -20,7 +20,7 @@ export const legacyWire: Wire = {
   }),
   toolResult: legacyToolResult,
   taskCreated: (view, immediateResponse) => ({
-    task: { ...task(view), status: 'working' },
+    task: task(view),
     _meta: { [IMMEDIATE_RESPONSE]: immediateResponse },
   }),
   task,

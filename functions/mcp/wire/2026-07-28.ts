@@ -22,7 +22,7 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
       ...(annotations !== undefined && { annotations }),
     }),
     toolResult: (result) => complete(result),
-    taskCreated: (view) => complete({ ...task(view), status: 'working' }, 'task'),
+    taskCreated: (view) => complete(task(view), 'task'),
     task: (view) => complete({ ...task(view), ...details(view.record) }),
     taskCancelled: () => complete({}),
   };

@@ -65,6 +65,7 @@ export function fakeServer(over: Partial<Server> = {}) {
         return changed;
       },
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
+      glimpse: async () => undefined,
       logLevel: async () => undefined,
       setLogLevel: async () => {},
       applyBlind: async () => true,

@@ -1,0 +1,94 @@
+import type { ToolEvent, ToolReturn } from './contract.ts';
+import { TaskEnded, ToolError } from './errors.ts';
+import { type Host, recordHost } from './host.ts';
+import { type Memory, memoryText, openMemory } from './memory.ts';
+import { type ArgumentsOf, isStandardSchema, type ReturnOf, type ToolDefinition } from './schema.ts';
+import { createTask, RoundEnd, type Task } from './task.ts';
+
+/** How often a run looks whether its task was cancelled, in ms. */
+const HEARTBEAT = 1_000;
+
+/** A Lambda handler that keeps the tool contract, and what it was made from. */
+export interface DefinedTool<D extends ToolDefinition = ToolDefinition> {
+  (event: ToolEvent): Promise<ToolReturn>;
+  readonly definition: D;
+  /** For tests: the same with another world around it. */
+  readonly runWith: (event: ToolEvent, host: Host) => Promise<ToolReturn>;
+}
+
+/**
+ * A tool in TypeScript: arguments and result are typed by the schemas of its definition. The same handler serves direct
+ * calls and tasks.
+ *
+ * @example
+ * export const tool = { description: 'Counts words', inputSchema: { type: 'object', … } } as const;
+ * export const handler = defineTool(tool, async ({ text }, task) => {
+ *   await task.progress('Counting');
+ *   return { words: text.split(' ').length };
+ * });
+ */
+export function defineTool<const D extends ToolDefinition>(
+  definition: D,
+  run: (
+    args: ArgumentsOf<NoInfer<D>['inputSchema']>,
+    task: Task,
+  ) => ReturnOf<NoInfer<D>> | Promise<ReturnOf<NoInfer<D>>>,
+): DefinedTool<D> {
+  const runWith = (event: ToolEvent, host: Host) => runRound(definition, run as Run, event, host);
+  const handler = (event: ToolEvent) => runWith(event, recordHost);
+  return Object.assign(handler, { definition, runWith });
+}
+
+type Run = (args: unknown, task: Task) => unknown;
+
+async function runRound(definition: ToolDefinition, run: Run, event: ToolEvent, host: Host): Promise<ToolReturn> {
+  const abort = new AbortController();
+  const stopHeartbeat = heartbeat(event, abort, host);
+  const memory = await recall(event, host);
+  try {
+    const args = await parse(definition, event.arguments);
+    return (await run(args, createTask(event, memory, abort.signal, host))) as ToolReturn;
+  } catch (error) {
+    if (error instanceof RoundEnd) return endRound(error, memory);
+    if (error instanceof ToolError) return errorResult(error.message);
+    // Nobody reads this: the task is over, or another round has begun.
+    if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
+    throw error;
+  } finally {
+    stopHeartbeat();
+  }
+}
+
+/** The end of a round: questions for the client, and all that the next round must know. */
+function endRound({ questions }: RoundEnd, memory: Memory): ToolReturn {
+  return { inputRequests: questions, requestState: JSON.parse(memoryText(memory)) };
+}
+
+/** Of a retried round what its steps left in the record, otherwise what the last round ended with. */
+async function recall({ task, requestState }: ToolEvent, host: Host): Promise<Memory> {
+  const saved = task !== undefined && task.attempt > 0 ? await host.recall(task) : undefined;
+  return openMemory(saved === undefined ? requestState : JSON.parse(saved));
+}
+
+/** A Standard Schema may change what it judges (defaults, dates); a JSON Schema was judged by the endpoint. */
+async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<unknown> {
+  if (!isStandardSchema(inputSchema)) return args;
+  const outcome = await inputSchema['~standard'].validate(args);
+  if (outcome.issues === undefined) return outcome.value;
+  throw new ToolError(`Invalid arguments: ${outcome.issues.map(({ message }) => message).join('; ')}`);
+}
+
+/** Aborts the run soon after its task was cancelled, whatever it is busy with; a look that fails says nothing. */
+function heartbeat({ task }: ToolEvent, abort: AbortController, host: Host): () => void {
+  if (task === undefined) return () => {};
+  const timer = setInterval(async () => {
+    const alive = await host.alive(task).catch(() => true);
+    if (!alive) abort.abort(new TaskEnded());
+  }, HEARTBEAT);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function errorResult(text: string): ToolReturn {
+  return { content: [{ type: 'text', text }], isError: true };
+}

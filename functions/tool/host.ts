@@ -1,0 +1,62 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { limits } from '../tasks/limits.ts';
+import { type TaskStore, taskStore } from '../tasks/store.ts';
+import { progress, remember } from '../tasks/transitions.ts';
+import type { TaskContext } from './contract.ts';
+
+/** What a run needs of the world around it. Each answer false means: the task is no longer this run's to work on. */
+export interface Host {
+  /** At most one report a second is written; those in between are dropped. */
+  progress(task: TaskContext, message: string, amount: Amount): Promise<boolean>;
+  alive(task: TaskContext): Promise<boolean>;
+  /** Keeps JSON text for the next attempt at this round. */
+  remember(task: TaskContext, memory: string): Promise<boolean>;
+  recall(task: TaskContext): Promise<string | undefined>;
+}
+
+export interface Amount {
+  readonly progress?: number;
+  readonly total?: number;
+}
+
+const stores = new Map<string, TaskStore>();
+
+const INTERVAL = 1_000;
+/** The run of this container that reported last, and when. */
+let last: { run: string; at: number } | undefined;
+
+/** In Lambda: the task's own record. */
+export const recordHost: Host = {
+  async progress(task, message, amount) {
+    const run = `${task.taskId} ${task.round} ${task.attempt}`;
+    const now = Date.now();
+    if (last?.run === run && now - last.at < INTERVAL) return true;
+    last = { run, at: now };
+    const report = { message: message.slice(0, limits.statusMessage), ...amount };
+    try {
+      return await storeOf(task).applyBlind(task, progress(task.round, report, now));
+    } catch (error) {
+      // A report that is lost is no reason to stop the work.
+      console.error(
+        JSON.stringify({ event: 'progress_failed', error: error instanceof Error ? error.name : String(error) }),
+      );
+      return true;
+    }
+  },
+  async alive(task) {
+    const seen = await storeOf(task).glimpse(task);
+    return seen?.status === 'working' && seen.round === task.round;
+  },
+  remember: (task, memory) => storeOf(task).applyBlind(task, remember(task.round, memory)),
+  async recall(task) {
+    const seen = await storeOf(task).glimpse(task);
+    return seen?.memoryRound === task.round ? seen.memory : undefined;
+  },
+};
+
+function storeOf({ table }: TaskContext): TaskStore {
+  const store = stores.get(table) ?? taskStore(DynamoDBDocumentClient.from(new DynamoDBClient({})), table);
+  stores.set(table, store);
+  return store;
+}

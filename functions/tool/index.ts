@@ -1,0 +1,9 @@
+/** What a tool author imports: `mcp-task-server/tool`. */
+export type * from './contract.ts';
+export { type DefinedTool, defineTool } from './define-tool.ts';
+export { TaskEnded, ToolError } from './errors.ts';
+export { reportProgress } from './progress.ts';
+export { elicitForm, elicitUrl, type Question, sample } from './questions.ts';
+export { type Ran, type RunOptions, runTool } from './run-tool.ts';
+export type { ToolDefinition } from './schema.ts';
+export type { Task } from './task.ts';

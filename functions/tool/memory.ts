@@ -1,0 +1,45 @@
+import { ToolError } from './errors.ts';
+
+/** What a tool remembers between rounds and retries: its variables, and what its finished steps returned. */
+export interface Memory {
+  readonly variables: Record<string, unknown>;
+  readonly steps: Record<string, unknown>;
+}
+
+/** Bounds of one task's memory (README, "Limits"). */
+const bounds = { bytes: 100_000, depth: 10, string: 64_000 } as const;
+
+/** A fresh memory, or the one of the last round or attempt. */
+export function openMemory(saved: unknown): Memory {
+  const { variables, steps } = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Memory>;
+  return { variables: own(variables), steps: own(steps) };
+}
+
+/** What may be remembered, as JSON would carry it. Throws ToolError naming what is too much. */
+export function checked(what: string, value: unknown): unknown {
+  const problem = tooMuch(value, bounds.depth);
+  if (problem !== undefined) throw new ToolError(`${what} ${problem}`);
+  return JSON.parse(JSON.stringify(value ?? null));
+}
+
+export function memoryText(memory: Memory): string {
+  const text = JSON.stringify(memory);
+  if (Buffer.byteLength(text) <= bounds.bytes) return text;
+  throw new ToolError(`Variables and steps of a task may take ${bounds.bytes} bytes together`);
+}
+
+function tooMuch(value: unknown, left: number): string | undefined {
+  if (typeof value === 'string' && value.length > bounds.string)
+    return `holds a string of over ${bounds.string} characters`;
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return 'is not JSON';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (left === 0) return `is nested deeper than ${bounds.depth} levels`;
+  return Object.values(value)
+    .map((inner) => tooMuch(inner, left - 1))
+    .find((problem) => problem !== undefined);
+}
+
+/** Names come from authors and, with it, from arguments: no prototype may answer for them. */
+function own(saved: Record<string, unknown> | undefined): Record<string, unknown> {
+  return Object.assign(Object.create(null) as Record<string, unknown>, saved);
+}

@@ -1,0 +1,78 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import type { InputRequest } from './contract.ts';
+
+/** A question whose answer has type A; made by the builders below. */
+export interface Question<A> extends InputRequest {
+  /** Only there for the type: never set. */
+  readonly answer?: A;
+}
+
+export type AnswerOf<Q> = Q extends Question<infer A> ? A : never;
+
+/** One flat field of a form, as both revisions allow it. */
+export type FormField =
+  | { readonly type: 'string'; readonly enum?: readonly string[]; readonly [keyword: string]: unknown }
+  | { readonly type: 'number' | 'integer' | 'boolean'; readonly [keyword: string]: unknown }
+  | {
+      readonly type: 'array';
+      readonly items: { readonly type: 'string'; readonly enum: readonly string[] };
+      readonly [keyword: string]: unknown;
+    };
+
+type FormSchema<F, R extends string> = {
+  readonly type: 'object';
+  readonly properties: F;
+  readonly required: readonly R[];
+};
+/** What a person can do with a form (B-18, D-34). */
+export type FormAnswer<Content> =
+  | { readonly action: 'accept'; readonly content: Content }
+  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined };
+
+/**
+ * Asks the person at the client to fill in a form. Fields are required unless named in `optional`.
+ *
+ * @example
+ * const { confirm } = await task.requireInput({ confirm: elicitForm('Really?', { ok: { type: 'boolean' } }) });
+ * if (confirm.action !== 'accept' || !confirm.content.ok) return 'Not done';
+ */
+export function elicitForm<
+  const F extends Readonly<Record<string, FormField>>,
+  const O extends readonly (keyof F & string)[] = readonly [],
+>(
+  message: string,
+  fields: F,
+  optional?: O,
+): Question<FormAnswer<FromSchema<FormSchema<F, Exclude<keyof F & string, O[number]>>>>> {
+  const required = Object.keys(fields).filter((name) => !optional?.includes(name));
+  return {
+    method: 'elicitation/create',
+    params: { message, requestedSchema: { type: 'object', properties: fields, required } },
+  };
+}
+
+/** Asks the person to go to a URL, e.g. to log in somewhere; the answer only says whether they agreed. */
+export function elicitUrl(
+  message: string,
+  url: string,
+): Question<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+  return { method: 'elicitation/create', params: { mode: 'url', message, url } };
+}
+
+/** What the client's model answered. */
+export interface SampleAnswer {
+  readonly role: 'user' | 'assistant';
+  readonly model: string;
+  readonly content: { readonly type: string; readonly text?: string; readonly [field: string]: unknown };
+  readonly stopReason?: string;
+}
+
+/** Puts a prompt to the client's model; `maxTokens` is the most it may answer. */
+export function sample(
+  prompt: string,
+  maxTokens: number,
+  more: Readonly<Record<string, unknown>> = {},
+): Question<SampleAnswer> {
+  const messages = [{ role: 'user', content: { type: 'text', text: prompt } }];
+  return { method: 'sampling/createMessage', params: { messages, maxTokens, ...more } };
+}
