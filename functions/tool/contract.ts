@@ -20,6 +20,8 @@ export interface TaskContext {
   /** Whom the task belongs to, as an opaque key, and the table its record is in; needed only to report progress. */
   readonly owner: string;
   readonly table: string;
+  /** The bucket for a result that is too large for its record; `defineTool` sees to it. */
+  readonly results: string;
   /** 1, then +1 each time answered input restarts the work. `(taskId, round)` is a good idempotency key. */
   readonly round: number;
   /** 0 for the first try of this round, +1 for each retry by the workflow. */

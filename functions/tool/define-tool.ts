@@ -2,16 +2,23 @@ import type { ToolEvent, ToolReturn } from './contract.ts';
 import { TaskEnded, ToolError } from './errors.ts';
 import { type Host, recordHost } from './host.ts';
 import { type Memory, memoryText, openMemory } from './memory.ts';
-import { type ArgumentsOf, isStandardSchema, type ReturnOf, type ToolDefinition } from './schema.ts';
+import {
+  type ArgumentsOf,
+  type InputSchema,
+  isStandardSchema,
+  type OutputSchema,
+  type ReturnOf,
+  type ToolDefinition,
+} from './schema.ts';
 import { createTask, RoundEnd, type Task } from './task.ts';
 
 /** How often a run looks whether its task was cancelled, in ms. */
 const HEARTBEAT = 1_000;
 
 /** A Lambda handler that keeps the tool contract, and what it was made from. */
-export interface DefinedTool<D extends ToolDefinition = ToolDefinition> {
+export interface DefinedTool<I extends InputSchema = InputSchema> {
   (event: ToolEvent): Promise<ToolReturn>;
-  readonly definition: D;
+  readonly definition: ToolDefinition<I>;
   /** For tests: the same with another world around it. */
   readonly runWith: (event: ToolEvent, host: Host) => Promise<ToolReturn>;
 }
@@ -27,13 +34,10 @@ export interface DefinedTool<D extends ToolDefinition = ToolDefinition> {
  *   return { words: text.split(' ').length };
  * });
  */
-export function defineTool<const D extends ToolDefinition>(
-  definition: D,
-  run: (
-    args: ArgumentsOf<NoInfer<D>['inputSchema']>,
-    task: Task,
-  ) => ReturnOf<NoInfer<D>> | Promise<ReturnOf<NoInfer<D>>>,
-): DefinedTool<D> {
+export function defineTool<const I extends InputSchema, const O extends OutputSchema = undefined>(
+  definition: ToolDefinition<I, O>,
+  run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
+): DefinedTool<I> {
   const runWith = (event: ToolEvent, host: Host) => runRound(definition, run as Run, event, host);
   const handler = (event: ToolEvent) => runWith(event, recordHost);
   return Object.assign(handler, { definition, runWith });

@@ -1,7 +1,7 @@
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from './contract.ts';
 import type { DefinedTool } from './define-tool.ts';
 import type { Amount, Host } from './host.ts';
-import type { StandardSchema, ToolDefinition } from './schema.ts';
+import type { InputSchema, StandardSchema } from './schema.ts';
 
 export interface RunOptions {
   /** What the client answers, by the key of the question; a function sees the question. */
@@ -32,9 +32,9 @@ const ALL = ['elicitation/create', 'elicitation/create:url', 'sampling/createMes
  * @example
  * const { result } = await runTool(handler, { file: 'a.txt' }, { answers: { confirm: { action: 'accept', content: { ok: true } } } });
  */
-export async function runTool<D extends ToolDefinition>(
-  handler: DefinedTool<D>,
-  args: D['inputSchema'] extends StandardSchema<infer Input> ? Input : Readonly<Record<string, unknown>>,
+export async function runTool<I extends InputSchema>(
+  handler: DefinedTool<I>,
+  args: I extends StandardSchema<infer Input> ? Input : Readonly<Record<string, unknown>>,
   options: RunOptions = {},
 ): Promise<Ran> {
   const progress: ({ message: string } & Amount)[] = [];

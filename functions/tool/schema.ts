@@ -15,14 +15,17 @@ type StandardOutcome<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
 
+export type InputSchema = JSONSchema | StandardSchema;
+export type OutputSchema = JSONSchema | undefined;
+
 /** A tool as its author describes it: goes to `addTool` as it is, and gives `defineTool` its types. */
-export interface ToolDefinition {
+export interface ToolDefinition<I = InputSchema, O = OutputSchema> {
   readonly description: string;
   readonly title?: string;
   /** JSON Schema of the arguments, or a Standard Schema that can tell its JSON Schema (zod 4.2 and others). */
-  readonly inputSchema: JSONSchema | StandardSchema;
+  readonly inputSchema: I;
   /** JSON Schema of what the tool returns as structured content. @default none */
-  readonly outputSchema?: JSONSchema;
+  readonly outputSchema?: O;
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly taskSupport?: 'forbidden' | 'optional' | 'required';
 }
@@ -32,9 +35,7 @@ export type ArgumentsOf<S> =
   S extends StandardSchema<infer _Input, infer Output> ? Output : S extends JSONSchema ? FromSchema<S> : never;
 
 /** With an outputSchema a run returns what fits it, or a whole CallToolResult; without one, any JSON. */
-export type ReturnOf<D extends ToolDefinition> = D extends { readonly outputSchema: infer S extends JSONSchema }
-  ? FromSchema<S> | ToolResult
-  : unknown;
+export type ReturnOf<O> = O extends JSONSchema ? FromSchema<O> | ToolResult : unknown;
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return typeof schema === 'object' && schema !== null && '~standard' in schema;

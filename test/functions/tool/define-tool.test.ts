@@ -245,7 +245,7 @@ describe('memory', () => {
 });
 
 describe('a task that is over', () => {
-  const spin = defineTool(anything, async (_args, task) => {
+  const spin = defineTool(anything, async (_args, task): Promise<string> => {
     while (!task.signal.aborted) await sleep(5);
     throw task.signal.reason;
   });
