@@ -1,4 +1,4 @@
 export { type AnonymousAuth, type Auth, anonymous } from './auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
-export type { ToolProps } from './tool.ts';
+export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool.ts';
 export { ToolFunction } from './tool-function.ts';

@@ -2,23 +2,28 @@ import { Annotations, CfnOutput, Duration, Lazy, Names, RemovalPolicy } from 'aw
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, type IFunction, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import { mcpApi } from './mcp-api.ts';
 import { McpCode } from './mcp-code.ts';
+import { resultBucket } from './result-bucket.ts';
 import { type McpTaskServerProps, type ServerSettings, serverSettings } from './server-props.ts';
 import { taskTable } from './task-table.ts';
 import type { ToolProps } from './tool.ts';
 import { toolEntry } from './tool-entry.ts';
+import { functionRun, machineRun, type ToolRun } from './tool-run.ts';
 import { machineArn, ToolWorkflow } from './tool-workflow.ts';
 
 export type { McpTaskServerProps } from './server-props.ts';
 
-/** TOOL_FUNCTIONS lists their ARNs, and the environment of a function holds 4 KB. */
+/** TOOL_FUNCTIONS and TOOL_MACHINES list ARNs and names, and the environment of a function holds 4 KB. */
 const MAX_DIRECT_FUNCTIONS = 25;
+const MAX_STATE_MACHINES = 20;
 /** What a tool's own credentials may touch in a record: enough to report progress and remember steps, not a result. */
 const TOOL_READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound'];
 const TOOL_WRITES = [...TOOL_READS, 'updatedAt', 'statusMessage', 'progress', 'progressTotal'];
@@ -33,6 +38,8 @@ const TOOL_WRITES = [...TOOL_READS, 'updatedAt', 'statusMessage', 'progress', 'p
  */
 export class McpTaskServer extends Construct {
   readonly table: TableV2;
+  /** Holds the results that are too large for the table. */
+  readonly results: Bucket;
   readonly api: RestApi;
   /** The endpoint function. */
   readonly endpoint: LambdaFunction;
@@ -42,6 +49,8 @@ export class McpTaskServer extends Construct {
   readonly #workflows = new Map<string, ToolWorkflow>();
   readonly #tools: ToolEntry[] = [];
   readonly #functions: string[] = [];
+  /** Names by ARN. */
+  readonly #stateMachines = new Map<string, string>();
   readonly #reporters = new Set<string>();
   readonly #machinePrefix: string;
 
@@ -51,6 +60,7 @@ export class McpTaskServer extends Construct {
     this.workflows = this.#workflows;
     this.#machinePrefix = `${Names.uniqueResourceName(this, { maxLength: 32, separator: '-' })}-`;
     this.table = taskTable(this, props.removalPolicy);
+    this.results = resultBucket(this, this.#settings.maxTtl, props.removalPolicy);
     const signingKey = new Secret(this, 'SigningKey', {
       description: 'Signs MCP session ids, event ids, cursors and request state',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -74,9 +84,11 @@ export class McpTaskServer extends Construct {
       role: new Role(this, 'EndpointRole', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: {
         TASKS_TABLE: this.table.tableName,
+        RESULTS_BUCKET: this.results.bucketName,
         SIGNING_KEY_SECRET: signingKey.secretArn,
         MACHINE_ARN_PREFIX: machineArn(this, this.#machinePrefix),
         TOOL_FUNCTIONS: Lazy.string({ produce: () => this.#functions.join(',') }),
+        TOOL_MACHINES: Lazy.string({ produce: () => [...this.#stateMachines.values()].join(',') }),
       },
     });
     const machines = machineArn(this, `${this.#machinePrefix}*`);
@@ -86,6 +98,7 @@ export class McpTaskServer extends Construct {
       ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'Query'].map((action) => `dynamodb:${action}`),
       table,
     );
+    this.#allow(['s3:GetObject'], this.results.arnForObjects('results/*'));
     this.#allow(['secretsmanager:GetSecretValue'], signingKey.secretArn);
     this.#allow(['states:StartExecution'], machines);
     this.#allow(['states:StopExecution'], `${machines.replace(':stateMachine:', ':execution:')}:*`);
@@ -100,13 +113,13 @@ export class McpTaskServer extends Construct {
    */
   addTool(name: string, props: ToolProps): this {
     const entry = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
-    if (entry.machine === undefined) this.#addDirect(entry, props);
-    else this.#addWorkflow(entry, entry.machine, props);
+    if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
+    else if (entry.machine === undefined) this.#addDirect(entry, props.handler);
+    else this.#addFunction(entry, props.handler);
     return this;
   }
 
-  #addDirect(entry: ToolEntry, props: ToolProps): void {
-    const arn = props.handler.functionArn;
+  #addDirect(entry: ToolEntry, { functionArn: arn }: IFunction): void {
     if (!this.#functions.includes(arn)) {
       if (this.#functions.length === MAX_DIRECT_FUNCTIONS) {
         throw new Error(`Tool '${entry.name}': forbidden tools share at most ${MAX_DIRECT_FUNCTIONS} functions`);
@@ -117,28 +130,46 @@ export class McpTaskServer extends Construct {
     this.#tools.push({ ...entry, function: this.#functions.indexOf(arn) });
   }
 
-  #addWorkflow(entry: ToolEntry, machine: string, props: ToolProps): void {
+  #addFunction(entry: ToolEntry, handler: IFunction): void {
     const repeatable = entry.annotations?.readOnlyHint === true || entry.annotations?.idempotentHint === true;
+    this.#addWorkflow(entry, functionRun(handler, repeatable));
+    this.#allowProgress(handler);
+  }
+
+  #addStateMachine(entry: ToolEntry, stateMachine: IStateMachine): void {
+    const run = machineRun(this, entry.name, stateMachine);
+    const { stateMachineArn: arn } = stateMachine;
+    if (!this.#stateMachines.has(arn)) {
+      if (this.#stateMachines.size === MAX_STATE_MACHINES) {
+        throw new Error(`Tool '${entry.name}': tools share at most ${MAX_STATE_MACHINES} state machines`);
+      }
+      this.#stateMachines.set(arn, run.machineName);
+      // To show which state a task is in.
+      this.#allow(['states:GetExecutionHistory'], run.executionsArn);
+    }
+    this.#addWorkflow({ ...entry, stateMachine: [...this.#stateMachines.keys()].indexOf(arn) }, run);
+  }
+
+  #addWorkflow(entry: ToolEntry, run: ToolRun): void {
     const workflow = new ToolWorkflow(this, `Tool-${entry.name}`, {
-      machineName: this.#machinePrefix + machine,
-      handler: props.handler,
+      machineName: `${this.#machinePrefix}${entry.machine}`,
+      run,
       table: this.table,
+      results: this.results,
       timeout: entry.timeout / 1_000,
-      repeatable,
     });
     this.#workflows.set(entry.name, workflow);
-    this.#allowProgress(props.handler);
     this.#tools.push(entry);
   }
 
   /** In a policy of this stack, so that the function may live in another one. */
-  #allowProgress({ node, role }: ToolProps['handler']): void {
+  #allowProgress({ node, role }: IFunction): void {
     if (this.#reporters.has(node.path)) return;
     this.#reporters.add(node.path);
     if (role === undefined) {
       Annotations.of(this).addWarningV2(
         'mcp-task-server:no-role',
-        `${node.path} has no known role: let it dynamodb:UpdateItem the tasks table itself if it reports progress`,
+        `${node.path} has no known role: let it dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
       );
       return;
     }
@@ -161,6 +192,7 @@ export class McpTaskServer extends Construct {
             StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
           },
         }),
+        new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.results.arnForObjects('results/*')] }),
       ],
     });
   }

@@ -22,7 +22,10 @@ export interface McpTaskServerProps {
    * an Origin are not concerned (A-08). @default loopback addresses
    */
   readonly allowedOrigins?: readonly string[];
-  /** What happens to the tasks table when the stack goes. @default RETAIN */
+  /**
+   * What happens to the tasks table and the bucket of large results when the stack goes. CloudFormation deletes no
+   * bucket that holds anything: with DESTROY, empty it first, or wait until its results have expired. @default RETAIN
+   */
   readonly removalPolicy?: RemovalPolicy;
 }
 

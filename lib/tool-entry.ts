@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ToolEntry } from '../functions/mcp/manifest.ts';
+import type { TaskSupport, ToolEntry } from '../functions/mcp/manifest.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { ToolProps } from './tool.ts';
 
@@ -9,10 +9,13 @@ const HELPERS = ['get_task_result', 'cancel_task'];
 /** How long the endpoint waits for a function it invokes itself; its own timeout lies above. */
 const DIRECT = 50_000;
 const LAMBDA = 900_000;
+const HOUR = 3_600_000;
+
+type Refuse = (problem: string) => never;
 
 /** What the endpoint will know of a tool. Throws with the tool's name and what to do (A-18, B-13). */
 export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
-  const refuse = (problem: string): never => {
+  const refuse: Refuse = (problem) => {
     throw new Error(`Tool '${name}': ${problem}`);
   };
   if (!NAME.test(name)) refuse('a name is 1 to 64 characters of A-Z a-z 0-9 _ - .');
@@ -20,15 +23,12 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (taken.some((tool) => tool.name === name)) refuse('registered twice');
   if (props.description.trim() === '') refuse('give it a description: the model chooses tools by it');
   if (props.inputSchema.type !== 'object') refuse(`inputSchema.type must be 'object'`);
-  const taskSupport = props.taskSupport ?? 'forbidden';
+  const taskSupport = taskSupportOf(props, refuse);
   const direct = taskSupport === 'forbidden';
-  const timeout = props.timeout?.toMilliseconds() ?? (direct ? DIRECT : LAMBDA);
-  if (timeout < 1_000 || timeout % 1_000 !== 0) refuse('a timeout is a whole number of seconds, at least 1');
-  if (timeout > LAMBDA) refuse('a Lambda function runs 15 minutes at most: lower its timeout');
-  if (direct && timeout > DIRECT) refuse(`a tool without a task has ${DIRECT / 1_000} seconds: set taskSupport`);
+  const timeout = timeoutOf(props, direct, maxTtl, refuse);
   const pollInterval = props.pollInterval?.toMilliseconds();
   if (pollInterval !== undefined && pollInterval < 100) refuse('a pollInterval is at least 100 milliseconds');
-  const ttl = props.ttl?.toMilliseconds();
+  const ttl = props.ttl?.toMilliseconds() ?? longTtl(timeout, maxTtl);
   if (ttl !== undefined && (ttl < 1_000 || ttl > maxTtl))
     refuse('a ttl lies between 1 second and the maxTtl of the server');
   if (props.askFirst !== undefined && direct) refuse('askFirst needs a tool that may run as a task');
@@ -49,6 +49,37 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(!direct && { machine: machineSuffix(name) }),
     ...(headers.length > 0 && { headers }),
   };
+}
+
+function taskSupportOf({ handler, stateMachine, taskSupport }: ToolProps, refuse: Refuse): TaskSupport {
+  if ((handler === undefined) === (stateMachine === undefined)) {
+    refuse('give it either a handler (a Lambda function) or a stateMachine');
+  }
+  if (stateMachine === undefined) return taskSupport ?? 'forbidden';
+  // The type says so, too, but a plain object from elsewhere may not.
+  if ((taskSupport as TaskSupport | undefined) === 'forbidden') {
+    refuse(`a state machine always runs as a task: set taskSupport to 'optional' or 'required', or leave it out`);
+  }
+  return taskSupport ?? 'optional';
+}
+
+/** In ms. */
+function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean, maxTtl: number, refuse: Refuse) {
+  const longest = stateMachine === undefined ? LAMBDA : maxTtl;
+  const timeout = asked?.toMilliseconds() ?? (direct ? DIRECT : Math.min(LAMBDA, longest));
+  if (timeout < 1_000 || timeout % 1_000 !== 0) refuse('a timeout is a whole number of seconds, at least 1');
+  if (timeout > longest && stateMachine !== undefined)
+    refuse('a timeout is at most the maxTtl of the server: raise it');
+  if (timeout > longest) {
+    refuse('a Lambda function runs 15 minutes at most: lower its timeout, or make it a state machine');
+  }
+  if (direct && timeout > DIRECT) refuse(`a tool without a task has ${DIRECT / 1_000} seconds: set taskSupport`);
+  return timeout;
+}
+
+/** Work is given up when the ttl ends, so a long timeout needs one to match, and some time to fetch the result. */
+function longTtl(timeout: number, maxTtl: number): number | undefined {
+  return timeout < HOUR ? undefined : Math.min(timeout + HOUR, maxTtl);
 }
 
 /** A tool's name as the end of a state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. */

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
+import type { ToolRun } from './tool-run.ts';
 
 /** Surely not executed: safe to try again even for a tool with side effects. */
 const NOT_EXECUTED = ['Lambda.TooManyRequestsException'];
@@ -18,19 +19,21 @@ const TRANSIENT = [
   'Lambda.ClientExecutionTimeoutException',
 ];
 
+/** The runtime died under the function. Its error reaches the workflow as a result, so `finished.jsonata` throws it again. */
+const CRASHES = "['Runtime.ExitError', 'Lambda.Unknown']";
+
 export interface ToolWorkflowProps {
   readonly machineName: string;
-  readonly handler: IFunction;
+  readonly run: ToolRun;
   readonly table: TableV2;
+  readonly results: Bucket;
   /** In seconds. */
   readonly timeout: number;
-  /** Whether a run that may have happened can be repeated. */
-  readonly repeatable: boolean;
 }
 
 /**
- * The state machine of one tool (design section 5): its role may invoke one function and update one table, and its
- * metrics are the tool's. The definition is data: `workflow/tool.asl.json` and the expressions beside it.
+ * The state machine of one tool (design section 5): its role may run the tool and update one table, and its metrics
+ * are the tool's. The definition is data: `workflow/*.asl.json` and the expressions beside them.
  */
 export class ToolWorkflow extends Construct {
   readonly stateMachine: StateMachine;
@@ -42,7 +45,7 @@ export class ToolWorkflow extends Construct {
       inlinePolicies: {
         RunAndFinish: new PolicyDocument({
           statements: [
-            new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [props.handler.functionArn] }),
+            ...props.run.statements,
             new PolicyStatement({ actions: ['dynamodb:UpdateItem'], resources: [props.table.tableArn] }),
           ],
         }),
@@ -51,10 +54,11 @@ export class ToolWorkflow extends Construct {
     this.stateMachine = new StateMachine(this, 'StateMachine', {
       stateMachineName: props.machineName,
       role,
-      definitionBody: DefinitionBody.fromString(definition(props.repeatable)),
+      definitionBody: DefinitionBody.fromString(props.run.definition),
       definitionSubstitutions: {
-        FunctionArn: props.handler.functionArn,
+        ...props.run.substitutions,
         TableName: props.table.tableName,
+        ResultsBucket: props.results.bucketName,
         ToolTimeoutSeconds: String(props.timeout),
       },
       tracingEnabled: true,
@@ -81,15 +85,35 @@ export function machineArn(scope: Construct, name: string): string {
   });
 }
 
-/** The very text that AWS and the embedded cloud run. */
+interface Asl {
+  readonly States: Readonly<Record<string, unknown>>;
+}
+
+/** The very text that AWS and the embedded cloud run, for a tool that is a function. */
 export function definition(repeatable: boolean): string {
-  const asl: unknown = JSON.parse(workflowFile('tool.asl.json'), (_key, value: unknown) => {
-    if (Array.isArray(value) && value[0] === '<retryable errors>') {
-      return repeatable ? [...NOT_EXECUTED, ...TRANSIENT] : NOT_EXECUTED;
-    }
-    return typeof value === 'string' ? include(value) : value;
-  });
-  return JSON.stringify(asl);
+  return JSON.stringify(asl('tool.asl.json', repeatable));
+}
+
+/** The same for a tool that is a state machine: other states run it, the same ones finish. */
+export function machineDefinition(): string {
+  const { Finish, Superseded } = asl('tool.asl.json', false).States;
+  const machine = asl('machine-tool.asl.json', false);
+  return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Superseded } });
+}
+
+function asl(file: string, repeatable: boolean): Asl {
+  return JSON.parse(workflowFile(file), (_key, value: unknown) => {
+    if (Array.isArray(value)) return value.flatMap((item) => retrier(item, repeatable));
+    return typeof value === 'string' ? include(value).replaceAll('<crashes>', repeatable ? CRASHES : '[]') : value;
+  }) as Asl;
+}
+
+/** Which errors a run is tried again after; no retrier at all where there are none. */
+function retrier(item: unknown, repeatable: boolean): unknown[] {
+  if (item === '<retryable errors>') return repeatable ? [...NOT_EXECUTED, ...TRANSIENT] : NOT_EXECUTED;
+  if (item === '<crashed>') return repeatable ? ['States.QueryEvaluationError'] : [];
+  const errors = (item as { ErrorEquals?: unknown[] } | null)?.ErrorEquals;
+  return errors?.length === 0 ? [] : [item];
 }
 
 /** Replaces `<name.jsonata>` by that file's expression, without its comments. */

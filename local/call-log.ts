@@ -5,7 +5,7 @@ export interface Call {
   readonly at: number;
   /** Logical id of the function or role that called, or the access key of anybody else. */
   readonly caller: string;
-  /** dynamodb, states, lambda or secretsmanager. */
+  /** dynamodb, s3, states, lambda or secretsmanager. */
   readonly service: string;
   readonly operation: string;
   readonly input: unknown;

@@ -7,6 +7,7 @@ import { startDynamoDb } from './dynamodb/index.ts';
 import { createIntegrations } from './integrations.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
 import { resolveStack } from './resources.ts';
+import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 import { type FunctionResource, readSpecs } from './specs.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
@@ -17,7 +18,7 @@ export interface CloudOptions {
   readonly assembly: string;
   /** Of the REST front door. @default 0, a free one */
   readonly port?: number;
-  /** Where tables and secrets are kept. @default in memory */
+  /** Where tables, objects and secrets are kept. @default in memory */
   readonly dataDir?: string;
   /** What functions and the cloud itself have to say. @default nowhere */
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr') => void;
@@ -25,7 +26,7 @@ export interface CloudOptions {
   readonly now?: () => number;
   /** Divides the waits, retry delays and timeouts of state machines. @default 1 */
   readonly timeScale?: number;
-  /** How often expired items are removed. @default 5_000 */
+  /** How often expired items and objects are removed. @default 5_000 */
   readonly ttlSweepMs?: number;
   /** Of each function, at most. @default 16 */
   readonly maxWorkersPerFunction?: number;
@@ -43,12 +44,14 @@ export interface Cloud {
   readonly region: string;
   /** Names of the tables. */
   readonly tables: readonly string[];
+  /** Names of the buckets. */
+  readonly buckets: readonly string[];
   /** Outputs of the stacks. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly calls: CallLog;
   readonly lambda: Lambda;
   readonly stepFunctions: StepFunctions;
-  /** Removes expired items now; answers how many. */
+  /** Removes expired items and objects now; answers how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -56,7 +59,7 @@ export interface Cloud {
 const RECORDED_CALLS = 100_000;
 
 /**
- * Runs a cloud assembly in this process: its functions, tables, state machines, secrets and REST API.
+ * Runs a cloud assembly in this process: its functions, tables, buckets, state machines, secrets and REST API.
  *
  * @example
  * const cloud = await startCloud({ assembly: 'cdk.out' });
@@ -89,9 +92,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
 
   if (dataDir !== undefined) atStop(lockDataDir(dataDir));
-  const { tables } = specs;
+  const { tables, buckets } = specs;
   const dynamoDb = await startDynamoDb({ tables, dataDir, now, ttlSweepMs, metered: recordCalls, onError });
   atStop(dynamoDb.stop);
+  const s3 = createS3({ buckets, dataDir, now, sweepMs: ttlSweepMs, onError });
+  atStop(s3.stop);
   const wire = await openWire();
   atStop(wire.stop);
   const functions = specs.functions.map((spec) => withAwsEnvironment(spec, wire.url, region));
@@ -100,8 +105,9 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const lambda = createLambda(functions, { onLog, timeScale: 1 / timeScale, ...workers });
   atStop(lambda.stop);
   const callerOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
-  const integrations = createIntegrations({ lambda, endpoint: wire.url, region, calls, now, callerOf });
-  const stepFunctions = createStepFunctions([...specs.machines], {
+  const closed = (executionArn: string) => stepFunctions.closed(executionArn);
+  const integrations = createIntegrations({ lambda, endpoint: wire.url, region, calls, now, callerOf, closed });
+  const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
     ...{ integrations, now, timeScale },
     ...(onStatusChange ? { onStatusChange } : {}),
   });
@@ -111,15 +117,16 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
     secretsmanager: jsonService('secretsmanager', '1.1', createSecretsManager(specs.secrets, { dataDir, now })),
   };
-  wire.serve({ services, lambda: lambda.handleHttp, calls, now, onError });
+  wire.serve({ services, lambda: lambda.handleHttp, s3: s3.service, calls, now, onError });
   const frontDoor = await startApiGateway({ api, lambda, port, now, onError });
   atStop(frontDoor.stop);
 
   return {
     ...{ url: frontDoor.url, endpoint: wire.url, region, calls, lambda, stepFunctions },
     tables: tables.map(({ name }) => name),
+    buckets: buckets.map(({ name }) => name),
     outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
-    sweepExpired: dynamoDb.sweep,
+    sweepExpired: async () => (await dynamoDb.sweep()) + s3.sweep(),
   };
 }
 

@@ -1,8 +1,10 @@
 import { DynamoDBClient, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import { SFNClient } from '@aws-sdk/client-sfn';
 import { AwsError } from './aws-error.ts';
 import type { CallLog } from './call-log.ts';
 import { isObject, type JsonObject, objectOf, stringOf } from './json.ts';
 import type { InvokeResult, Lambda } from './lambda/index.ts';
+import { describeExecution, startExecutionSync } from './nested-executions.ts';
 import { type Integration, type IntegrationCall, StatesError } from './step-functions/index.ts';
 
 export interface IntegrationOptions {
@@ -14,14 +16,21 @@ export interface IntegrationOptions {
   readonly now: () => number;
   /** The access key of a role: its logical id. */
   readonly callerOf: (roleArn: string) => string;
+  /** Resolves once an execution has closed. */
+  readonly closed: (executionArn: string) => Promise<void>;
 }
 
 /** What the tasks of a state machine may call, by their Resource. */
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
+  const { closed } = options;
+  const executions = { clientOf: clientsOf(options, (config) => new SFNClient(config)), closed };
   return {
     'arn:aws:states:::lambda:invoke': async (call) => lambdaOptimised(await invokeLambda(call, options, false)),
     'arn:aws:states:::aws-sdk:lambda:invoke': async (call) => lambdaSdk(await invokeLambda(call, options, true)),
     'arn:aws:states:::dynamodb:updateItem': updateItem(options),
+    'arn:aws:states:::states:startExecution.sync': startExecutionSync(executions, false),
+    'arn:aws:states:::states:startExecution.sync:2': startExecutionSync(executions, true),
+    'arn:aws:states:::aws-sdk:sfn:describeExecution': describeExecution(executions),
   };
 }
 
@@ -79,20 +88,35 @@ function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: s
   throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
 }
 
-/** By way of the same endpoint as the functions, so that it is counted (and, one day, authorized) like their calls. */
-function updateItem({ endpoint, region, callerOf }: IntegrationOptions): Integration {
-  const clients = new Map<string, DynamoDBClient>();
-  const clientOf = (accessKeyId: string): DynamoDBClient => {
-    const client =
-      clients.get(accessKeyId) ??
-      new DynamoDBClient({ endpoint, region, credentials: { accessKeyId, secretAccessKey: 'local' } });
-    clients.set(accessKeyId, client);
+/**
+ * Clients of one service, one for each role: by way of the same endpoint as the functions, so that a task's calls are
+ * counted (and, one day, authorized) like theirs.
+ */
+function clientsOf<T>(
+  { endpoint, region, callerOf }: IntegrationOptions,
+  create: (config: ClientConfig) => T,
+): (roleArn: string) => T {
+  const clients = new Map<string, T>();
+  return (roleArn) => {
+    const credentials = { accessKeyId: callerOf(roleArn), secretAccessKey: 'local' };
+    const client = clients.get(roleArn) ?? create({ endpoint, region, credentials });
+    clients.set(roleArn, client);
     return client;
   };
+}
+
+interface ClientConfig {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+function updateItem(options: IntegrationOptions): Integration {
+  const clientOf = clientsOf(options, (config) => new DynamoDBClient(config));
   return async (call) => {
     const command = new UpdateItemCommand(objectOf(call.arguments) as unknown as UpdateItemCommandInput);
     try {
-      const { $metadata, ...output } = await clientOf(callerOf(call.roleArn)).send(command, {
+      const { $metadata, ...output } = await clientOf(call.roleArn).send(command, {
         abortSignal: call.signal,
       });
       return output;

@@ -31,6 +31,8 @@ const functionArn = arn('lambda', (id) => `function:${id.name}`);
 const tableArn = arn('dynamodb', (id) => `table/${id.name}`);
 const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
 const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
+// CloudFormation makes up names in lower case: S3 takes no others.
+const bucketName = (id: Identity) => id.name.toLowerCase();
 const policyArn = arn('iam', (id) => `policy/${id.name}`);
 
 /** Stands for an id that AWS would make up, the same in every run. */
@@ -78,6 +80,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::StepFunctions::StateMachine': {
     properties:
       'StateMachineName StateMachineType DefinitionString DefinitionSubstitutions RoleArn ' +
+      'DefinitionS3Location.Bucket DefinitionS3Location.Key ' +
       // No CloudWatch and no X-Ray here; encryption at rest likewise.
       'LoggingConfiguration TracingConfiguration EncryptionConfiguration Tags',
     name: ['StateMachineName', 80],
@@ -89,6 +92,17 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     name: ['Name', 512],
     ref: secretArn,
     attributes: { Id: secretArn },
+  },
+  'AWS::S3::Bucket': {
+    properties:
+      'BucketName LifecycleConfiguration.Rules[].Id LifecycleConfiguration.Rules[].Status ' +
+      'LifecycleConfiguration.Rules[].Prefix LifecycleConfiguration.Rules[].ExpirationInDays ' +
+      // There are no multipart uploads here. Encryption at rest, owners and the public have no local counterpart.
+      'LifecycleConfiguration.Rules[].AbortIncompleteMultipartUpload ' +
+      'BucketEncryption OwnershipControls PublicAccessBlockConfiguration Tags',
+    name: ['BucketName', 63],
+    ref: bucketName,
+    attributes: { Arn: (id) => `arn:aws:s3:::${bucketName(id)}` },
   },
   'AWS::ApiGateway::RestApi': {
     properties: 'Name EndpointConfiguration.Types EndpointConfiguration.IpAddressType Description Tags',
@@ -146,6 +160,8 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     name: ['LogGroupName', 512],
     attributes: { Arn: arn('logs', (id) => `log-group:${id.name}:*`) },
   },
+  // Not enforced yet: it refuses what does not come over TLS, and here nothing does.
+  'AWS::S3::BucketPolicy': { properties: 'Bucket PolicyDocument' },
   // A snapshot of the API; the embedded cloud always serves what the template says.
   'AWS::ApiGateway::Deployment': {
     properties: 'RestApiId Description',

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { type JsonObject, numberOf, objectOf, stringOf } from './json.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { type JsonObject, listOf, numberOf, objectOf, stringOf } from './json.ts';
 import type { FunctionSpec } from './lambda/index.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
 
@@ -35,11 +35,18 @@ export interface SecretResource {
   readonly generate: JsonObject;
 }
 
+export interface BucketResource {
+  readonly name: string;
+  /** Objects whose keys begin with `prefix` go after so many days. */
+  readonly expirations: readonly { readonly prefix: string; readonly days: number }[];
+}
+
 export interface Specs {
   readonly functions: readonly FunctionResource[];
   readonly machines: readonly MachineResource[];
   readonly tables: readonly TableResource[];
   readonly secrets: readonly SecretResource[];
+  readonly buckets: readonly BucketResource[];
   /** From the ARN of a role to its logical id. */
   readonly roles: ReadonlyMap<string, string>;
 }
@@ -52,6 +59,7 @@ export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
     machines: all('AWS::StepFunctions::StateMachine', readMachine),
     tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
     secrets: all('AWS::SecretsManager::Secret', readSecret),
+    buckets: all('AWS::S3::Bucket', readBucket),
     roles: new Map(all('AWS::IAM::Role', ({ arn = '', logicalId }): [string, string] => [arn, logicalId])),
   };
 }
@@ -87,14 +95,23 @@ function readFunction(resource: Resource, { stack }: ResolvedStack): FunctionRes
   };
 }
 
-function readMachine(resource: Resource): MachineResource {
+function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResource {
   const { DefinitionString, DefinitionSubstitutions, RoleArn, StateMachineType = 'STANDARD' } = resource.properties;
   if (StateMachineType !== 'STANDARD') throw unknownValue(resource, 'StateMachineType', StateMachineType);
   const substitutions = objectOf(DefinitionSubstitutions);
-  const definition = String(DefinitionString).replace(/\$\{([^}]+)\}/g, (text, name: string) =>
+  const text = DefinitionString === undefined ? definitionFile(resource, stack) : String(DefinitionString);
+  const definition = text.replace(/\$\{([^}]+)\}/g, (text, name: string) =>
     Object.hasOwn(substitutions, name) ? String(substitutions[name]) : text,
   );
   return { arn: resource.arn ?? '', name: resource.name, roleArn: String(RoleArn), definition };
+}
+
+/** What `DefinitionBody.fromFile` makes: an asset. */
+function definitionFile(resource: Resource, { assets }: ResolvedStack['stack']): string {
+  const { Key } = objectOf(resource.properties.DefinitionS3Location);
+  const path = assets.get(String(Key));
+  if (path === undefined) throw unknownValue(resource, 'DefinitionS3Location.Key', Key);
+  return readFileSync(path, 'utf8');
 }
 
 function readTable(resource: Resource): TableResource {
@@ -121,5 +138,17 @@ function readSecret(resource: Resource): SecretResource {
     arn: resource.ref ?? '',
     generate: objectOf(GenerateSecretString),
     ...(typeof SecretString === 'string' ? { value: SecretString } : {}),
+  };
+}
+
+function readBucket(resource: Resource): BucketResource {
+  const { LifecycleConfiguration } = resource.properties;
+  const rules = listOf(objectOf(LifecycleConfiguration).Rules).map(objectOf);
+  return {
+    name: resource.ref ?? '',
+    expirations: rules.flatMap(({ Status, Prefix, ExpirationInDays }) => {
+      const days = numberOf(ExpirationInDays);
+      return Status === 'Enabled' && days !== undefined ? [{ prefix: stringOf(Prefix) ?? '', days }] : [];
+    }),
   };
 }

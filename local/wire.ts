@@ -4,6 +4,7 @@ import { AwsError } from './aws-error.ts';
 import type { CallLog, Consumed } from './call-log.ts';
 import { isObject, type JsonObject } from './json.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from './loopback.ts';
+import { isForS3, type RestRequest, type RestService, restRequest } from './rest.ts';
 
 /** One server for all AWS services: what `AWS_ENDPOINT_URL` of the functions points to. */
 
@@ -33,18 +34,12 @@ export interface WireService {
   readonly handle: (request: WireRequest) => Promise<WireResponse>;
 }
 
-interface RestRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
-
 export interface WireOptions {
   /** By the part of `X-Amz-Target` before the dot. */
   readonly services: Readonly<Record<string, WireService>>;
   /** Lambda speaks REST and not AWS JSON; undefined for a path that it does not know. */
   readonly lambda: (request: RestRequest) => Promise<WireResponse | undefined>;
+  readonly s3: RestService;
   readonly calls: CallLog;
   readonly now: () => number;
   readonly onError: (message: string) => void;
@@ -112,6 +107,7 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   const body = await readBody(request, MAX_BODY_BYTES);
   if (!body) throw new AwsError('RequestEntityTooLargeException', 'the body is too large', 413);
 
+  if (isForS3(request)) return callRest(options.s3, restRequest(request, request.url ?? '/', body), caller, options);
   const { path } = targetOf(request);
   const target = request.headers['x-amz-target'];
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
@@ -124,10 +120,15 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   return recorded({ caller, service: service.name, operation }, () => parseInput(body), run, options);
 }
 
+function callRest(service: RestService, request: RestRequest, caller: string, options: WireOptions) {
+  const call = { caller, service: service.name, operation: service.operation(request) };
+  const input = () => service.input(request);
+  return recorded(call, input, () => service.handle(request), options);
+}
+
 async function invoke(request: IncomingMessage, path: string, body: Buffer, caller: string, options: WireOptions) {
-  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
   const run = async (): Promise<WireResponse> => {
-    const answer = await options.lambda({ method: request.method ?? 'GET', path, headers, body });
+    const answer = await options.lambda(restRequest(request, path, body));
     if (!answer) throw new AwsError('UnknownOperationException', `nothing here answers ${request.method} ${path}`, 404);
     return { ...answer, error: answer.headers?.['x-amzn-errortype'] };
   };

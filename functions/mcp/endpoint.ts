@@ -1,7 +1,7 @@
 import { InvalidRequest } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import { classify, namedVersion } from './classify.ts';
-import { acceptsJson, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
+import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, parseMessage, type RequestId, type RpcMessage, UnreadableMessage } from './jsonrpc.ts';
 import { acceptResponse, type LegacyCaller, resumeStream, serveLegacy } from './legacy.ts';
 import { logUnexpected } from './log.ts';
@@ -9,6 +9,7 @@ import { serveModern } from './modern.ts';
 import { corsHeaders, originAllowed, preflight } from './origin.ts';
 import type { Server } from './server.ts';
 import { openSession, type Session } from './session.ts';
+import { STREAM_HEADERS } from './stream/sse.ts';
 import { isDate, LEGACY_VERSIONS, MODERN } from './versions.ts';
 
 /** One HTTP request, from the door to the answer: the ladder of requirements 1.1, in its order. */
@@ -26,7 +27,7 @@ function asStream(reply: HttpReply): HttpReply {
   if (typeof reply.body !== 'string') return reply;
   return {
     ...reply,
-    headers: { ...reply.headers, 'content-type': 'text/event-stream' },
+    headers: { ...reply.headers, ...STREAM_HEADERS },
     body: `data: ${reply.body}\n\n`,
   };
 }
@@ -55,7 +56,7 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     const reason = unreadable ? error.reason : error;
     logUnexpected(reason, 'endpoint');
     const { status, body } = errorMessage(unreadable ? error.id : id, reason);
-    return jsonReply(status, body);
+    return jsonReply(status === 200 && id === undefined ? 500 : status, body);
   }
 }
 
@@ -79,12 +80,7 @@ function checkTransport(request: HttpRequest): void {
   const type = header(request, 'content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== undefined && type !== 'application/json')
     throw new InvalidRequest('Content-Type must be application/json', 415);
-  const accept = header(request, 'accept');
-  if (
-    accept !== undefined &&
-    accept !== '' &&
-    !/(\*\/\*|application\/(\*|json)|text\/(\*|event-stream))/i.test(accept)
-  ) {
+  if (!acceptsJson(request) && !acceptsStream(request)) {
     throw new InvalidRequest('Accept must allow application/json or text/event-stream', 406);
   }
   if (Buffer.byteLength(request.body) > limits.body)

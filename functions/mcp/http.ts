@@ -21,17 +21,15 @@ export function emptyReply(status: number, headers: Readonly<Record<string, stri
   return { status, headers, body: '' };
 }
 
-/** Whether an answer may be a stream: a client that accepts nothing in particular accepts both (A-10). */
-export function acceptsStream(request: HttpRequest): boolean {
-  const accept = header(request, 'accept') ?? '';
-  return accept === '' || /\*\/\*|text\/(\*|event-stream)/i.test(accept);
+/** Whether an answer may be of this type; a client that accepts nothing in particular accepts all (A-10). */
+function accepts(request: HttpRequest, type: string): boolean {
+  const accepted = (header(request, 'accept') ?? '').toLowerCase().split(',');
+  const ranges = accepted.map((range) => range.split(';')[0]?.trim() ?? '').filter((range) => range !== '');
+  return ranges.length === 0 || ['*/*', `${type.split('/')[0]}/*`, type].some((range) => ranges.includes(range));
 }
 
-/** As acceptsStream. */
-export function acceptsJson(request: HttpRequest): boolean {
-  const accept = header(request, 'accept') ?? '';
-  return accept === '' || /\*\/\*|application\/(\*|json)/i.test(accept);
-}
+export const acceptsStream = (request: HttpRequest): boolean => accepts(request, 'text/event-stream');
+export const acceptsJson = (request: HttpRequest): boolean => accepts(request, 'application/json');
 
 /** Outer spaces and tabs are not part of a value (A-09); absent and empty differ. */
 export function header(request: HttpRequest, name: string): string | undefined {

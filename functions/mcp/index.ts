@@ -1,17 +1,20 @@
 import { Readable } from 'node:stream';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { currentState } from '../tasks/execution-history.ts';
+import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
 import { workflow } from '../tasks/workflow.ts';
 import { endpoint } from './endpoint.ts';
 import type { HttpRequest } from './http.ts';
-import type { Manifest, ToolEntry, Validators } from './manifest.ts';
+import { invoker } from './invoke.ts';
+import { machineStates } from './machine-progress.ts';
+import type { Manifest, Validators } from './manifest.ts';
 import type { Server } from './server.ts';
 import { signer } from './signing.ts';
 
@@ -45,7 +48,9 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     tools: new Map(tools),
     store: taskStore(documents, env.TASKS_TABLE ?? ''),
     workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
-    invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(',')),
+    results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),
+    currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),
+    invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
     signer: signer(async () => {
       const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: env.SIGNING_KEY_SECRET }));
       if (SecretString === undefined) throw new Error('The signing key has no value');
@@ -56,22 +61,12 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   };
 }
 
-/** One attempt only: a tool without a task has no record that could tell a repeated side effect. */
-function invoker(functions: readonly string[]): Server['invoke'] {
-  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { connectionTimeout: 1_000 } });
-  return async (tool: ToolEntry, event: string) => {
-    const invoke = new InvokeCommand({ FunctionName: functions[tool.function ?? 0], Payload: event });
-    const abortSignal = AbortSignal.timeout(tool.timeout);
-    try {
-      const { FunctionError, Payload } = await lambda.send(invoke, { abortSignal });
-      const text = Payload === undefined ? 'null' : Buffer.from(Payload).toString();
-      if (FunctionError === undefined) return { text };
-      const { errorType } = JSON.parse(text) as { errorType?: string };
-      return { error: errorType ?? 'Lambda.Unknown' };
-    } catch (error) {
-      if (abortSignal.aborted) return { error: 'timeout' };
-      throw error;
-    }
+/** One attempt, and a short one: whoever asks for a task waits for this, and can do without. */
+function looker() {
+  let sfn: SFNClient | undefined;
+  return (executionArn: string) => {
+    sfn ??= new SFNClient({ maxAttempts: 1, requestHandler: { ...requestHandler, requestTimeout: 1_000 } });
+    return currentState(sfn, executionArn);
   };
 }
 

@@ -12,8 +12,10 @@ type Questions = Readonly<Record<string, InputRequest>>;
 
 /** A task that runs for a call without a task asks: the call answers with its questions, and names it (D-20). */
 export async function inputRequired(call: Call, record: TaskRecord, server: Server): Promise<object> {
+  const inputRequests = outstandingQuestions(record);
+  checkDeclared(call, inputRequests);
   const requestState = await sealState(call, { taskId: record.taskId }, server);
-  return call.wire.result({ inputRequests: outstandingQuestions(record), requestState }, 'input_required');
+  return call.wire.result({ inputRequests, requestState }, 'input_required');
 }
 
 /** Questions without a task: nothing is stored; state goes along only if the tool has any (D-21, D-24). */

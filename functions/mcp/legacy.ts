@@ -1,4 +1,4 @@
-import { InvalidParams, InvalidRequest, MethodNotFound } from '../tasks/errors.ts';
+import { InvalidParams, InvalidRequest, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { fail, refuseAnswer } from '../tasks/transitions.ts';
@@ -52,7 +52,7 @@ export async function serveLegacy(
 export async function resumeStream(request: HttpRequest, caller: LegacyCaller, server: Server): Promise<HttpReply> {
   const eventId = header(request, 'last-event-id');
   const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
-  if (held === undefined) return emptyReply(405, { allow: 'POST' });
+  if (held === undefined || held.answered) return emptyReply(405, { allow: 'POST' });
   const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };
   return streamReply(new EventStream(hold(held, legacyCall(request, message, held.version, caller), server)), {});
 }
@@ -66,10 +66,13 @@ export async function acceptResponse(message: RpcResponse, caller: LegacyCaller,
     typeof message.id === 'string' ? await server.signer.open(questionPurpose(caller), message.id) : undefined;
   if (opened === undefined) throw new InvalidRequest('No request of this server is waiting for this answer');
   const { taskId, key } = opened as QuestionId;
-  const record = await findTask(caller.principal, taskId, server);
+  const record = await findTask(caller.principal, taskId, server).catch((error: unknown) => {
+    if (error instanceof TaskNotFound) return undefined;
+    throw error;
+  });
+  if (record === undefined) return emptyReply(202);
   const question = outstanding(record)[key];
-  if (question === undefined) return emptyReply(202);
-  if (message.result === undefined && question.method !== 'elicitation/create') {
+  if (question !== undefined && message.result === undefined && question.method !== 'elicitation/create') {
     await server.store.apply(
       record,
       fail({ code: -32603, message: `The client refused ${question.method}` }, server.now()),
@@ -81,7 +84,7 @@ export async function acceptResponse(message: RpcResponse, caller: LegacyCaller,
     await answerTask(caller.principal, taskId, { [key]: answer }, 'refuse', server);
     return emptyReply(202);
   } catch (error) {
-    if (error instanceof InvalidParams) await server.store.apply(record, refuseAnswer(record, server.now()));
+    if (error instanceof InvalidParams) await server.store.apply(record, refuseAnswer(record, key, server.now()));
     throw error instanceof InvalidParams ? new InvalidParams(error.message, 400) : error;
   }
 }

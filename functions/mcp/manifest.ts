@@ -32,6 +32,8 @@ export interface ToolEntry {
   readonly machine?: string;
   /** Forbidden tools: index into the TOOL_FUNCTIONS variable. */
   readonly function?: number;
+  /** Tools that are state machines: index into the TOOL_MACHINES variable. */
+  readonly stateMachine?: number;
   readonly headers?: readonly ParamHeader[];
   /** Questions to ask before the tool runs, by the tool's own names. */
   readonly askFirst?: Readonly<Record<string, InputRequest>>;

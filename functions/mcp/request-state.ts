@@ -61,7 +61,7 @@ export function callDigest({ method, params }: Call): string {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, inner]) => [key, sorted(inner)]);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  // Marked, or a list of pairs would pass for it.
+  return { members: members.map(([key, inner]) => [key, sorted(inner)]) };
 }

@@ -1,4 +1,7 @@
+import type { ExecutionState } from '../tasks/execution-history.ts';
 import type { Principal } from '../tasks/ids.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import type { ResultStore } from '../tasks/result-store.ts';
 import type { TaskStore } from '../tasks/store.ts';
 import type { Workflow } from '../tasks/workflow.ts';
 import type { HttpRequest } from './http.ts';
@@ -21,8 +24,12 @@ export interface Server {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly store: TaskStore;
   readonly workflow: Workflow;
+  /** Results too large for the table. */
+  readonly results: Pick<ResultStore, 'get'>;
   /** Invokes a forbidden tool; the JSON text it returned, or the name of the error that ended it, `timeout` if it took too long. */
   readonly invoke: (tool: ToolEntry, event: string) => Promise<{ readonly text: string } | { readonly error: string }>;
+  /** The state that a task's state machine is in, as far as is known; `stateMachine` as in the tool's entry. */
+  readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
   readonly signer: Signer;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;

@@ -4,6 +4,7 @@ import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { isQuestion } from '../tasks/question.ts';
 import type { TaskRecord } from '../tasks/record.ts';
+import { storedResult } from '../tasks/result-ref.ts';
 import { after, asOf, fail } from '../tasks/transitions.ts';
 import type { ToolResult } from '../tool/contract.ts';
 import type { Call, Server, Tool } from './server.ts';
@@ -39,9 +40,16 @@ export function present(stored: TaskRecord, server: Server): TaskRecord | undefi
     const error = { code: -32603, message: 'The tool asked for input in a form that is not valid' };
     return after(record, fail({ ...error, data: { reason: 'InputRequestInvalid' } }, record.updatedAt));
   }
-  if (record?.status !== 'completed' || record.result === undefined || record.isError === true) return record;
-  const judged = judgedResult(toolResult(record.result), server.tools.get(record.tool));
-  return judged.isError === true ? { ...record, isError: true, result: JSON.stringify(judged) } : record;
+  // A result that lies in S3 is judged when it is shown (`withResult`).
+  if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
+  return judged(record, server);
+}
+
+/** A record as its result makes it: one that breaks the tool's promise is an error of the tool's (A-19). */
+export function judged(record: TaskRecord, server: Server): TaskRecord {
+  if (record.status !== 'completed' || record.result === undefined || record.isError === true) return record;
+  const result = judgedResult(toolResult(record.result), server.tools.get(record.tool));
+  return result.isError === true ? { ...record, isError: true, result: JSON.stringify(result) } : record;
 }
 
 /** The result, or in its place an error result when it breaks what the tool's outputSchema promises (A-19). */

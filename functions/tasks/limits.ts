@@ -24,6 +24,11 @@ export const limits = {
   body: 1_000 * KB,
   jsonDepth: 64,
   arguments: 200 * KB,
+  /**
+   * A result, as the JSON text a tool returned: what the workflow carries even if every byte needs an escape, and what
+   * a wrapped tool may store beside it. Below the 6 MiB that a function can return to a direct call.
+   */
+  result: { inline: 128 * KB, stored: 6_000 * KB },
   inputResponses: 32 * KB,
   statusMessage: 500,
   /** Step Functions' hard limit on an execution's input. */

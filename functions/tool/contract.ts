@@ -55,9 +55,9 @@ export interface ContentBlock {
 }
 
 /** A CallToolResult as both revisions define it. */
-export interface ToolResult {
+export interface ToolResult<Structured = unknown> {
   readonly content: readonly ContentBlock[];
-  readonly structuredContent?: unknown;
+  readonly structuredContent?: Structured;
   readonly isError?: boolean;
 }
 

@@ -1,26 +1,32 @@
 import type { ToolEvent, ToolReturn } from './contract.ts';
 import { TaskEnded, ToolError } from './errors.ts';
-import { type Host, recordHost } from './host.ts';
+import type { Host } from './host.ts';
 import { type Memory, memoryText, openMemory } from './memory.ts';
 import {
   type ArgumentsOf,
+  type InputOf,
   type InputSchema,
   isStandardSchema,
   type OutputSchema,
   type ReturnOf,
+  registrationOf,
   type ToolDefinition,
+  type ToolRegistration,
 } from './schema.ts';
 import { createTask, RoundEnd, type Task } from './task.ts';
 
 /** How often a run looks whether its task was cancelled, in ms. */
 const HEARTBEAT = 1_000;
 
-/** A Lambda handler that keeps the tool contract, and what it was made from. */
-export interface DefinedTool<I extends InputSchema = InputSchema> {
+/** A Lambda handler that keeps the tool contract. */
+export interface DefinedTool<Input = unknown> {
   (event: ToolEvent): Promise<ToolReturn>;
-  readonly definition: ToolDefinition<I>;
+  /** What `addTool` takes beside the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
+  readonly definition: ToolRegistration;
   /** For tests: the same with another world around it. */
   readonly runWith: (event: ToolEvent, host: Host) => Promise<ToolReturn>;
+  /** Only there for the type: never set. */
+  readonly input?: Input;
 }
 
 /**
@@ -28,8 +34,8 @@ export interface DefinedTool<I extends InputSchema = InputSchema> {
  * calls and tasks.
  *
  * @example
- * export const tool = { description: 'Counts words', inputSchema: { type: 'object', … } } as const;
- * export const handler = defineTool(tool, async ({ text }, task) => {
+ * const definition = { description: 'Counts words', inputSchema: { type: 'object', … } } as const;
+ * export const handler = defineTool(definition, async ({ text }, task) => {
  *   await task.progress('Counting');
  *   return { words: text.split(' ').length };
  * });
@@ -37,13 +43,30 @@ export interface DefinedTool<I extends InputSchema = InputSchema> {
 export function defineTool<const I extends InputSchema, const O extends OutputSchema = undefined>(
   definition: ToolDefinition<I, O>,
   run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
-): DefinedTool<I> {
+): DefinedTool<InputOf<I>> {
   const runWith = (event: ToolEvent, host: Host) => runRound(definition, run as Run, event, host);
-  const handler = (event: ToolEvent) => runWith(event, recordHost);
-  return Object.assign(handler, { definition, runWith });
+  const handler = async (event: ToolEvent) => runWith(event, await hostOf(event));
+  // Of use at synth only.
+  const registration = { get: () => registrationOf(definition) };
+  return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
+    InputOf<I>
+  >;
 }
 
 type Run = (args: unknown, task: Task) => unknown;
+
+/** A direct call has no record, and does not wait until the SDK is loaded. */
+const noHost: Host = {
+  progress: async () => true,
+  alive: async () => true,
+  remember: async () => true,
+  recall: async () => undefined,
+  keep: async (_task, result) => result,
+};
+
+async function hostOf({ task }: ToolEvent): Promise<Host> {
+  return task === undefined ? noHost : (await import('./host.ts')).recordHost;
+}
 
 async function runRound(definition: ToolDefinition, run: Run, event: ToolEvent, host: Host): Promise<ToolReturn> {
   const abort = new AbortController();
@@ -51,7 +74,9 @@ async function runRound(definition: ToolDefinition, run: Run, event: ToolEvent, 
   const memory = await recall(event, host);
   try {
     const args = await parse(definition, event.arguments);
-    return (await run(args, createTask(event, memory, abort.signal, host))) as ToolReturn;
+    const result = await run(args, createTask(event, memory, abort.signal, host));
+    const kept = event.task === undefined ? result : await host.keep(event.task, result);
+    return kept as ToolReturn;
   } catch (error) {
     if (error instanceof RoundEnd) return endRound(error, memory);
     if (error instanceof ToolError) return errorResult(error.message);

@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { storeIfLarge } from '../tasks/large-result.ts';
 import { limits } from '../tasks/limits.ts';
 import { type TaskStore, taskStore } from '../tasks/store.ts';
 import { progress, remember } from '../tasks/transitions.ts';
@@ -13,6 +14,8 @@ export interface Host {
   /** Keeps JSON text for the next attempt at this round. */
   remember(task: TaskContext, memory: string): Promise<boolean>;
   recall(task: TaskContext): Promise<string | undefined>;
+  /** A result as the workflow can carry it: what is large goes to S3, and a reference takes its place. */
+  keep(task: TaskContext, result: unknown): Promise<unknown>;
 }
 
 export interface Amount {
@@ -53,6 +56,7 @@ export const recordHost: Host = {
     const seen = await storeOf(task).glimpse(task);
     return seen?.memoryRound === task.round ? seen.memory : undefined;
   },
+  keep: (task, result) => storeIfLarge(result, task),
 };
 
 function storeOf({ table }: TaskContext): TaskStore {

@@ -5,5 +5,5 @@ export { TaskEnded, ToolError } from './errors.ts';
 export { reportProgress } from './progress.ts';
 export { elicitForm, elicitUrl, type Question, sample } from './questions.ts';
 export { type Ran, type RunOptions, runTool } from './run-tool.ts';
-export type { ToolDefinition } from './schema.ts';
+export type { ArgumentsOf, OutputOf, ToolDefinition, ToolRegistration } from './schema.ts';
 export type { Task } from './task.ts';

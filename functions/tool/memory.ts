@@ -1,9 +1,13 @@
+import type { InputResponse } from './contract.ts';
 import { ToolError } from './errors.ts';
 
-/** What a tool remembers between rounds and retries: its variables, and what its finished steps returned. */
+/** What a tool remembers between rounds and retries. */
 export interface Memory {
   readonly variables: Record<string, unknown>;
+  /** What its finished steps returned. */
   readonly steps: Record<string, unknown>;
+  /** Of a call without a task, which brings the answers to its last questions only: those to earlier ones. */
+  readonly answers: Record<string, InputResponse>;
 }
 
 /** Bounds of one task's memory (README, "Limits"). */
@@ -11,8 +15,8 @@ const bounds = { bytes: 100_000, depth: 10, string: 64_000 } as const;
 
 /** A fresh memory, or the one of the last round or attempt. */
 export function openMemory(saved: unknown): Memory {
-  const { variables, steps } = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Memory>;
-  return { variables: own(variables), steps: own(steps) };
+  const { variables, steps, answers } = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Memory>;
+  return { variables: own(variables), steps: own(steps), answers: own(answers) };
 }
 
 /** What may be remembered, as JSON would carry it. Throws ToolError naming what is too much. */
@@ -25,7 +29,7 @@ export function checked(what: string, value: unknown): unknown {
 export function memoryText(memory: Memory): string {
   const text = JSON.stringify(memory);
   if (Buffer.byteLength(text) <= bounds.bytes) return text;
-  throw new ToolError(`Variables and steps of a task may take ${bounds.bytes} bytes together`);
+  throw new ToolError(`The variables and steps of a task may take ${bounds.bytes} bytes together`);
 }
 
 function tooMuch(value: unknown, left: number): string | undefined {
@@ -40,6 +44,6 @@ function tooMuch(value: unknown, left: number): string | undefined {
 }
 
 /** Names come from authors and, with it, from arguments: no prototype may answer for them. */
-function own(saved: Record<string, unknown> | undefined): Record<string, unknown> {
-  return Object.assign(Object.create(null) as Record<string, unknown>, saved);
+function own<T>(saved: Record<string, T> | undefined): Record<string, T> {
+  return Object.assign(Object.create(null) as Record<string, T>, saved);
 }

@@ -1,5 +1,5 @@
 import type { TaskContext } from './contract.ts';
-import { type Amount, recordHost } from './host.ts';
+import type { Amount } from './host.ts';
 
 /**
  * Shows how far a task is: clients see `message` as its statusMessage. At most one write a second; reports in between
@@ -11,5 +11,7 @@ export async function reportProgress(
   message: string,
   amount: Amount = {},
 ): Promise<boolean> {
-  return task === undefined || recordHost.progress(task, message, amount);
+  if (task === undefined) return true;
+  const { recordHost } = await import('./host.ts');
+  return recordHost.progress(task, message, amount);
 }

@@ -1,5 +1,5 @@
-import type { FromSchema } from 'json-schema-to-ts';
 import type { InputRequest } from './contract.ts';
+import type { ArgumentsOf } from './schema.ts';
 
 /** A question whose answer has type A; made by the builders below. */
 export interface Question<A> extends InputRequest {
@@ -43,7 +43,7 @@ export function elicitForm<
   message: string,
   fields: F,
   optional?: O,
-): Question<FormAnswer<FromSchema<FormSchema<F, Exclude<keyof F & string, O[number]>>>>> {
+): Question<FormAnswer<ArgumentsOf<FormSchema<F, Exclude<keyof F & string, O[number]>>>>> {
   const required = Object.keys(fields).filter((name) => !optional?.includes(name));
   return {
     method: 'elicitation/create',

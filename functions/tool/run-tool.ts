@@ -1,7 +1,7 @@
+import { answerProblem } from '../tasks/form.ts';
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from './contract.ts';
 import type { DefinedTool } from './define-tool.ts';
 import type { Amount, Host } from './host.ts';
-import type { InputSchema, StandardSchema } from './schema.ts';
 
 export interface RunOptions {
   /** What the client answers, by the key of the question; a function sees the question. */
@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly accepts?: readonly string[];
   /** Runs it as a direct call. @default as a task */
   readonly direct?: boolean;
-  /** The round in which the client cancels: the run's signal aborts at its next report. @default never */
+  /** The round in which the client cancels: the run ends at its next report, step or question. @default never */
   readonly cancelInRound?: number;
 }
 
@@ -24,24 +24,26 @@ export interface Ran {
   readonly asked: Readonly<Record<string, InputRequest>>;
 }
 
+const MOST_ROUNDS = 100;
 const ALL = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
 
 /**
- * Runs a tool as the server would, round after round, without any cloud: for its author's unit tests.
+ * Runs a tool as the server would, round after round, without any cloud: for its author's unit tests. Arguments are
+ * not judged against a JSON Schema.
  *
  * @example
  * const { result } = await runTool(handler, { file: 'a.txt' }, { answers: { confirm: { action: 'accept', content: { ok: true } } } });
  */
-export async function runTool<I extends InputSchema>(
-  handler: DefinedTool<I>,
-  args: I extends StandardSchema<infer Input> ? Input : Readonly<Record<string, unknown>>,
+export async function runTool<Input>(
+  handler: DefinedTool<Input>,
+  args: NoInfer<Input>,
   options: RunOptions = {},
 ): Promise<Ran> {
   const progress: ({ message: string } & Amount)[] = [];
   const asked: Record<string, InputRequest> = {};
-  const inputResponses: Record<string, InputResponse> = {};
+  let inputResponses: Record<string, InputResponse> = {};
   let requestState: unknown = null;
-  for (let round = 1; ; round++) {
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
     const host = fakeHost(progress, options.cancelInRound === round);
     const task = {
       taskId: 'test',
@@ -57,23 +59,29 @@ export async function runTool<I extends InputSchema>(
       arguments: JSON.parse(JSON.stringify(args)),
       ...(options.direct !== true && { task }),
       accepts: options.accepts ?? ALL,
-      inputResponses: { ...inputResponses },
+      inputResponses,
       requestState,
     };
     const returned = JSON.parse(JSON.stringify((await handler.runWith(event, host)) ?? null)) as ToolReturn;
     if (!isQuestion(returned)) return { result: returned, rounds: round, progress, asked };
-    for (const [key, question] of Object.entries(returned.inputRequests)) {
+    const answers = Object.entries(returned.inputRequests).map(([key, question]) => {
       asked[key] = question;
-      inputResponses[key] = answer(key, question, options);
-    }
+      return [key, answer(key, question, options)] as const;
+    });
+    // A task keeps all answers, a direct call brings those to the last questions.
+    inputResponses = { ...(options.direct !== true && inputResponses), ...Object.fromEntries(answers) };
     requestState = returned.requestState ?? null;
   }
+  throw new Error(`The tool still asks after ${MOST_ROUNDS} rounds`);
 }
 
 function answer(key: string, question: InputRequest, { answers = {} }: RunOptions): InputResponse {
   const given = answers[key];
   if (given === undefined) throw new Error(`The tool asked '${key}', and the test has no answer for it`);
-  return typeof given === 'function' ? given(question) : given;
+  const response = typeof given === 'function' ? given(question) : given;
+  const problem = answerProblem(question, response);
+  if (problem !== undefined) throw new Error(`The test's answer to '${key}' would be refused: ${problem}`);
+  return response;
 }
 
 function fakeHost(reports: ({ message: string } & Amount)[], cancelled: boolean): Host {
@@ -89,6 +97,7 @@ function fakeHost(reports: ({ message: string } & Amount)[], cancelled: boolean)
       return !cancelled;
     },
     recall: async () => memory,
+    keep: async (_task, result) => result,
   };
 }
 

@@ -8,6 +8,8 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Of libraries that can tell their JSON Schema. */
+    readonly jsonSchema?: { readonly input: (options: { readonly target: 'draft-2020-12' }) => Schema };
   };
 }
 
@@ -15,10 +17,14 @@ type StandardOutcome<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
 
+type Schema = Record<string, unknown>;
+/** An argument with a default may still be missing: nobody fills it in. */
+type Given = { keepDefaultedPropertiesOptional: true };
+
 export type InputSchema = JSONSchema | StandardSchema;
 export type OutputSchema = JSONSchema | undefined;
 
-/** A tool as its author describes it: goes to `addTool` as it is, and gives `defineTool` its types. */
+/** A tool as its author describes it; it gives `defineTool` its types. */
 export interface ToolDefinition<I = InputSchema, O = OutputSchema> {
   readonly description: string;
   readonly title?: string;
@@ -30,12 +36,36 @@ export interface ToolDefinition<I = InputSchema, O = OutputSchema> {
   readonly taskSupport?: 'forbidden' | 'optional' | 'required';
 }
 
+/** The same as `addTool` takes it, but for the function. */
+export interface ToolRegistration extends Omit<ToolDefinition, 'inputSchema' | 'outputSchema'> {
+  readonly inputSchema: Readonly<Schema>;
+  readonly outputSchema?: Readonly<Schema>;
+}
+
 /** The arguments a run gets, inferred from the schema: no annotation needed. */
 export type ArgumentsOf<S> =
-  S extends StandardSchema<infer _Input, infer Output> ? Output : S extends JSONSchema ? FromSchema<S> : never;
+  S extends StandardSchema<infer _Input, infer Output> ? Output : S extends JSONSchema ? FromSchema<S, Given> : never;
+
+/** The arguments a client sends: a Standard Schema may change them on their way. */
+export type InputOf<S> = S extends StandardSchema<infer Input> ? Input : ArgumentsOf<S>;
+
+/** What fits the outputSchema: structured content. */
+export type OutputOf<O> = O extends JSONSchema ? FromSchema<O, Given> : unknown;
 
 /** With an outputSchema a run returns what fits it, or a whole CallToolResult; without one, any JSON. */
-export type ReturnOf<O> = O extends JSONSchema ? FromSchema<O> | ToolResult : unknown;
+export type ReturnOf<O> = O extends JSONSchema ? OutputOf<O> | ToolResult<OutputOf<O>> : unknown;
+
+/** Throws where a schema cannot tell its JSON Schema. */
+export function registrationOf({ inputSchema, ...rest }: ToolDefinition): ToolRegistration {
+  return { ...(rest as Omit<ToolRegistration, 'inputSchema'>), inputSchema: jsonSchemaOf(inputSchema) };
+}
+
+function jsonSchemaOf(schema: InputSchema): Schema {
+  if (!isStandardSchema(schema)) return schema as Schema;
+  const { vendor, jsonSchema } = schema['~standard'];
+  if (jsonSchema !== undefined) return jsonSchema.input({ target: 'draft-2020-12' });
+  throw new Error(`${vendor} does not tell its JSON Schema: register the tool with an inputSchema of your own`);
+}
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return typeof schema === 'object' && schema !== null && '~standard' in schema;

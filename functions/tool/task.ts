@@ -1,3 +1,4 @@
+import { answerProblem } from '../tasks/form.ts';
 import type { InputResponse, ToolEvent } from './contract.ts';
 import { TaskEnded } from './errors.ts';
 import type { Amount, Host } from './host.ts';
@@ -22,7 +23,8 @@ export interface Task {
   progress(message: string, amount?: Amount): Promise<void>;
   /**
    * Asks the client and returns the answers, by the same keys. The run ends here and starts anew, from the top, when
-   * all answers are there: so ask before what must happen only once, or do that in a `step`.
+   * all answers are there: so ask before what must happen only once, or do that in a `step`. Each answer fits its
+   * question: one that does not is asked for again.
    */
   requireInput<Q extends Readonly<Record<string, Question<unknown>>>>(
     questions: Q,
@@ -31,8 +33,8 @@ export interface Task {
   setVariable(name: string, value: unknown): void;
   getVariable<T = unknown>(name: string): T | undefined;
   /**
-   * Does something once: what it returned is remembered across rounds and retries, and a later run gets it from there.
-   * A step that throws is not remembered.
+   * Does something once: what it returned is remembered across rounds and retries, and a later run gets it from there,
+   * as JSON carries it. A step that throws is not remembered. Each step of a run needs a name of its own.
    */
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
 }
@@ -50,6 +52,9 @@ export class RoundEnd extends Error {
 export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal, host: Host): Task {
   const { task } = event;
   const asked = new Map<string, number>();
+  const begun = new Set<string>();
+  if (task === undefined) Object.assign(memory.answers, event.inputResponses);
+  const answers = task === undefined ? memory.answers : event.inputResponses;
   const goOn = (alive: boolean) => {
     if (!alive || signal.aborted) throw new TaskEnded();
   };
@@ -66,13 +71,14 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     },
     async requireInput(questions) {
       goOn(true);
-      const names = Object.keys(questions).map((key) => [key, nameOf(key, asked)] as const);
-      const open = names.filter(([, name]) => !Object.hasOwn(event.inputResponses, name));
-      if (open.length > 0) {
-        throw new RoundEnd(Object.fromEntries(open.map(([key, name]) => [name, questions[key] as Question<unknown>])));
-      }
-      const answers = names.map(([key, name]) => [key, event.inputResponses[name] as InputResponse] as const);
-      return Object.fromEntries(answers) as never;
+      const all = Object.entries(questions).map(([key, question]) => {
+        const name = nameOf(key, asked);
+        const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
+        return { key, name, question, given };
+      });
+      const open = all.filter(({ given }) => given === undefined);
+      if (open.length > 0) throw new RoundEnd(Object.fromEntries(open.map(({ name, question }) => [name, question])));
+      return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
     },
     setVariable(name, value) {
       memory.variables[name] = checked(`Variable '${name}'`, value);
@@ -81,14 +87,26 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     getVariable: (name) => memory.variables[name] as never,
     async step(name, work) {
       goOn(true);
+      if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each a name of its own`);
+      begun.add(name);
       if (name in memory.steps) return memory.steps[name] as never;
-      const result = await work();
-      memory.steps[name] = checked(`Step '${name}'`, result);
+      try {
+        memory.steps[name] = checked(`Step '${name}'`, await work());
+      } catch (error) {
+        begun.delete(name);
+        throw error;
+      }
       const text = memoryText(memory);
       if (task !== undefined) goOn(await host.remember(task, text));
       return memory.steps[name] as never;
     },
   };
+}
+
+/** An accepted form without fields may come without content. Nobody has judged what a call without a task brings. */
+function fitting(question: Question<unknown>, answer: InputResponse | undefined): InputResponse | undefined {
+  if (answer === undefined || answerProblem(question, answer) !== undefined) return undefined;
+  return answer.action === 'accept' && answer.content === undefined ? { ...answer, content: {} } : answer;
 }
 
 /** The second time a run asks under the same key it means another question: each has a name of its own. */

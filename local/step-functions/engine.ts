@@ -91,6 +91,10 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   return {
     operations: createOperations({ machines, store, created: now(), now, start, abort }),
     executions: () => store.all().map(snapshot),
+    async closed(arn) {
+      const execution = store.get(arn);
+      if (execution !== undefined) await running.get(execution);
+    },
     async stop() {
       stopped = true;
       const ending = [...running.values()];

@@ -66,6 +66,8 @@ export interface StepFunctions {
   /** StartExecution, DescribeExecution, StopExecution, ListExecutions, GetExecutionHistory, DescribeStateMachine. */
   operations: Record<string, Operation>;
   executions(): ExecutionSnapshot[];
+  /** Resolves once the execution has closed; at once for one that is unknown. */
+  closed(executionArn: string): Promise<void>;
   /** Ends everything that runs, without status changes: the power switch, not StopExecution. */
   stop(): Promise<void>;
 }

@@ -23,13 +23,17 @@ interface Write {
 function text(file: string): string {
   const call = '$write := <write.jsonata>; $failed := <failed.jsonata>; $failed($states.errorOutput.Error, {})';
   const expression = include(file === 'failed.jsonata' ? `(${call})` : `<${file}>`);
-  return expression.replaceAll('${ToolTimeoutSeconds}', '60').replaceAll('${TableName}', 'tasks');
+  return expression
+    .replaceAll('${ToolTimeoutSeconds}', '60')
+    .replaceAll('${TableName}', 'tasks')
+    .replaceAll('${ResultsBucket}', 'results')
+    .replaceAll('<crashes>', "['Runtime.ExitError']");
 }
 
-async function evaluate(file: string, states: object): Promise<Write> {
+async function evaluate(file: string, states: object, RetryCount = 1): Promise<Write> {
   const expression = jsonata(text(file));
   expression.registerFunction('parse', (text: string) => JSON.parse(text) as unknown);
-  const context = { Execution: { Input: input }, State: { RetryCount: 1 } };
+  const context = { Execution: { Input: input }, State: { RetryCount } };
   return JSON.parse(JSON.stringify(await expression.evaluate(undefined, { states: { context, ...states } })));
 }
 const finished = (payload: string, more: object = {}) =>
@@ -113,6 +117,24 @@ describe('finished.jsonata', () => {
   });
 });
 
+describe('a crash of a tool that may be repeated', () => {
+  const crash = '{"errorType":"Runtime.ExitError","errorMessage":"exit status 1"}';
+  const attempt = (RetryCount: number, payload = crash) =>
+    evaluate('finished.jsonata', { result: { Payload: payload, FunctionError: 'Unhandled' } }, RetryCount);
+
+  test('is an error of the state, to be retried; the third time it fails the task with its reason', async () => {
+    await expect(attempt(0)).rejects.toMatchObject({ code: 'D3137' });
+    await expect(attempt(1)).rejects.toMatchObject({ code: 'D3137' });
+    expect(JSON.parse((await attempt(2)).values[':error']?.S ?? '')).toMatchObject({
+      data: { reason: 'Runtime.ExitError' },
+    });
+  });
+
+  test('an exception is no crash: it fails the task at once', async () => {
+    expect((await attempt(0, '{"errorType":"TypeError"}')).values[':status']).toEqual({ S: 'failed' });
+  });
+});
+
 describe('failed.jsonata', () => {
   test.each([
     ['States.Timeout', 'The tool ran out of its time'],
@@ -130,7 +152,7 @@ describe('tool-event.jsonata and run-timeout.jsonata', () => {
     expect(await evaluate('tool-event.jsonata', {})).toEqual({
       name: 'x',
       arguments: { n: 9007199254740991 },
-      task: { taskId: 't', owner: 'o', table: 'tasks', round: 2, attempt: 1, deadline: 1_000 },
+      task: { taskId: 't', owner: 'o', table: 'tasks', results: 'results', round: 2, attempt: 1, deadline: 1_000 },
       accepts: ['elicitation/create'],
       inputResponses: { a: { action: 'accept' } },
       requestState: null,
@@ -144,16 +166,19 @@ describe('tool-event.jsonata and run-timeout.jsonata', () => {
 
 describe('definition', () => {
   test('side effects happen at most once: only surely unexecuted runs are retried, unless the tool allows more', () => {
-    const errors = (repeatable: boolean) => JSON.parse(definition(repeatable)).States.Run.Retry[0].ErrorEquals;
-    expect(errors(false)).toEqual(['Lambda.TooManyRequestsException']);
-    expect(errors(true)).toContain('Lambda.ServiceException');
+    const retries = (repeatable: boolean) =>
+      JSON.parse(definition(repeatable)).States.Run.Retry.map((retry: { ErrorEquals: string[] }) => retry.ErrorEquals);
+    expect(retries(false)).toEqual([['Lambda.TooManyRequestsException']]);
+    expect(retries(true)[0]).toContain('Lambda.ServiceException');
+    expect(retries(true)[1]).toEqual(['States.QueryEvaluationError']);
+    expect(definition(false)).toContain('$value.errorType in []');
   });
 
   test('nothing is left to fill in but the substitutions of CloudFormation', () => {
     const text = definition(false);
     expect(text).not.toMatch(/<[a-z ]+(\.jsonata)?>/);
     expect(new Set(text.match(/\$\{\w+\}/g))).toEqual(
-      new Set(['${FunctionArn}', '${TableName}', '${ToolTimeoutSeconds}']),
+      new Set(['${FunctionArn}', '${ResultsBucket}', '${TableName}', '${ToolTimeoutSeconds}']),
     );
   });
 });

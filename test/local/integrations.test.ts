@@ -21,7 +21,15 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
       return { statusCode: 200, payload: '{"done":true}', executedVersion: '$LATEST', ...answer };
     },
   };
-  const options = { lambda, endpoint, region: 'us-east-1', calls, now: Date.now, callerOf: () => 'TheRole' };
+  const options = {
+    lambda,
+    endpoint,
+    region: 'us-east-1',
+    calls,
+    now: Date.now,
+    callerOf: () => 'TheRole',
+    closed: async () => {},
+  };
   const integration = createIntegrations(options)[resource];
   const { signal } = new AbortController();
   const rest = { executionArn: 'e', stateMachineArn: 'm', roleArn: 'r', signal };

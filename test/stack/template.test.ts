@@ -2,7 +2,7 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { anonymous, McpTaskServer, type ToolProps } from '../../lib/index.ts';
+import { anonymous, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
 import { definition } from '../../lib/tool-workflow.ts';
 
 const schema = { type: 'object' };
@@ -122,7 +122,7 @@ describe('the template', () => {
 });
 
 describe('a wrong registration fails at synth, with the name of the tool', () => {
-  const wrong: [string, string, Partial<ToolProps>, RegExp][] = [
+  const wrong: [string, string, Partial<FunctionToolProps>, RegExp][] = [
     ['a name clients refuse', 'no spaces', {}, /'no spaces': a name is/],
     ['no description', 'x', { description: ' ' }, /'x': give it a description/],
     ['not an object', 'x', { inputSchema: { type: 'string' } }, /'x': inputSchema.type/],

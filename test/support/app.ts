@@ -3,13 +3,17 @@ import { anonymous, McpTaskServer, ToolFunction } from '../../lib/index.ts';
 
 /** The app most tests run against: one function that serves every tool of ./tools.ts. */
 const stack = new Stack(new App(), 'Test');
-const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(60) });
-// The brief variant: windows and holds of one second.
-const brief = process.env.MCP_TEST_BRIEF === '1';
+const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(300) });
+// The brief variant: windows and holds of so many seconds.
+const brief = process.env.MCP_TEST_BRIEF;
 const server = new McpTaskServer(stack, 'Server', {
   auth: anonymous(),
   removalPolicy: RemovalPolicy.DESTROY,
-  ...(brief && { inlineWindow: Duration.seconds(1), holdCap: Duration.seconds(1), maxTtl: Duration.hours(1) }),
+  ...(brief && {
+    inlineWindow: Duration.seconds(Number(brief)),
+    holdCap: Duration.seconds(Number(brief)),
+    maxTtl: Duration.hours(1),
+  }),
 });
 
 const any = { type: 'object' } as const;
@@ -60,6 +64,13 @@ server.addTool('slow_promise', {
   description: 'Keeps its outputSchema, later',
   outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
 });
+server.addTool('charge_then_crash', {
+  ...optional,
+  description: 'May be repeated',
+  annotations: { idempotentHint: true },
+});
+server.addTool('charge_once', { ...optional, description: 'May not be repeated' });
+server.addTool('spin', { ...optional, description: 'Works until it is told to stop' });
 server.addTool('with_header', {
   handler,
   description: 'An argument that travels in a header, too',

@@ -1,6 +1,7 @@
+import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolEvent, ToolReturn } from '../../functions/tool/contract.ts';
-import { reportProgress } from '../../functions/tool/progress.ts';
+import { defineTool, reportProgress } from '../../functions/tool/index.ts';
 
 type Tool = (event: ToolEvent) => Promise<ToolReturn> | ToolReturn;
 
@@ -22,6 +23,29 @@ function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn 
   if (answer !== undefined) return { answer, requestState, round: task?.round };
   return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
 }
+
+/** Charges by appending to a file, so that a test in another process can count; crashes as often as it is told. */
+const chargeThenCrash = defineTool(
+  {
+    description: 'd',
+    inputSchema: { type: 'object', properties: { file: { type: 'string' }, crashes: { type: 'integer' } } },
+  },
+  async ({ file = '', crashes = 0 }, task) => {
+    await task.step('charge', () => appendFile(file, 'charged\n'));
+    if (task.attempt < crashes) process.exit(1);
+    return { attempt: task.attempt };
+  },
+);
+
+/** Works without a report until its signal tells it to stop, and says so in a file. */
+const spin = defineTool(
+  { description: 'd', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
+  async ({ file = '' }, task) => {
+    while (!task.signal.aborted) await sleep(10);
+    await appendFile(file, `stopped ${Date.now()}\n`);
+    return null;
+  },
+);
 
 /** Small tools for tests: each does exactly what its arguments say. */
 const tools: Record<string, Tool> = {
@@ -62,6 +86,13 @@ const tools: Record<string, Tool> = {
     const params = { messages: [{ role: 'user', content: { type: 'text', text: 'A poem' } }], maxTokens: 10 };
     return { inputRequests: { poem: { method: 'sampling/createMessage', params } } };
   },
+  async charge_then_crash(event) {
+    return chargeThenCrash(event);
+  },
+  charge_once(event) {
+    return chargeThenCrash(event);
+  },
+  spin: (event) => spin(event),
   ask_first: ({ inputResponses, task }) => ({ who: inputResponses.who, round: task?.round }),
   broken_promise: () => ({ content: [], structuredContent: { n: 'not a number' } }),
   async slow_promise() {

@@ -7,6 +7,7 @@ import { askFirst, create, createRefused, fail } from '../../tasks/transitions.t
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
 import { stopWork } from '../cancel.ts';
+import { kindOf } from '../capabilities.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isObject } from '../jsonrpc.ts';
 import type { ToolEntry } from '../manifest.ts';
@@ -55,6 +56,14 @@ export async function startTask(
   const fresh = record === made;
   if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
   if (tool.askFirst !== undefined && first === undefined) {
+    const kinds = Object.values(tool.askFirst)
+      .map(kindOf)
+      .filter((kind) => !call.accepts.includes(kind));
+    if (kinds.length > 0) {
+      const message = 'The tool needs input of a kind that the client did not declare it can give';
+      const error = { code: -32603, message, data: { reason: 'InputNotSupported', kinds } };
+      return (await server.store.apply(record, fail(error, server.now()))) ?? record;
+    }
     const asked = JSON.stringify({ inputRequests: tool.askFirst });
     const waiting = await server.store.apply(record, askFirst(record, asked, args, server.now()));
     return waiting ?? record;

@@ -1,15 +1,17 @@
-import { InvalidParams } from '../../tasks/errors.ts';
+import { InvalidParams, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { ToolResult } from '../../tool/contract.ts';
 import { cancelTask } from '../cancel.ts';
 import { isObject } from '../jsonrpc.ts';
+import { withState } from '../machine-progress.ts';
 import type { ToolEntry } from '../manifest.ts';
 import type { Call, Server } from '../server.ts';
+import { withResult } from '../stored-result.ts';
 import { watch } from '../stream/watch.ts';
 import { findTask, view } from '../task-view.ts';
-import { toolResult } from '../wire/tool-result.ts';
+import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /** Tools of the server itself, for clients that know no tasks: the model polls (design section 7). */
 interface HelperTool {
@@ -64,7 +66,7 @@ export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
       }),
       call: async (call: Call, server: Server) => {
         const { record } = await cancelTask(call.principal, argumentsOf(call).taskId, server);
-        return call.wire.toolResult(report(record, server));
+        return call.wire.toolResult(await report(record, server));
       },
     },
   ].map((tool) => [tool.entry.name, tool]),
@@ -77,9 +79,24 @@ async function getTaskResult(call: Call, server: Server): Promise<object> {
   }
   const first = await findTask(call.principal, id, server);
   for await (const record of watch(first, server.now() + waitSeconds * 1_000, server)) {
-    if (record !== undefined && record.status !== 'working') return call.wire.toolResult(report(record, server));
+    if (record === undefined || record.status === 'working') continue;
+    return call.wire.toolResult(await report(record, server));
   }
-  return call.wire.toolResult(report(await findTask(call.principal, id, server), server));
+  return call.wire.toolResult(await report(await findTask(call.principal, id, server), server));
+}
+
+/** What is wrong with the arguments is for the model to read, like any tool's (A-14, X-21). */
+export async function callHelper(helper: HelperTool, call: Call, server: Server): Promise<object> {
+  if (call.wire.era === 'legacy' && call.tasks && call.params.task !== undefined) {
+    throw new NotSupportedByTool(`Tool ${helper.entry.name} cannot run as a task`);
+  }
+  argumentsOf(call);
+  try {
+    return await helper.call(call, server);
+  } catch (error) {
+    if (error instanceof InvalidParams) return call.wire.toolResult(errorResult(error.message));
+    throw error;
+  }
 }
 
 function argumentsOf({ params }: Call): Record<string, unknown> {
@@ -89,7 +106,8 @@ function argumentsOf({ params }: Call): Record<string, unknown> {
 }
 
 /** One shape for every status, so that a model can rely on it; the tool's own content comes with it. */
-function report(record: TaskRecord, server: Server): ToolResult {
+async function report(found: TaskRecord, server: Server): Promise<ToolResult> {
+  const record = await withState(await withResult(found, server), server);
   const { taskId: id, status, statusMessage: message } = record;
   const over = isTerminal(status);
   const structured = {

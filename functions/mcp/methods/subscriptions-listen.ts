@@ -1,11 +1,13 @@
 import { InvalidParams, MissingClientCapability } from '../../tasks/errors.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { TaskKey } from '../../tasks/record.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import { isObject, resultMessage } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';
+import { withState } from '../machine-progress.ts';
 import type { Call, Method, Server } from '../server.ts';
+import { withResult } from '../stored-result.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../stream/sse.ts';
 import { present, view } from '../task-view.ts';
 import { TASKS_EXTENSION } from '../versions.ts';
@@ -25,41 +27,48 @@ export const subscriptionsListen: Method = async (call, server) => {
     throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
   }
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
-  return new EventStream(listen(call, keys, true, server));
+  // An outage shows before the stream begins: its acknowledgement would be a guess.
+  const found = keys.length === 0 ? [] : await server.store.getMany(keys);
+  return new EventStream(listen(call, found, true, server));
 };
 
-async function* listen(call: Call, keys: readonly TaskKey[], asked: boolean, server: Server): AsyncGenerator<string> {
+const stateOf = ({ status, updatedAt }: TaskRecord): string => `${status} ${updatedAt}`;
+
+/** `found`: the tasks asked for, as they are now; unknown and foreign ones are not among them (E-25). */
+async function* listen(
+  call: Call,
+  found: readonly TaskRecord[],
+  acknowledge: boolean,
+  server: Server,
+): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
+  const failed = (error: unknown) => logUnexpected(error, call.method);
   const sent = new Map<string, string>();
-  let open: readonly TaskKey[] = keys;
+  let open = found.flatMap((record) => present(record, server) ?? []);
+  let records: readonly TaskRecord[] = open;
   let quietSince = server.now();
-  try {
-    for (let first = true; ; first = false) {
-      const records = open.length === 0 ? [] : await server.store.getMany(open);
-      const now = server.now();
-      const seen = records.flatMap((record) => present(record, server) ?? []);
-      // Unknown and foreign ids are left out of the acknowledgement (E-25), which comes before all else (D-29).
-      if (first) {
-        open = seen;
-        yield messageFrame(acknowledged(call.id, asked ? seen.map(({ taskId }) => taskId) : undefined));
-      }
-      for (const record of seen) {
-        const state = `${record.status} ${record.updatedAt}`;
-        if (sent.get(record.taskId) === state) continue;
-        sent.set(record.taskId, state);
-        yield messageFrame(taskNotification(call.id, view(record, server)));
-        quietSince = now;
-      }
-      open = open.filter(({ taskId }) => !seen.some((record) => record.taskId === taskId && isTerminal(record.status)));
-      if (now >= until || (keys.length > 0 && open.length === 0)) break;
-      if (now - quietSince >= QUIET) {
-        quietSince = now;
-        yield KEEP_ALIVE;
-      }
-      await server.sleep(Math.min(PACE, until - now));
+  yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
+  for (;;) {
+    const there = records.flatMap((record) => present(record, server) ?? []);
+    const seen = await Promise.all(there.map((record) => withState(record, server)));
+    for (const record of seen.filter((task) => sent.get(task.taskId) !== stateOf(task))) {
+      // Not told of now, told of at a later look: a result that could not be fetched.
+      const shown = await withResult(record, server).catch(failed);
+      if (shown === undefined) continue;
+      sent.set(record.taskId, stateOf(record));
+      yield messageFrame(taskNotification(call.id, view(shown, server)));
+      quietSince = server.now();
     }
-  } catch (error) {
-    logUnexpected(error, call.method);
+    const over = seen.filter((task) => isTerminal(task.status) && sent.get(task.taskId) === stateOf(task));
+    open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
+    const now = server.now();
+    if (now >= until || (found.length > 0 && open.length === 0)) break;
+    if (now - quietSince >= QUIET) {
+      quietSince = now;
+      yield KEEP_ALIVE;
+    }
+    await server.sleep(Math.min(PACE, until - now));
+    records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }

@@ -1,5 +1,11 @@
+import { withState } from '../machine-progress.ts';
 import type { Method } from '../server.ts';
+import { withResult, withStatus } from '../stored-result.ts';
 import { loadTask, view } from '../task-view.ts';
 
-/** Both eras, each in its own shape (C-14, E-11). */
-export const tasksGet: Method = async (call, server) => call.wire.task(view(await loadTask(call, server), server));
+/** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
+export const tasksGet: Method = async (call, server) => {
+  const record = await withState(await loadTask(call, server), server);
+  const shown = call.wire.era === 'modern' ? await withResult(record, server) : await withStatus(record, server);
+  return call.wire.task(view(shown, server));
+};

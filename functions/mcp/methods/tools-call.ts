@@ -12,14 +12,14 @@ import { TASKS_EXTENSION } from '../versions.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
 import { callDirectly, deliver } from './delivery.ts';
-import { helperTools } from './helper-tools.ts';
+import { callHelper, helperTools } from './helper-tools.ts';
 
 /** Both eras: who gets a task and who a plain result (design section 7, F-10). */
 export const toolsCall: Method = async (call, server) => {
   const { name } = call.params;
   if (typeof name !== 'string') throw new InvalidParams('name must be a string');
   const helper = server.manifest.helperTools ? helperTools.get(name) : undefined;
-  if (helper !== undefined) return helper.call(call, server);
+  if (helper !== undefined) return callHelper(helper, call, server);
   const tool = server.tools.get(name);
   if (tool === undefined) throw new InvalidParams(`Unknown tool: ${name.slice(0, 128)}`);
 

@@ -5,6 +5,7 @@ import { inputRequired } from '../input-required.ts';
 import { errorMessage, type RequestId, resultMessage } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';
 import type { Call, Server } from '../server.ts';
+import { withResult } from '../stored-result.ts';
 import { callResult, terminalResult } from '../terminal-result.ts';
 import { windowClosed } from '../window-closed.ts';
 import { relatedResult } from '../wire/2025-11-25.ts';
@@ -26,8 +27,11 @@ export function answerDue(
     };
   }
   if (isTerminal(record.status)) {
-    if (held.delivers === 'result') return () => relatedResult(record, terminalResult(record));
-    return () => call.wire.toolResult(call.wire.era === 'modern' ? callResult(record) : terminalResult(record));
+    return async () => {
+      const shown = await withResult(record, server);
+      if (held.delivers === 'result') return relatedResult(shown, terminalResult(shown));
+      return call.wire.toolResult(call.wire.era === 'modern' ? callResult(shown) : terminalResult(shown));
+    };
   }
   if (held.delivers === 'result') return undefined;
   if (record.status === 'input_required') {

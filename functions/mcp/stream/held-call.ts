@@ -21,6 +21,10 @@ export interface HeldCall {
   /** The last progress value sent, and the `updatedAt` of the record it came from. */
   readonly progress: number;
   readonly seenAt: number;
+  /** Differs on every connection. */
+  readonly stream: string;
+  /** Its answer has been sent: nothing is left to resume. */
+  readonly answered?: true;
   /** Makes each event id unique (B-11). */
   readonly sequence: number;
 }
@@ -39,6 +43,7 @@ export function holdFor(call: Call, record: TaskRecord, delivers: HeldCall['deli
     ...(progressToken !== undefined && { progressToken }),
     progress: -1,
     seenAt: record.createdAt,
+    stream: '',
     sequence: 0,
   };
 }

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { taskKey } from '../../tasks/ids.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { withState } from '../machine-progress.ts';
 import type { Call, Server } from '../server.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { type HeldCall, sealHeld } from './held-call.ts';
@@ -18,7 +20,7 @@ const RETRY = 1_000;
  */
 export async function* hold(start: HeldCall, call: Call, server: Server): AsyncGenerator<string> {
   const resumable = call.wire.era === 'legacy';
-  let held = start;
+  let held: HeldCall = { ...start, stream: randomUUID() };
   const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
     held = { ...held, ...change, sequence: held.sequence + 1 };
     const id = resumable ? await sealHeld(call, held, server) : undefined;
@@ -29,20 +31,24 @@ export async function* hold(start: HeldCall, call: Call, server: Server): AsyncG
     const key = taskKey(call.principal, held.taskId);
     if (key === undefined) return;
     const level = resumable ? await server.store.logLevel(key.owner) : undefined;
-    const until = server.now() + server.manifest.holdCap;
+    // What cannot be resumed is held as long as its answer may take.
+    const cap = server.now() + server.manifest.holdCap;
+    const until = resumable ? cap : Math.max(cap, held.closesAt);
     let quietSince = server.now();
     yield await send(undefined);
-    for await (const record of watch(key, until, server)) {
+    for await (const seen of watch(key, until, server)) {
+      const record = seen && (await withState(seen, server));
       const answer = answerDue(record, held, call, server);
       if (record !== undefined && record.updatedAt > held.seenAt && record.status === 'working') {
         const progress = progressMessage(held, record);
-        if (progress) yield await send(progress.message, { progress: progress.value });
         const log = logMessage(level, record);
-        if (log) yield await send(log);
+        const mark = { seenAt: record.updatedAt };
+        if (progress) yield await send(progress.message, { progress: progress.value, ...(!log && mark) });
+        if (log) yield await send(log, mark);
         held = { ...held, seenAt: record.updatedAt };
         quietSince = server.now();
       }
-      if (answer) return yield messageFrame(await answerMessage(held.id, answer));
+      if (answer) return yield await send(await answerMessage(held.id, answer), { answered: true });
       for (const { message, askedAs } of await questionsFor(held, record as TaskRecord, call, server)) {
         yield await send(message, { asked: [...held.asked, askedAs] });
         quietSince = server.now();

@@ -33,9 +33,14 @@ export async function questionsFor(
   if (call.wire.era !== 'legacy') return [];
   const questions: Question[] = [];
   for (const [key, request] of Object.entries(outstanding(record))) {
-    const askedAs = `${key}#${record.refused ?? 0}`;
+    const askedAs = `${key}#${record.refused?.[key] ?? 0}`;
     if (held.asked.includes(askedAs) || !call.accepts.includes(kindOf(request))) continue;
-    const content: QuestionId & { stream: number } = { taskId: record.taskId, key, stream: held.sequence };
+    const content: QuestionId & { stream: string; sequence: number } = {
+      taskId: record.taskId,
+      key,
+      stream: held.stream,
+      sequence: held.sequence,
+    };
     const id = await server.signer.seal(questionPurpose(call), { ...content, at: server.now() });
     const params = questionParams(request, record, key, held.delivers === 'result');
     questions.push({ message: { jsonrpc: '2.0', id, method: request.method, params }, askedAs });

@@ -23,15 +23,17 @@ export function primingFrame(id: string, retry: number): string {
 /** Keeps proxies from taking a quiet stream for a dead one. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 
+/** No proxy may keep a frame back (requirements 1.3). */
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+} as const;
+
 export function streamReply({ frames }: EventStream, headers: Readonly<Record<string, string>>): HttpReply {
   return {
     status: 200,
-    headers: {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-      ...headers,
-    },
+    headers: { ...STREAM_HEADERS, ...headers },
     body: Readable.from(frames, { objectMode: false }),
   };
 }

@@ -1,6 +1,18 @@
 import type { TaskRecord } from '../../tasks/record.ts';
+import { storedResult } from '../../tasks/result-ref.ts';
+import {
+  type Check,
+  has,
+  isBase64,
+  isInteger,
+  isNumber,
+  isObject,
+  isString,
+  isUri,
+  listOf,
+  oneOf,
+} from '../../tasks/shape.ts';
 import type { ContentBlock, ToolResult } from '../../tool/contract.ts';
-import { isObject } from '../jsonrpc.ts';
 
 /** What a tool returned, as the CallToolResult it stands for (design section 8): any other JSON becomes text, too. */
 export function toolResult(text: string): ToolResult {
@@ -32,29 +44,35 @@ function isResult({ content, ...rest }: Record<string, unknown>): boolean {
   return Array.isArray(content) && content.every(isBlock);
 }
 
-function isBlock(block: unknown): boolean {
-  if (!isObject(block)) return false;
-  switch (block.type) {
-    case 'text':
-      return typeof block.text === 'string';
-    case 'image':
-    case 'audio':
-      return isBase64(block.data) && typeof block.mimeType === 'string';
-    case 'resource_link':
-      return isUri(block.uri) && typeof block.name === 'string';
-    case 'resource': {
-      const { resource } = block;
-      return (
-        isObject(resource) && isUri(resource.uri) && (typeof resource.text === 'string' || isBase64(resource.blob))
-      );
-    }
-    default:
-      return false;
-  }
-}
-
-const isUri = (value: unknown) => typeof value === 'string' && URL.canParse(value);
-const isBase64 = (value: unknown) => typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+const common = {
+  annotations: has(
+    {},
+    {
+      audience: listOf(oneOf('user', 'assistant')),
+      priority: (value) => isNumber(value) && Number(value) >= 0 && Number(value) <= 1,
+      lastModified: isString,
+    },
+  ),
+  _meta: isObject,
+};
+const resource = { mimeType: isString, _meta: isObject };
+const media = has({ data: isBase64, mimeType: isString }, common);
+const linked = { title: isString, description: isString, mimeType: isString, size: isInteger, icons: listOf(isObject) };
+/** The content blocks that both revisions publish. */
+const BLOCKS: Readonly<Record<string, Check>> = {
+  text: has({ text: isString }, common),
+  image: media,
+  audio: media,
+  resource_link: has({ uri: isUri, name: isString }, { ...common, ...linked }),
+  resource: has(
+    {
+      resource: (value) =>
+        has({ uri: isUri, text: isString }, resource)(value) || has({ uri: isUri, blob: isBase64 }, resource)(value),
+    },
+    common,
+  ),
+};
+const isBlock: Check = (block) => isObject(block) && (BLOCKS[String(block.type)]?.(block) ?? false);
 
 export function errorResult(text: string): ToolResult {
   return { content: [textBlock(text)], isError: true };
@@ -62,7 +80,9 @@ export function errorResult(text: string): ToolResult {
 
 /** A line for people about a task whose result is an error (C-29). */
 export function errorSummary(record: TaskRecord): string {
-  const first = toolResult(record.result ?? 'null').content.find((block) => block.type === 'text')?.text;
+  const { result = 'null' } = record;
+  const content = storedResult(result) === undefined ? toolResult(result).content : [];
+  const first = content.find((block) => block.type === 'text')?.text;
   return typeof first === 'string' && first !== '' ? first.slice(0, 500) : 'The tool reported an error';
 }
 

@@ -78,6 +78,12 @@ export function fakeServer(over: Partial<Server> = {}) {
         did.push('stop');
       },
     },
+    results: {
+      async get() {
+        throw new Error('nothing is stored');
+      },
+    },
+    currentState: async () => undefined,
     async invoke() {
       did.push('invoke');
       return { text: '"hi"' };

@@ -53,6 +53,7 @@ function recordHost(): Host & { alive_: boolean; memory?: string } {
       return host.alive_;
     },
     recall: async () => host.memory,
+    keep: async (_task: unknown, result: unknown) => result,
   };
   return host as Host & { alive_: boolean; memory?: string };
 }
@@ -71,7 +72,9 @@ describe('types', () => {
     defineTool(words, () => ({ words: 'one' }));
     // @ts-expect-error words is missing
     defineTool(words, () => ({}));
-    defineTool(words, (): ToolResult => ({ content: [] }));
+    defineTool(words, (): ToolResult<{ words: number }> => ({ content: [], structuredContent: { words: 1 } }));
+    // @ts-expect-error words is a number in structured content, too
+    defineTool(words, () => ({ content: [], structuredContent: { words: 'one' } }));
   });
 
   test('a Standard Schema gives the output type of its library, defaults included', () => {

@@ -1,0 +1,31 @@
+import { signedRequests } from '../tasks/signed-request.ts';
+import type { ToolEntry } from './manifest.ts';
+import type { Server } from './server.ts';
+
+/** The longest a direct call may take, and a little more: its own timeout comes first. */
+const PATIENCE = 55_000;
+
+/**
+ * Invokes forbidden tools. One attempt only: a tool without a task has no record that could tell a repeated side
+ * effect. `functions` are their ARNs.
+ */
+export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): Server['invoke'] {
+  const region = env.AWS_REGION ?? '';
+  const origin = env.AWS_ENDPOINT_URL_LAMBDA ?? env.AWS_ENDPOINT_URL ?? `https://lambda.${region}.amazonaws.com`;
+  const request = signedRequests('lambda', new URL(origin), region, PATIENCE);
+  return async (tool: ToolEntry, event: string) => {
+    const path = `/2015-03-31/functions/${encodeURIComponent(functions[tool.function ?? 0] ?? '')}/invocations`;
+    const abortSignal = AbortSignal.timeout(tool.timeout);
+    try {
+      const { status, headers, body } = await request({ method: 'POST', path, body: Buffer.from(event) }, abortSignal);
+      const text = body.toString() || 'null';
+      if (status !== 200) throw new Error(`Lambda answered ${status} ${headers['x-amzn-errortype'] ?? ''}`);
+      if (headers['x-amz-function-error'] === undefined) return { text };
+      const { errorType } = JSON.parse(text) as { errorType?: string };
+      return { error: errorType ?? 'Lambda.Unknown' };
+    } catch (error) {
+      if (abortSignal.aborted) return { error: 'timeout' };
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,77 @@
+import type { ExecutionState } from '../tasks/execution-history.ts';
+import { executionName } from '../tasks/ids.ts';
+import type { TaskKey, TaskRecord } from '../tasks/record.ts';
+import type { Server } from './server.ts';
+
+/** How often one execution is asked about: its account is allowed 20 such questions a second. */
+const PACE = 2_000;
+/** The same after a question that was not answered. */
+const PAUSE = 10_000;
+/** Executions remembered in one container. */
+const MOST = 1_000;
+
+/**
+ * A record as it is about to be shown: while a state machine does the work, the name of the state it is in is the
+ * status message, and a new state is a change (design section 5). What the tool reported itself comes first.
+ */
+export async function withState(record: TaskRecord, server: Server): Promise<TaskRecord> {
+  const stateMachine = server.tools.get(record.tool)?.entry.stateMachine;
+  if (stateMachine === undefined || record.status !== 'working' || record.statusMessage !== undefined) return record;
+  const state = await server.currentState(record, stateMachine);
+  if (state === undefined) return record;
+  return { ...record, statusMessage: state.name, updatedAt: Math.max(record.updatedAt, state.enteredAt) };
+}
+
+/** The executions that do the work of tasks; `machines` are the names of the state machines. */
+export function machineStates(
+  machines: readonly string[],
+  machineArnPrefix: string,
+  look: (executionArn: string) => Promise<ExecutionState | undefined>,
+  now: () => number,
+): Server['currentState'] {
+  const prefix = machineArnPrefix.replace(/:stateMachine:.*$/, ':execution:');
+  const states = remembered(look, now);
+  return ({ taskId, round }: TaskKey & { readonly round: number }, stateMachine) =>
+    states(`${prefix}${machines[stateMachine]}:${executionName(taskId, round)}`);
+}
+
+interface Look {
+  readonly state: Promise<ExecutionState | undefined>;
+  until: number;
+}
+
+/** What was seen last is the answer for a while, and again whenever a new look fails: progress is worth no error. */
+function remembered(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
+  const looks = new Map<string, Look>();
+  return (executionArn: string): Promise<ExecutionState | undefined> => {
+    const last = looks.get(executionArn);
+    if (last !== undefined && now() < last.until) return last.state;
+    const next: Look = { state: lookAgain(), until: now() + PACE };
+    // At the end of the map: the first is the one that nobody has asked for the longest.
+    looks.delete(executionArn);
+    looks.set(executionArn, next);
+    for (const [oldest] of looks) {
+      if (looks.size <= MOST) break;
+      looks.delete(oldest);
+    }
+    return next.state;
+
+    async function lookAgain(): Promise<ExecutionState | undefined> {
+      const before = await last?.state;
+      try {
+        return later(before, await look(executionArn));
+      } catch (error) {
+        // Not there yet: it is started by a workflow that has been started itself just now.
+        if ((error as Error).name !== 'ExecutionDoesNotExist') next.until = now() + PAUSE;
+        return before;
+      }
+    }
+  };
+}
+
+/** Back in a state around the one before it, an execution is there since now, not since it entered it first. */
+function later(before: ExecutionState | undefined, found: ExecutionState | undefined): ExecutionState | undefined {
+  if (before === undefined || found === undefined) return found ?? before;
+  if (found.name === before.name) return before;
+  return { name: found.name, enteredAt: Math.max(found.enteredAt, before.enteredAt + 1) };
+}

@@ -1,0 +1,36 @@
+import { InternalError } from '../tasks/errors.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { type StoredResult, storedResult } from '../tasks/result-ref.ts';
+import type { Server } from './server.ts';
+import { judged } from './task-view.ts';
+
+/**
+ * A record whose result is about to be shown, with the result itself in the place of a reference to it (design section
+ * 8), judged like any other. Only who shows a result calls this: a list never fetches one.
+ */
+export async function withResult(record: TaskRecord, server: Server): Promise<TaskRecord> {
+  const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
+  if (stored === undefined) return record;
+  return judged({ ...record, result: await fetchResult(record, stored, server) }, server);
+}
+
+/** As withResult where only the status is shown, which depends on the result only if there is something to judge (A-19). */
+export async function withStatus(record: TaskRecord, server: Server): Promise<TaskRecord> {
+  return server.tools.get(record.tool)?.validateOutput === undefined ? record : withResult(record, server);
+}
+
+/** The task is as it was, whatever S3 does: only this request fails, and says how to try again without a second call. */
+async function fetchResult(record: TaskRecord, { bytes, ...run }: StoredResult, server: Server): Promise<string> {
+  try {
+    const text = await server.results.get({ ...record, ...run });
+    if (Buffer.byteLength(text) === bytes) return text;
+    throw new Error('It does not have as many bytes as the record says');
+  } catch (error) {
+    const { name, message } = error as Error;
+    console.error(JSON.stringify({ event: 'result_unavailable', tool: record.tool, error: name, message }));
+    throw new InternalError(
+      `The result of task ${record.taskId} cannot be read at the moment: ask for it again, the task itself is complete`,
+      { reason: 'ResultUnavailable', taskId: record.taskId },
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { AwsError } from '../aws-error.ts';
+import type { RestRequest, RestService } from '../rest.ts';
+import type { BucketResource } from '../specs.ts';
+import type { WireResponse } from '../wire.ts';
+import { isExpired } from './lifecycle.ts';
+import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
+import { checkBody, refuseUnknown, type Target, targetOf } from './request.ts';
+
+/** S3 as far as tasks need it: single objects of the template's buckets, and their expiry. */
+export interface S3 {
+  readonly service: RestService;
+  /** Removes expired objects now; answers how many. */
+  sweep(): number;
+  stop(): void;
+}
+
+export interface S3Options {
+  readonly buckets: readonly BucketResource[];
+  /** In memory without it. */
+  readonly dataDir?: string | undefined;
+  readonly now: () => number;
+  /** How often expired objects are removed. */
+  readonly sweepMs: number;
+  readonly onError: (message: string) => void;
+}
+
+type Operation = (target: Target, objects: Objects, request: RestRequest, now: number) => WireResponse;
+
+const OPERATIONS: Readonly<Record<string, readonly [name: string, run: Operation]>> = {
+  PUT: ['PutObject', putObject],
+  GET: ['GetObject', getObject],
+  HEAD: ['HeadObject', headObject],
+  DELETE: ['DeleteObject', deleteObject],
+};
+const DEFAULT_TYPE = 'binary/octet-stream';
+
+export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options): S3 {
+  const stored = new Map(
+    buckets.map((bucket) => {
+      const objects = dataDir === undefined ? objectsInMemory() : objectsInFolder(join(dataDir, 's3', bucket.name));
+      return [bucket.name, { bucket, objects }] as const;
+    }),
+  );
+
+  const handle = (request: RestRequest): WireResponse => {
+    const target = targetOf(request);
+    refuseUnknown(request);
+    const [, run] = OPERATIONS[request.method] ?? [];
+    if (run === undefined || target.key === '') {
+      const what = `${request.method} of ${target.key === '' ? 'a bucket' : 'an object'}`;
+      throw new AwsError('NotImplemented', `the embedded cloud does not know ${what}`, 501);
+    }
+    const found = stored.get(target.bucket);
+    if (!found) throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', 404);
+    return run(target, found.objects, request, now());
+  };
+  const sweep = (): number => {
+    const at = now();
+    let removed = 0;
+    for (const { bucket, objects } of stored.values()) {
+      for (const facts of objects.all().filter((object) => isExpired(object, bucket.expirations, at))) {
+        objects.remove(facts.key);
+        removed++;
+      }
+    }
+    return removed;
+  };
+  const timer = setInterval(() => {
+    try {
+      sweep();
+    } catch (error) {
+      onError(`the S3 sweep failed: ${String(error)}`);
+    }
+  }, sweepMs).unref();
+
+  return {
+    service: {
+      name: 's3',
+      operation: ({ method }) => OPERATIONS[method]?.[0] ?? method,
+      input: (request) => ({ Bucket: targetOf(request).bucket, Key: targetOf(request).key }),
+      handle: async (request) => {
+        try {
+          return handle(request);
+        } catch (error) {
+          return xmlError(error, request);
+        }
+      },
+    },
+    sweep,
+    stop: () => clearInterval(timer),
+  };
+}
+
+function putObject({ key }: Target, objects: Objects, request: RestRequest, now: number): WireResponse {
+  checkBody(request);
+  const { body, headers } = request;
+  const etag = `"${createHash('md5').update(body).digest('hex')}"`;
+  const type = headers['content-type'] ?? DEFAULT_TYPE;
+  objects.write({ key, type, etag, bytes: body.length, modifiedAt: now }, body);
+  return { status: 200, headers: { etag }, body: '' };
+}
+
+function getObject({ key }: Target, objects: Objects): WireResponse {
+  const facts = existing(key, objects);
+  return { status: 200, headers: headersOf(facts), body: objects.read(key) };
+}
+
+function headObject({ key }: Target, objects: Objects): WireResponse {
+  return { status: 200, headers: headersOf(existing(key, objects)), body: '' };
+}
+
+function deleteObject({ key }: Target, objects: Objects): WireResponse {
+  objects.remove(key);
+  return { status: 204, body: '' };
+}
+
+function existing(key: string, objects: Objects): ObjectFacts {
+  const facts = objects.find(key);
+  if (!facts) throw new AwsError('NoSuchKey', 'The specified key does not exist.', 404);
+  return facts;
+}
+
+function headersOf({ type, etag, bytes, modifiedAt }: ObjectFacts): Record<string, string> {
+  const modified = new Date(modifiedAt).toUTCString();
+  return { 'content-type': type, 'content-length': String(bytes), etag, 'last-modified': modified };
+}
+
+/** As S3 says it; an answer to HEAD has no body. */
+function xmlError(error: unknown, { method }: RestRequest): WireResponse {
+  if (!(error instanceof AwsError)) throw error;
+  const { type, message, status } = error;
+  const text = message.replace(/[<&]/g, (character) => (character === '<' ? '&lt;' : '&amp;'));
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${type}</Code><Message>${text}</Message></Error>`;
+  return { status, headers: { 'content-type': 'application/xml' }, body: method === 'HEAD' ? '' : xml, error: type };
+}

@@ -1,0 +1,15 @@
+import type { BucketResource } from '../specs.ts';
+import type { ObjectFacts } from './objects.ts';
+
+const DAY = 86_400_000;
+
+/** As S3 counts: so many days after the write, then on to the next midnight UTC. */
+export function isExpired(
+  { key, modifiedAt }: Pick<ObjectFacts, 'key' | 'modifiedAt'>,
+  expirations: BucketResource['expirations'],
+  now: number,
+): boolean {
+  return expirations.some(
+    ({ prefix, days }) => key.startsWith(prefix) && now >= Math.ceil((modifiedAt + days * DAY) / DAY) * DAY,
+  );
+}

@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+  specTypeSchemas,
+} from '@modelcontextprotocol/client';
+import {
+  createTaskSessionFromClient,
+  resultFromTaskOutcome,
+  type SerializedTaskReference,
+} from '@modelcontextprotocol/ext-tasks/client';
+import type { TaskId } from '@modelcontextprotocol/ext-tasks/core';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  CallToolResultSchema,
+  CreateTaskResultSchema,
+  ElicitRequestSchema,
+  type Progress,
+} from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, test } from 'vitest';
+import { useCloud } from '../support/cloud.ts';
+
+/** Official clients that speak 2025-11-25, against holds of one second: what takes longer, they have to resume. */
+const cloud = useCloud('brief');
+const url = () => new URL(`${cloud().url}/mcp`);
+const RELATED = 'io.modelcontextprotocol/related-task';
+const YES = { action: 'accept' as const, content: { ok: true } };
+
+/** A client that fills in forms; what it was asked, and which HTTP methods it used. */
+async function v1Client() {
+  const asked: unknown[] = [];
+  const sent: string[] = [];
+  const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    asked.push(params);
+    return YES;
+  });
+  const transport = new StreamableHTTPClientTransport(url(), {
+    fetch(target, init) {
+      sent.push(init?.method ?? 'GET');
+      return fetch(target, init);
+    },
+  });
+  // The SDK's own transport types do not pass exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  const start = async (name: string, args: Record<string, unknown>, onprogress?: (progress: Progress) => void) => {
+    const request = { method: 'tools/call', params: { name, arguments: args } } as const;
+    const options = { task: {}, ...(onprogress && { onprogress }) };
+    return (await client.request(request, CreateTaskResultSchema, options)).task.taskId;
+  };
+  const result = (taskId: string) => client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
+  const resumes = () => sent.filter((method) => method === 'GET').length - 1;
+  return { client, tasks: client.experimental.tasks, start, result, asked, resumes };
+}
+
+describe.concurrent('the official v1 client', () => {
+  test('runs a tool that asks: the question, its answer, the result (C-17, C-20, C-21)', async () => {
+    const { client, tasks, asked } = await v1Client();
+    const messages: { type: string }[] = [];
+    for await (const message of tasks.callToolStream({ name: 'ask' }, CallToolResultSchema, { task: {} })) {
+      messages.push(message);
+    }
+    const { taskId } = (messages[0] as unknown as { task: { taskId: string } }).task;
+    expect(messages.at(0)?.type).toBe('taskCreated');
+    expect(messages).toContainEqual({
+      type: 'taskStatus',
+      task: expect.objectContaining({ status: 'input_required' }),
+    });
+    expect(messages.at(-1)).toMatchObject({
+      type: 'result',
+      result: { structuredContent: { answer: YES, round: 2 }, _meta: { [RELATED]: { taskId } } },
+    });
+    expect(asked).toEqual([expect.objectContaining({ message: 'Really?', _meta: { [RELATED]: { taskId } } })]);
+    await client.close();
+  });
+
+  test('waits for a task over several streams, and hears of its progress meanwhile (C-18, C-19, C-33)', async () => {
+    const { client, start, result, resumes } = await v1Client();
+    const heard: Progress[] = [];
+    const taskId = await start('steps', { steps: 3 }, (progress) => heard.push(progress));
+    expect(await result(taskId)).toMatchObject({ content: [{ text: 'done' }], _meta: { [RELATED]: { taskId } } });
+    expect(resumes()).toBeGreaterThan(0);
+    expect(heard.length).toBeGreaterThan(0);
+    for (const { progress, total, message } of heard) expect([total, message]).toEqual([3, `step ${progress}`]);
+    await client.close();
+  });
+
+  test('is asked by a call without a task, too (B-17)', async () => {
+    const { client, asked } = await v1Client();
+    const result = await client.callTool({ name: 'ask_optional' });
+    expect(result).toMatchObject({ structuredContent: { answer: YES } });
+    expect(asked).toEqual([expect.not.objectContaining({ _meta: expect.anything() })]);
+    await client.close();
+  });
+
+  test('hears of an error on a stream, and does not come back for it again and again (C-31)', async () => {
+    const { client, tasks, start, result, resumes } = await v1Client();
+    const taskId = await start('sleep', { ms: 20_000 });
+    const waiting = expect(result(taskId)).rejects.toThrow('Task was cancelled');
+    await sleep(500);
+    await tasks.cancelTask(taskId);
+    await waiting;
+    const before = resumes();
+    // It takes an error for no answer, and resumes after `retry`: one look may be, but no more.
+    await sleep(2_500);
+    expect(resumes() - before).toBeLessThanOrEqual(1);
+    await client.close();
+  });
+});
+
+async function taskSession() {
+  const asked: unknown[] = [];
+  const options = { capabilities: { elicitation: {} }, versionNegotiation: { mode: 'legacy' } } as const;
+  const client = new ModernClient({ name: 'test', version: '1' }, options);
+  await client.connect(new ModernTransport(url()));
+  const session = createTaskSessionFromClient(client, {
+    endpointId: 'test',
+    async onInputRequest(request, { taskId }) {
+      asked.push({ ...request, taskId });
+      return YES as never;
+    },
+  });
+  const waitFor = async (taskId: TaskId, wanted: string) => {
+    while ((await session.task(taskId).snapshot()).status !== wanted) await sleep(50);
+  };
+  return {
+    ...{ session, asked, waitFor },
+    // The package polls until a task is over; questions come to whoever waits for the result, as the revision says.
+    result: (taskId: string) =>
+      client.request({ method: 'tasks/result', params: { taskId } }, specTypeSchemas.CallToolResult),
+    async close() {
+      await session.close();
+      await client.close();
+    },
+  };
+}
+
+/** A task as a client that will end would write it down. */
+async function startTask({ session }: Awaited<ReturnType<typeof taskSession>>, name: string, args = {}) {
+  const execution = await session.callTool(name, args, { task: { preference: 'require' } });
+  if (execution.kind !== 'task') throw new Error('No task');
+  return { execution, reference: JSON.stringify(execution.serializeReference()), taskId: execution.handle.taskId };
+}
+
+describe.concurrent('ext-tasks on the official client 2.x in its legacy mode', () => {
+  test('runs a task, lists it, gets its result; of one that fails it gets the error (C-07, C-14, C-16, C-23)', async () => {
+    const here = await taskSession();
+    const { execution, taskId } = await startTask(here, 'echo', { a: 1 });
+    const { outcome } = await execution.settle();
+    expect(resultFromTaskOutcome(outcome)).toMatchObject({
+      structuredContent: { a: 1 },
+      _meta: { [RELATED]: { taskId } },
+    });
+    expect((await here.session.listTasks()).tasks).toMatchObject([
+      { taskId, status: 'completed', retentionMs: 3_600_000 },
+    ]);
+    const failing = await startTask(here, 'throws');
+    const { outcome: failed } = await failing.execution.settle();
+    expect(failed).toMatchObject({ status: 'failed', error: { message: 'The tool failed' } });
+    await here.close();
+  });
+
+  test('answers the question of a task (C-20, C-21)', async () => {
+    const here = await taskSession();
+    const { execution, taskId } = await startTask(here, 'ask');
+    await here.waitFor(taskId, 'input_required');
+    expect(await here.result(taskId)).toMatchObject({ structuredContent: { answer: YES, round: 2 } });
+    expect(here.asked).toMatchObject([{ kind: 'elicitation', params: { message: 'Really?' }, taskId }]);
+    const { outcome } = await execution.settle();
+    expect(resultFromTaskOutcome(outcome)).toMatchObject({ structuredContent: { answer: YES } });
+    await here.close();
+  });
+
+  // It only polls, and hopes for the question on a stream that it opened by GET; this server has none (B-09 lets it).
+  test.fails('answers the question of a task that nobody waits for', async () => {
+    const here = await taskSession();
+    const { taskId } = await startTask(here, 'ask');
+    await here.waitFor(taskId, 'input_required');
+    await sleep(2_000);
+    await here.close();
+    expect(here.asked).toHaveLength(1);
+  });
+
+  test('cancels a task (C-25)', async () => {
+    const here = await taskSession();
+    const { execution } = await startTask(here, 'sleep', { ms: 20_000 });
+    await execution.cancel();
+    expect((await execution.settle()).outcome).toMatchObject({ status: 'cancelled' });
+    await here.close();
+  });
+
+  test('finds its tasks again after it was started anew: one that works, one that waits for input (C-16, C-20, F-05)', async () => {
+    const before = await taskSession();
+    const [sleeping, asking] = [await startTask(before, 'sleep', { ms: 1_000 }), await startTask(before, 'ask')];
+    await before.waitFor(asking.taskId, 'input_required');
+    await before.close();
+
+    const after = await taskSession();
+    const resume = async (reference: string) =>
+      resultFromTaskOutcome(
+        (await (await after.session.resumeTask(JSON.parse(reference) as SerializedTaskReference)).settle()).outcome,
+      );
+    expect(await resume(sleeping.reference)).toMatchObject({ content: [{ text: 'slept 1000 ms' }] });
+    const answered = resume(asking.reference);
+    expect(await after.result(asking.taskId)).toMatchObject({ structuredContent: { answer: YES } });
+    expect(await answered).toMatchObject({ structuredContent: { answer: YES, round: 2 } });
+    expect(after.asked).toMatchObject([{ kind: 'elicitation', taskId: asking.taskId }]);
+    await after.close();
+  });
+});

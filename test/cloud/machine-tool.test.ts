@@ -1,0 +1,309 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import type { ExecutionSnapshot } from '../../local/step-functions/index.ts';
+import { synthApp } from '../../local/synth.ts';
+import {
+  ended,
+  legacySession,
+  modernMessage,
+  modernRequest,
+  type OpenStream,
+  openStream,
+  poll,
+  runTask,
+} from '../support/clients.ts';
+
+const assembly = mkdtempSync(join(tmpdir(), 'mcp-machine-assembly-'));
+let cloud: Cloud;
+beforeAll(async () => {
+  await synthApp('test/support/machine-app.ts', assembly);
+  cloud = await startCloud({ assembly, recordCalls: true, onLog: () => {} });
+});
+afterAll(async () => {
+  await cloud?.stop();
+  rmSync(assembly, { recursive: true, force: true });
+});
+const url = () => `${cloud.url}/mcp`;
+const accept = { action: 'accept', content: { ok: true } };
+
+/** The tool workflow's execution of a task's round, and the machine's. */
+function runsOf(taskId: string, round = 1): [ExecutionSnapshot | undefined, ExecutionSnapshot | undefined] {
+  const both = cloud.stepFunctions.executions().filter(({ name }) => name === `${taskId}-r${round}`);
+  return [both.find(({ states }) => states[0] === 'Run'), both.find(({ states }) => states[0] !== 'Run')];
+}
+
+async function start(name: string, args: object = {}): Promise<string> {
+  const { body } = await modernRequest(url(), 'tools/call', { name, arguments: args });
+  return body.result.taskId;
+}
+
+/** A task of 2025-11-25 and what its `tasks/result` came to. */
+async function runLegacy(name: string, args: object = {}) {
+  const session = await legacySession(url());
+  const created = await session.request('tools/call', { name, arguments: args, task: {} });
+  const { taskId } = created.body.result.task;
+  await poll(url(), taskId, ended);
+  const task = (await session.request('tasks/get', { taskId })).body.result;
+  return { taskId, task, result: (await session.request('tasks/result', { taskId })).body };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every shape.
+async function* messages({ events }: OpenStream): AsyncGenerator<any> {
+  for await (const { data } of events) if (data !== '') yield data;
+}
+
+describe('a run', () => {
+  test('costs two charged states beside those of the machine, and no function', async () => {
+    const mark = cloud.calls.mark();
+    const { taskId, result } = await runTask(url(), 'echo', { a: 1 });
+    expect(result.structuredContent).toEqual({ a: 1 });
+    const [workflow, machine] = runsOf(taskId);
+    expect(workflow).toMatchObject({ status: 'SUCCEEDED', states: ['Run', 'Finish'], transitions: 2 });
+    expect(machine).toMatchObject({ status: 'SUCCEEDED', states: ['Answer'] });
+    const calls = cloud.calls.since(mark);
+    expect(calls.filter(({ service }) => service === 'lambda')).toEqual([]);
+    const writes = calls.filter(({ operation }) => /Item$/.test(operation) && operation !== 'GetItem');
+    expect(writes.map(({ operation }) => operation)).toEqual(['PutItem', 'UpdateItem']);
+  });
+
+  const digits = { id: 9007199254740991, third: 0.3333333333333333, micros: 1763634000123457, deep: [[1], {}] };
+
+  test('numbers survive to the last digit, there and back, in both eras', async () => {
+    expect((await runTask(url(), 'echo', digits)).result.structuredContent).toEqual(digits);
+    expect((await runLegacy('echo', digits)).result.result.structuredContent).toEqual(digits);
+  });
+
+  test('the machine gets the event of the tool contract', async () => {
+    const { taskId, result } = await runTask(url(), 'event', digits);
+    expect(result.structuredContent.event).toMatchObject({
+      name: 'event',
+      arguments: digits,
+      task: { taskId, round: 1, attempt: 0, deadline: expect.any(Number) },
+      accepts: ['elicitation/create'],
+      inputResponses: {},
+      requestState: null,
+    });
+  });
+
+  test('a call without a task waits for the plain result', async () => {
+    const plain = { capabilities: {} };
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, plain);
+    expect(body.result).toMatchObject({ resultType: 'complete', structuredContent: { a: 1 } });
+  });
+
+  test('an error result is an error result, in each era its own way (E-12, F-06)', async () => {
+    const modern = await runTask(url(), 'error_result');
+    expect(modern).toMatchObject({ status: 'completed', result: { isError: true } });
+    const { task, result } = await runLegacy('error_result');
+    expect(task).toMatchObject({ status: 'failed', statusMessage: 'no such order' });
+    expect(result.result).toMatchObject({ isError: true, content: [{ text: 'no such order' }] });
+  });
+});
+
+describe.concurrent('the example', () => {
+  const regions = ['eu-west-1', 'us-east-1', 'ap-south-1', 'eu-north-1'];
+
+  test('compares regions at the same time: Map, Parallel and Wait', async () => {
+    const started = Date.now();
+    const { result, taskId } = await runTask(url(), 'inspect_regions', { regions });
+    // One after the other they would wait for at least a second each, and one more.
+    expect(Date.now() - started).toBeLessThan(4_800);
+    const { structuredContent, content } = result;
+    expect(structuredContent.regions.map(({ region }: { region: string }) => region)).toEqual(regions);
+    const fastest = structuredContent.regions
+      .filter(({ freeSlots }: { freeSlots: number }) => freeSlots > 0)
+      .sort((a: { latencyMs: number }, b: { latencyMs: number }) => a.latencyMs - b.latencyMs)[0];
+    expect(structuredContent.best).toBe(fastest.region);
+    expect(content[0].text).toContain(`Best: ${fastest.region}`);
+    expect(runsOf(taskId)[1]?.states).toEqual(expect.arrayContaining(['Check capacity', 'Measure latency', 'Sum up']));
+  });
+
+  test.each([
+    ['one', ['eu-west-1'], 1],
+    ['ten', Array.from('abcdefghij', (letter) => `eu-x${letter}-1`), 10],
+  ])('%s of them', async (_title, some, count) => {
+    const { result } = await runTask(url(), 'inspect_regions', { regions: some });
+    expect(result.isError).toBeUndefined();
+    expect(result.structuredContent.regions).toHaveLength(count);
+  });
+});
+
+describe.concurrent('progress', () => {
+  const steps = ['Gather', 'Think it over', 'Write'];
+
+  test('the name of the current state is the status message of a working task, and a change of it (E-27)', async () => {
+    const mark = cloud.calls.mark();
+    const seen = new Map<string, string>();
+    const taskId = await start('three_steps');
+    const done = await poll(url(), taskId, (task) => {
+      if (task.status === 'working' && task.statusMessage) seen.set(task.statusMessage, task.lastUpdatedAt);
+      return task.status !== 'working';
+    });
+    expect([...seen.keys()]).toEqual(steps);
+    expect([...seen.values()]).toEqual([...new Set(seen.values())].sort());
+    expect(done).toMatchObject({ status: 'completed' });
+    expect(done.statusMessage).toBeUndefined();
+    // A container looks every other second, however often it is asked.
+    const ofTask = cloud.calls.since(mark).filter(({ input }) => JSON.stringify(input).includes(taskId));
+    const count = (operation: string) => ofTask.filter((call) => call.operation === operation).length;
+    expect(count('GetItem')).toBeGreaterThan(2 * count('GetExecutionHistory'));
+    expect(runsOf(taskId).map((run) => run?.transitions)).toEqual([2, 3]);
+  });
+
+  test('2025-11-25 is told on the stream it waits on (C-33)', async () => {
+    const session = await legacySession(url());
+    const created = await session.request('tools/call', {
+      ...{ name: 'three_steps', arguments: {}, task: {} },
+      _meta: { progressToken: 'p' },
+    });
+    const { taskId } = created.body.result.task;
+    const request = { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } };
+    const stream = await openStream(url(), request, session.headers);
+    const told: unknown[] = [];
+    let answer: unknown;
+    for await (const { method, params, result } of messages(stream)) {
+      if (method === 'notifications/progress') told.push(params.message);
+      if (result !== undefined) answer = result;
+    }
+    expect(told).toEqual(steps);
+    expect(answer).toBeDefined();
+    const got = await session.request('tasks/get', { taskId });
+    expect(got.body.result.statusMessage).toBeUndefined();
+  });
+
+  test('2026-07-28 is told of each state it listens to (E-24)', async () => {
+    const taskId = await start('three_steps');
+    const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+    const stream = await openStream(url(), body, headers);
+    const told: (string | undefined)[] = [];
+    for await (const { method, params } of messages(stream)) {
+      if (method === 'notifications/tasks') told.push(params.statusMessage);
+    }
+    expect(told).toEqual([...(told[0] === undefined ? [undefined] : []), ...steps, undefined]);
+  });
+
+  test('a model that polls by itself is told, too', async () => {
+    const taskId = await start('endless');
+    const ask = { name: 'get_task_result', arguments: { taskId, waitSeconds: 0 } };
+    const message = async () =>
+      (await modernRequest(url(), 'tools/call', ask, { capabilities: {} })).body.result.structuredContent.message;
+    await expect.poll(message, { timeout: 5_000 }).toBe('Wait for ever');
+    await modernRequest(url(), 'tasks/cancel', { taskId });
+    expect(await message()).toBe('Cancelled by the client');
+  });
+});
+
+describe('cancelling', () => {
+  const stopped = async (taskId: string) => {
+    await expect.poll(() => runsOf(taskId).map((run) => run?.status)).toEqual(['ABORTED', 'ABORTED']);
+    const mark = cloud.calls.mark();
+    await sleep(300);
+    expect(cloud.calls.since(mark).filter(({ operation }) => operation === 'UpdateItem')).toEqual([]);
+  };
+  const running = async (taskId: string) => {
+    await expect.poll(() => runsOf(taskId)[1]?.status).toBe('RUNNING');
+  };
+
+  test('stops the machine, and the task stays cancelled (E-21)', async () => {
+    const taskId = await start('endless');
+    await running(taskId);
+    await modernRequest(url(), 'tasks/cancel', { taskId });
+    await stopped(taskId);
+    const { body } = await modernRequest(url(), 'tasks/get', { taskId });
+    expect(body.result).toMatchObject({ status: 'cancelled', statusMessage: 'Cancelled by the client' });
+  });
+
+  test('in 2025-11-25, too (C-25)', async () => {
+    const session = await legacySession(url());
+    const created = await session.request('tools/call', { name: 'endless', arguments: {}, task: {} });
+    const { taskId } = created.body.result.task;
+    await running(taskId);
+    const { body } = await session.request('tasks/cancel', { taskId });
+    expect(body.result.status).toBe('cancelled');
+    await stopped(taskId);
+  });
+});
+
+describe('failure', () => {
+  test.each([
+    ['fails', 'OutOfStock', 'The tool failed'],
+    ['fails_oddly', 'States.TaskFailed', 'The tool failed'],
+    ['times_out', 'States.Timeout', 'The tool ran out of its time'],
+    ['brief', 'States.Timeout', 'The tool ran out of its time'],
+    ['bad_question', 'InputRequestInvalid', 'The tool asked for input in a form that is not valid'],
+  ])('%s: the reason is %s, and nothing else is told, in both eras (A-15, E-13)', async (name, reason, text) => {
+    const error = { code: -32603, message: text, data: { reason } };
+    const modern = await runTask(url(), name);
+    expect(modern).toMatchObject({ status: 'failed', statusMessage: text, error });
+    const { task, result } = await runLegacy(name);
+    expect(task).toMatchObject({ status: 'failed', statusMessage: text });
+    expect(result.error).toEqual(error);
+    expect(JSON.stringify([modern, task, result])).not.toMatch(/secret|Hidden|arn:/);
+  });
+
+  test('a tool out of time stops its machine', async () => {
+    const { taskId } = await runTask(url(), 'brief');
+    await expect.poll(() => runsOf(taskId)[1]?.status).toBe('ABORTED');
+    expect(runsOf(taskId)[0]).toMatchObject({ status: 'SUCCEEDED', states: ['Run', 'Finish'] });
+  });
+
+  test('arguments and output are too large together', async () => {
+    const error = { message: expect.stringContaining('too large'), data: { reason: 'States.DataLimitExceeded' } };
+    const task = await runTask(url(), 'echo', { text: 'x'.repeat(140_000) });
+    expect(task).toMatchObject({ status: 'failed', error });
+    expect((await runTask(url(), 'echo', { text: 'x'.repeat(120_000) })).status).toBe('completed');
+  });
+
+  test('one that always runs as a task is refused to a call without (E-04)', async () => {
+    const { status, body } = await modernRequest(url(), 'tools/call', { name: 'asks' }, { capabilities: {} });
+    expect([status, body.error.code]).toEqual([400, -32021]);
+  });
+});
+
+describe('input', () => {
+  const answered = { answer: accept, requestState: { n: 9007199254740991 }, round: 2 };
+
+  test('questions end the round, the answer starts the machine again', async () => {
+    const taskId = await start('asks');
+    const task = await poll(url(), taskId, ({ status }) => status === 'input_required');
+    expect(Object.keys(task.inputRequests)).toEqual(['r1.confirm']);
+    await modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.confirm': accept } });
+    expect((await poll(url(), taskId, ended)).result.structuredContent).toEqual(answered);
+    expect([1, 2].map((round) => runsOf(taskId, round)[1]?.states)).toEqual([
+      ['Answered?', 'Ask'],
+      ['Answered?', 'Go on'],
+    ]);
+  });
+
+  test('in 2025-11-25 they come on the stream (C-20)', async () => {
+    const session = await legacySession(url());
+    const created = await session.request('tools/call', { name: 'asks', arguments: {}, task: {} });
+    const { taskId } = created.body.result.task;
+    const request = { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } };
+    const stream = await openStream(url(), request, session.headers);
+    let content: unknown;
+    for await (const { id, method, result } of messages(stream)) {
+      if (method === 'elicitation/create') {
+        await fetch(url(), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...session.headers },
+          body: JSON.stringify({ jsonrpc: '2.0', id, result: accept }),
+        });
+      }
+      if (result !== undefined) content = result.structuredContent;
+    }
+    expect(content).toEqual(answered);
+  });
+});
+
+test('the endpoint looks, and the role of each tool acts: nobody else touches an execution', () => {
+  const done = cloud.calls.since().filter(({ service }) => service === 'states');
+  const by = (operation: string) =>
+    new Set(done.filter((call) => call.operation === operation).map(({ caller }) => caller));
+  expect([...by('GetExecutionHistory')]).toEqual([expect.stringContaining('Endpoint')]);
+  expect([...by('DescribeExecution')].every((caller) => caller.startsWith('ServerTool'))).toBe(true);
+});

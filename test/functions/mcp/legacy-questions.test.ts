@@ -1,0 +1,197 @@
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import type { Answer } from '../../support/clients.ts';
+import { exchange, judged } from '../../support/schema/exchange.ts';
+import { fakeServer } from './fake-server.ts';
+
+type Message = Answer['body'];
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The endpoint with a tool that asks, and returns what it was answered. Time passes only while the server sleeps. */
+function world(...rounds: object[]) {
+  const clock = { now: 1_700_000_000_000 };
+  const { server, records, did } = fakeServer({
+    now: () => clock.now,
+    async sleep(ms) {
+      await setImmediate();
+      clock.now += ms;
+    },
+    workflow: {
+      async start({ taskId, round }, _machine, input) {
+        did.push('start');
+        const inputRequests = rounds[round - 1];
+        const asked = JSON.stringify({ inputRequests });
+        const deadlineAt = clock.now + 3_600_000;
+        const waiting = { status: 'input_required', asked, arguments: '{}', deadlineAt } as const;
+        if (inputRequests !== undefined) return change(taskId, waiting);
+        change(taskId, { status: 'completed', result: JSON.stringify(JSON.parse(input).inputResponses) });
+      },
+      stop: async () => {},
+    },
+  });
+  function change(taskId: string, set: Partial<TaskRecord>) {
+    records.set(taskId, { ...(records.get(taskId) as TaskRecord), updatedAt: clock.now, ...set });
+  }
+
+  async function send(headers: Headers, body?: object, on: (message: Message) => unknown = () => {}) {
+    const method = body === undefined ? 'GET' : 'POST';
+    const request = { method, headers: headers as Record<string, string>, body: JSON.stringify(body) ?? '' };
+    const reply = await endpoint(request, server);
+    const bytes =
+      typeof reply.body === 'string' ? reply.body : Readable.toWeb(reply.body.map((part) => Buffer.from(part)));
+    const response = new Response((bytes || null) as string | null, { status: reply.status, headers: reply.headers });
+    const messages: Message[] = [];
+    const eventIds: string[] = [];
+    for await (const { id, data } of judged(response, exchange(body, headers))) {
+      if (id !== undefined) eventIds.push(id);
+      if (data === '') continue;
+      messages.push(data);
+      await on(data);
+    }
+    return { ...reply, messages, eventIds };
+  }
+
+  async function session(capabilities: object = everything, version = '2025-11-25') {
+    const params = { protocolVersion: version, capabilities, clientInfo: { name: 'test', version: '1' } };
+    const first = await send({}, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    const headers = { 'mcp-session-id': first.headers['mcp-session-id'], 'mcp-protocol-version': version };
+    let id = 0;
+    const request = (method: string, params_: object, on?: (message: Message) => unknown) =>
+      send(headers, { jsonrpc: '2.0', id: `q${++id}`, method, params: params_ }, on);
+    const respond = (to: unknown, result: unknown) => send(headers, { jsonrpc: '2.0', id: to, result });
+    return {
+      ...{ headers, request, respond },
+      resume: (eventId: string) => send({ ...headers, 'last-event-id': eventId }),
+      create: async (): Promise<string> =>
+        (await request('tools/call', { name: 'optional', task: {} })).messages[0].result.task.taskId,
+      /** Waits for the result and gives one answer to all that is asked. */
+      settle: (taskId: string, answer: unknown) =>
+        request('tasks/result', { taskId }, ({ id, method }) => method !== undefined && respond(id, answer)),
+    };
+  }
+  return { did, session };
+}
+
+const RELATED = 'io.modelcontextprotocol/related-task';
+const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const YES = { action: 'accept', content: { ok: true } };
+const ok = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+const form = (message: string) => ({ method: 'elicitation/create', params: { message, requestedSchema: ok } });
+const sure = { sure: form('Sure?') };
+const two = { first: form('First?'), second: form('Second?') };
+const link = { method: 'elicitation/create', params: { mode: 'url', message: 'Go', url: 'https://a.example/' } };
+const own = { ...link, params: { ...link.params, elicitationId: 'mine' } };
+const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'A poem' } }], maxTokens: 10 };
+const poem = { method: 'sampling/createMessage', params: prompt };
+const roots = { method: 'roots/list' };
+
+describe('a question', () => {
+  test('comes on the stream of tasks/result, with its task; answered, the task goes on there (B-19, C-20 to C-22)', async () => {
+    const { session, did } = world(sure);
+    const client = await session();
+    const taskId = await client.create();
+    const accepted: unknown[] = [];
+    const { messages } = await client.request('tasks/result', { taskId }, async ({ id, method }) => {
+      if (method !== undefined) accepted.push(await client.respond(id, YES));
+    });
+    expect(accepted).toMatchObject([{ status: 202, messages: [] }]);
+    expect(messages[0]).toEqual({
+      jsonrpc: '2.0',
+      id: expect.stringMatching(/^\S{40,}$/),
+      method: 'elicitation/create',
+      params: { message: 'Sure?', requestedSchema: ok, _meta: { [RELATED]: { taskId } } },
+    });
+    expect(messages[1]).toMatchObject({ id: 'q2', result: { structuredContent: { sure: YES } } });
+    expect(messages[1].result._meta).toEqual({ [RELATED]: { taskId } });
+    expect(did.filter((what) => what === 'start')).toHaveLength(2);
+  });
+
+  test('of a call without a task comes on the stream of the call, and names no task (B-17)', async () => {
+    const client = await world(sure).session();
+    const { messages } = await client.request('tools/call', { name: 'optional' }, ({ id, method }) =>
+      method === undefined ? undefined : client.respond(id, YES),
+    );
+    expect(messages).toMatchObject([
+      { method: 'elicitation/create' },
+      { result: { structuredContent: { sure: YES } } },
+    ]);
+    expect(messages[0].params).toEqual({ message: 'Sure?', requestedSchema: ok });
+  });
+
+  test('of a call in a 2025-06-18 session, which knows no tasks, comes in the same way (B-17, B-21, C-03)', async () => {
+    const client = await world(sure).session({ elicitation: {} }, '2025-06-18');
+    const { messages } = await client.request('tools/call', { name: 'optional', task: {} }, ({ id, method }) =>
+      method === undefined ? undefined : client.respond(id, YES),
+    );
+    expect(messages).toMatchObject([
+      { method: 'elicitation/create' },
+      { result: { structuredContent: { sure: YES } } },
+    ]);
+    expect(JSON.stringify(messages)).not.toContain(RELATED);
+  });
+
+  test.each([
+    ['a form', form('Sure?'), YES],
+    ['a link, which has an elicitationId here', link, { action: 'accept' }],
+    ["a link with the tool's own elicitationId", own, { action: 'accept' }],
+    ['a sampling', poem, { role: 'assistant', model: 'm', content: { type: 'text', text: 'Roses' } }],
+    ['a list of roots', roots, { roots: [{ uri: 'file:///home' }] }],
+  ])(
+    'may be %s: sent as the tool wrote it, answered as the client did (B-18, C-21, F-09)',
+    async (_kind, it, given) => {
+      const client = await world({ it }).session();
+      const taskId = await client.create();
+      const { messages } = await client.settle(taskId, given);
+      const elicitationId = it === link && { elicitationId: expect.stringContaining(taskId) };
+      const params = 'params' in it ? it.params : {};
+      expect(messages).toMatchObject([{ method: it.method }, { result: { structuredContent: { it: given } } }]);
+      expect(messages[0].params).toEqual({ ...params, ...elicitationId, _meta: { [RELATED]: { taskId } } });
+    },
+  );
+
+  test.each([
+    [{}, []],
+    [{ elicitation: {} }, ['Sure?']],
+    [{ elicitation: { form: {} } }, ['Sure?']],
+    [{ elicitation: { url: {} } }, ['Go']],
+    [{ sampling: {}, roots: { listChanged: true } }, ['sampling/createMessage', 'roots/list']],
+  ])('is only of the kinds the client declared: %o (B-17, B-18, C-21)', async (capabilities, expected) => {
+    const client = await world({ form: form('Sure?'), link, poem, roots }).session(capabilities);
+    const { messages } = await client.request('tasks/result', { taskId: await client.create() });
+    expect(messages.map(({ method, params }) => params.message ?? method)).toEqual(expected);
+  });
+
+  test('is asked once on a stream, and not again where that one is resumed (B-09, B-11)', async () => {
+    const { session } = world(two);
+    const client = await session();
+    const ids: string[] = [];
+    const first = await client.request('tasks/result', { taskId: await client.create() });
+    expect(first.messages.map(({ params }) => params.message)).toEqual(['First?', 'Second?']);
+    const [, afterFirst = '', afterBoth = ''] = first.eventIds;
+    expect((await client.resume(afterBoth)).messages).toEqual([]);
+    const again = await client.resume(afterFirst);
+    expect(again.messages.map(({ params }) => params.message)).toEqual(['Second?']);
+    ids.push(...first.messages.map(({ id }) => id), again.messages[0].id);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test('has an id of its own on every stream, even in the same instant (B-11, B-19)', async () => {
+    const client = await world(two).session();
+    const taskId = await client.create();
+    const streams = await Promise.all([1, 2].map(() => client.request('tasks/result', { taskId })));
+    const ids = streams.flatMap(({ messages }) => messages.map(({ id }) => id));
+    expect(ids).toHaveLength(4);
+    expect(new Set(ids).size).toBe(4);
+  });
+
+  test('of the next round comes on the same stream, once the first is answered (C-20, C-22)', async () => {
+    const { session } = world(sure, { more: form('Quite?') });
+    const client = await session();
+    const { messages } = await client.settle(await client.create(), YES);
+    expect(messages.map(({ params }) => params?.message)).toEqual(['Sure?', 'Quite?', undefined]);
+    expect(messages[2].result.structuredContent).toEqual({ sure: YES, more: YES });
+  });
+});
