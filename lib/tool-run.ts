@@ -64,7 +64,7 @@ function problemWith(stateMachine: IStateMachine, { account, region }: Stack): s
   // Only a machine of this app says what type it is.
   const { stateMachineType } = stateMachine as { stateMachineType?: StateMachineType };
   if (stateMachineType === StateMachineType.EXPRESS) {
-    return 'an express state machine cannot be waited for: make it a standard one';
+    return 'an express state machine can be neither stopped nor looked into: make it a standard one';
   }
   const differs = (a: string, b: string) => Token.compareStrings(a, b) === TokenComparison.DIFFERENT;
   const { env } = stateMachine;

@@ -3,9 +3,9 @@ import { executionName } from '../tasks/ids.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { Server } from './server.ts';
 
-/** How often one execution is asked about: its account is allowed 20 such questions a second. */
+/** How often one container looks at one execution: an account may read few histories a second. */
 const PACE = 2_000;
-/** The same after a question that was not answered. */
+/** The same after a look that failed. */
 const PAUSE = 10_000;
 /** Executions remembered in one container. */
 const MOST = 1_000;

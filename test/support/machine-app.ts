@@ -1,4 +1,4 @@
-import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { inspectRegions } from '../../functions/examples/inspect-regions.ts';
 import { anonymous, McpTaskServer } from '../../lib/index.ts';
@@ -21,6 +21,5 @@ for (const [name, { definition, ...props }] of Object.entries(machines)) {
 }
 server.addTool('inspect_regions', {
   ...inspectRegions,
-  timeout: Duration.seconds(inspectRegions.timeoutSeconds),
   stateMachine: machine('Regions', DefinitionBody.fromFile('functions/examples/inspect-regions.asl.json')),
 });
