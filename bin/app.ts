@@ -1,5 +1,10 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { deployService, greet, profileDataset } from '../functions/examples/tools.ts';
+import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { deployService } from '../functions/examples/deploy/definition.ts';
+import { handler as greet } from '../functions/examples/greet.ts';
+import { inspectRegions } from '../functions/examples/inspect-regions.ts';
+import { profileDataset } from '../functions/examples/profile/definition.ts';
+import { researchTopic } from '../functions/examples/research/definition.ts';
 import { anonymous, McpTaskServer, ToolFunction } from '../lib/index.ts';
 
 /** The app you edit: one server and its tools. */
@@ -13,16 +18,15 @@ const server = new McpTaskServer(stack, 'Server', {
   removalPolicy: RemovalPolicy.DESTROY,
 });
 
-server.addTool('greet', { ...greet, timeout: Duration.seconds(greet.timeoutSeconds), handler: tool('greet', 5) });
-server.addTool('profile_dataset', {
-  ...profileDataset,
-  timeout: Duration.seconds(profileDataset.timeoutSeconds),
-  handler: tool('profile-dataset', profileDataset.timeoutSeconds),
-});
-server.addTool('deploy_service', {
-  ...deployService,
-  timeout: Duration.seconds(deployService.timeoutSeconds),
-  handler: tool('deploy-service', 60),
+server.addTool('greet', { ...greet.definition, handler: tool('greet', 5) });
+server.addTool('profile_dataset', { ...profileDataset, handler: tool('profile-dataset', 600) });
+server.addTool('deploy_service', { ...deployService, handler: tool('deploy-service', 60) });
+server.addTool('research_topic', { ...researchTopic, handler: tool('research-topic', 60) });
+server.addTool('inspect_regions', {
+  ...inspectRegions,
+  stateMachine: new StateMachine(stack, 'inspect-regions', {
+    definitionBody: DefinitionBody.fromFile('functions/examples/inspect-regions.asl.json'),
+  }),
 });
 
 /** A function of functions/examples; any other lambda.IFunction, in any language, will do. */

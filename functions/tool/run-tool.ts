@@ -1,4 +1,5 @@
 import { answerProblem } from '../tasks/form.ts';
+import { isQuestion } from '../tasks/question.ts';
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from './contract.ts';
 import type { DefinedTool } from './define-tool.ts';
 import type { Amount, Host } from './host.ts';
@@ -63,7 +64,7 @@ export async function runTool<Input>(
       requestState,
     };
     const returned = JSON.parse(JSON.stringify((await handler.runWith(event, host)) ?? null)) as ToolReturn;
-    if (!isQuestion(returned)) return { result: returned, rounds: round, progress, asked };
+    if (!asks(returned)) return { result: returned, rounds: round, progress, asked };
     const answers = Object.entries(returned.inputRequests).map(([key, question]) => {
       asked[key] = question;
       return [key, answer(key, question, options)] as const;
@@ -75,7 +76,11 @@ export async function runTool<Input>(
   throw new Error(`The tool still asks after ${MOST_ROUNDS} rounds`);
 }
 
-function answer(key: string, question: InputRequest, { answers = {} }: RunOptions): InputResponse {
+/** Refuses what the server would refuse. */
+function answer(key: string, question: InputRequest, { answers = {}, accepts = ALL }: RunOptions): InputResponse {
+  const kind = question.params?.mode === 'url' ? `${question.method}:url` : question.method;
+  if (!accepts.includes(kind)) throw new Error(`The tool asked '${key}', but its caller does not accept ${kind}`);
+  if (!isQuestion(question)) throw new Error(`The tool asked '${key}' in a form that the protocol does not have`);
   const given = answers[key];
   if (given === undefined) throw new Error(`The tool asked '${key}', and the test has no answer for it`);
   const response = typeof given === 'function' ? given(question) : given;
@@ -101,8 +106,6 @@ function fakeHost(reports: ({ message: string } & Amount)[], cancelled: boolean)
   };
 }
 
-function isQuestion(
-  value: ToolReturn,
-): value is { inputRequests: Record<string, InputRequest>; requestState?: unknown } {
+function asks(value: ToolReturn): value is { inputRequests: Record<string, InputRequest>; requestState?: unknown } {
   return typeof value === 'object' && value !== null && 'inputRequests' in value;
 }

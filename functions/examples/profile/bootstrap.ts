@@ -12,6 +12,7 @@ export interface Intervals {
 
 const SEED = 0x2545f491;
 const DRAWS_PER_REPORT = 2_000_000;
+const DRAWS_PER_PAUSE = 1_000_000;
 
 /**
  * 95 % confidence intervals of mean and median (percentile bootstrap): how much would they move, had we drawn other
@@ -20,28 +21,38 @@ const DRAWS_PER_REPORT = 2_000_000;
 export async function bootstrap(
   sorted: Float64Array,
   resamples: number,
-  report: (done: number) => Promise<void>,
+  report: (done?: number) => Promise<void>,
 ): Promise<Intervals> {
   const means = new Float64Array(resamples);
   const medians = new Float64Array(resamples);
   const drawn = new Uint32Array(sorted.length);
-  const random = { state: SEED };
+  const draws: Draws = { state: SEED, sum: 0 };
   const perReport = Math.max(1, Math.floor(DRAWS_PER_REPORT / sorted.length));
   for (let index = 0; index < resamples; index += 1) {
-    means[index] = resample(sorted, drawn, random);
+    drawn.fill(0);
+    draws.sum = 0;
+    for (let left = sorted.length; left > 0; left -= DRAWS_PER_PAUSE) {
+      if (left < sorted.length) await report();
+      draw(sorted, drawn, draws, Math.min(left, DRAWS_PER_PAUSE));
+    }
+    means[index] = draws.sum / sorted.length;
     medians[index] = medianOfDrawn(sorted, drawn);
     if ((index + 1) % perReport === 0) await report((index + 1) / resamples);
   }
   return { mean: middle95(means), median: middle95(medians) };
 }
 
-/** Draws once, counts how often each number was drawn, and returns the mean. */
-function resample(sorted: Float64Array, drawn: Uint32Array, random: { state: number }): number {
+interface Draws {
+  /** Of the random numbers. */
+  state: number;
+  sum: number;
+}
+
+/** Draws so many numbers, adds them up, and counts how often each was drawn. */
+function draw(sorted: Float64Array, drawn: Uint32Array, draws: Draws, times: number): void {
   const size = sorted.length;
-  let state = random.state;
-  let sum = 0;
-  drawn.fill(0);
-  for (let draw = 0; draw < size; draw += 1) {
+  let { state, sum } = draws;
+  for (let left = times; left > 0; left -= 1) {
     // Xorshift32, inlined: this loop runs some hundred million times.
     state ^= state << 13;
     state ^= state >>> 17;
@@ -50,8 +61,8 @@ function resample(sorted: Float64Array, drawn: Uint32Array, random: { state: num
     drawn[index] = (drawn[index] ?? 0) + 1;
     sum += at(sorted, index);
   }
-  random.state = state;
-  return sum / size;
+  draws.state = state;
+  draws.sum = sum;
 }
 
 /** The numbers are in order, so counting up to the middle finds the median without sorting the resample. */

@@ -1,4 +1,5 @@
-import { at, type Ordered } from './statistics.ts';
+import type { Ordered } from './ordered.ts';
+import { at } from './statistics.ts';
 
 /** How two columns move together, over the rows where both have a number. */
 export interface Pair {
@@ -10,10 +11,15 @@ export interface Pair {
 }
 
 /** Undefined where a correlation says nothing: fewer than three common rows, or a column constant over them. */
-export function correlate(a: Ordered, b: Ordered): Pair | undefined {
+export async function correlate(a: Ordered, b: Ordered, pause: () => Promise<void>): Promise<Pair | undefined> {
   const linear = pearson(a.values, b.values);
   if (linear === undefined || linear.rows < 3) return undefined;
-  const ranked = pearson(ranks(a, b.values), ranks(b, a.values));
+  await pause();
+  const ranksOfA = ranks(a, b.values);
+  await pause();
+  const ranksOfB = ranks(b, a.values);
+  await pause();
+  const ranked = pearson(ranksOfA, ranksOfB);
   return ranked && { rows: linear.rows, pearson: linear.r, spearman: ranked.r };
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { InputProblem } from './errors.ts';
+import { ToolError } from '../../tool/index.ts';
 import { type Address, publicAddresses, type Resolve } from './public-address.ts';
 import type { Report } from './report.ts';
 
@@ -14,20 +14,23 @@ export type Open = (url: URL, addresses: readonly Address[], signal: AbortSignal
 
 /** What a download needs of the world; tests bring their own. */
 export interface Net {
+  readonly signal?: AbortSignal;
   readonly resolve?: Resolve;
   readonly open?: Open;
 }
 
 /** The bytes behind a public https URL, following a few redirects, each checked like the first address. */
 export async function download(address: string, report: Report, net: Net = {}): Promise<Buffer> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = net.signal ? AbortSignal.any([timeout, net.signal]) : timeout;
   try {
     const response = await follow(address, signal, net);
     return await body(response, report);
   } catch (error) {
+    net.signal?.throwIfAborted();
     if (!isNetworkError(error)) throw error;
     const reason = signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : error.message;
-    throw new InputProblem(`The download failed: ${reason}. Check the URL, or try again later.`);
+    throw new ToolError(`The download failed: ${reason}. Check the URL, or try again later.`);
   }
 }
 
@@ -43,20 +46,19 @@ async function follow(
     if (statusCode === 200) return response;
     response.destroy();
     if (!REDIRECTS.has(statusCode) || headers.location === undefined) {
-      throw new InputProblem(`${url.host} answered with status ${statusCode}. Check that anyone may read this URL.`);
+      throw new ToolError(`${url.host} answered with status ${statusCode}. Check that anyone may read this URL.`);
     }
     url = parseUrl(headers.location, url);
   }
-  throw new InputProblem(`The URL redirects more than ${MAX_REDIRECTS} times. Use the address of the file itself.`);
+  throw new ToolError(`The URL redirects more than ${MAX_REDIRECTS} times. Use the address of the file itself.`);
 }
 
 function parseUrl(address: string, base?: URL): URL {
   const url = URL.parse(address, base?.href);
-  if (url === null) throw new InputProblem('`url` is not a URL. Send something like https://example.com/data.csv.');
-  if (url.protocol !== 'https:') throw new InputProblem(`Only https URLs are read, not ${url.protocol}//.`);
+  if (url === null) throw new ToolError('`url` is not a URL. Send something like https://example.com/data.csv.');
+  if (url.protocol !== 'https:') throw new ToolError(`Only https URLs are read, not ${url.protocol}//.`);
   // Arguments are stored with the task.
-  if (url.username !== '' || url.password !== '')
-    throw new InputProblem('`url` must not carry a user name or password.');
+  if (url.username !== '' || url.password !== '') throw new ToolError('`url` must not carry a user name or password.');
   return url;
 }
 
@@ -81,7 +83,7 @@ async function body(response: IncomingMessage, report: Report): Promise<Buffer> 
 
 function refuseTooLarge(size: number): void {
   if (size <= MAX_BYTES) return;
-  throw new InputProblem(`The file is larger than ${megabytes(MAX_BYTES)} MB. Send a sample of its rows.`);
+  throw new ToolError(`The file is larger than ${megabytes(MAX_BYTES)} MB. Send a sample of its rows.`);
 }
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);

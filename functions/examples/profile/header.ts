@@ -1,4 +1,4 @@
-import { InputProblem } from './errors.ts';
+import { ToolError } from '../../tool/index.ts';
 import { count, shorten } from './words.ts';
 
 export const MAX_COLUMNS = 200;
@@ -12,7 +12,7 @@ export interface Field {
 /** Names the columns of the header and keeps the wanted ones, in the order of the header. */
 export function pickFields(header: readonly string[], wanted: readonly string[] | undefined): Field[] {
   if (header.length > MAX_COLUMNS) {
-    throw new InputProblem(
+    throw new ToolError(
       `The CSV has ${count(header.length)} columns; at most ${MAX_COLUMNS} can be profiled. ` +
         'Send fewer columns, or set `delimiter` if they were split in the wrong place.',
     );
@@ -20,14 +20,14 @@ export function pickFields(header: readonly string[], wanted: readonly string[] 
   const fields = uniqueNames(header).map((name, index) => ({ name, index }));
   if (wanted === undefined) return fields;
   refuseUnknown(fields, wanted);
-  if (wanted.length === 0) throw new InputProblem('`columns` is empty: name at least one column, or leave it out.');
+  if (wanted.length === 0) throw new ToolError('`columns` is empty: name at least one column, or leave it out.');
   return fields.filter(({ name }) => wanted.includes(name));
 }
 
 function refuseUnknown(fields: readonly Field[], wanted: readonly string[]): void {
   const unknown = wanted.filter((name) => !fields.some((field) => field.name === name));
   if (unknown.length === 0) return;
-  throw new InputProblem(`No such column: ${listed(unknown)}. The CSV has: ${listed(fields.map(({ name }) => name))}.`);
+  throw new ToolError(`No such column: ${listed(unknown)}. The CSV has: ${listed(fields.map(({ name }) => name))}.`);
 }
 
 /** Unnamed columns are named by position and repeated names are numbered, so that each can be told apart. */

@@ -2,8 +2,8 @@ import { bootstrap, type Interval } from './bootstrap.ts';
 import { isNumeric, numbersOf, typeOf } from './column.ts';
 import { correlate, type Pair } from './correlation.ts';
 import { type ColumnProfile, describeNumbers, describeTexts } from './describe.ts';
+import { type Ordered, ordered } from './ordered.ts';
 import { type Report, stretch } from './report.ts';
-import { type Ordered, ordered } from './statistics.ts';
 import type { Table } from './table.ts';
 import { shorten } from './words.ts';
 
@@ -54,7 +54,7 @@ async function describeAll(table: Table, report: Report) {
       columns.push(describeTexts(column));
       continue;
     }
-    const numbers = ordered(numbersOf(column, table.rows));
+    const numbers = await ordered(numbersOf(column, table.rows), report);
     columns.push(describeNumbers(column, numbers.sorted));
     numeric.push({ name: column.name, numbers });
   }
@@ -66,7 +66,7 @@ async function correlateAll(columns: readonly NumericColumn[], report: Report): 
   const found: Correlation[] = [];
   for (const [index, [a, b]] of pairs.entries()) {
     await report(`Correlating ${named(a)} with ${named(b)} (${index + 1}/${pairs.length})`, index / pairs.length);
-    const pair = correlate(a.numbers, b.numbers);
+    const pair = await correlate(a.numbers, b.numbers, report);
     if (pair !== undefined) found.push({ a: a.name, b: b.name, ...pair });
   }
   return found.sort((one, other) => Math.abs(other.pearson) - Math.abs(one.pearson));
@@ -76,7 +76,8 @@ async function bootstrapAll(columns: readonly NumericColumn[], resamples: number
   const intervals = new Map<string, { meanInterval: Interval; medianInterval: Interval }>();
   for (const [index, column] of columns.entries()) {
     const message = `Resampling ${named(column)} ${resamples} times (${index + 1}/${columns.length})`;
-    const tell = (done: number): Promise<void> => report(message, (index + done) / columns.length);
+    const tell = (done?: number): Promise<void> =>
+      done === undefined ? report() : report(message, (index + done) / columns.length);
     const { mean, median } = await bootstrap(column.numbers.sorted, resamples, tell);
     intervals.set(column.name, { meanInterval: mean, medianInterval: median });
   }

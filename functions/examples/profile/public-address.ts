@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { InputProblem } from './errors.ts';
+import { ToolError } from '../../tool/index.ts';
 
 export interface Address {
   readonly address: string;
@@ -64,13 +64,13 @@ export async function publicAddresses(url: URL, resolve: Resolve = resolveByDns)
   const family = isIP(host);
   const addresses = family === 0 ? await resolved(host, resolve) : [{ address: host, family }];
   if (addresses.every(({ address }) => isPublic(address))) return addresses;
-  throw new InputProblem(
+  throw new ToolError(
     `${host} is not on the public internet (private, loopback or reserved address). Use a public URL.`,
   );
 }
 
 async function resolved(host: string, resolve: Resolve): Promise<readonly Address[]> {
   const addresses = await resolve(host).catch(() => []);
-  if (addresses.length === 0) throw new InputProblem(`The host ${host} was not found. Check the URL.`);
+  if (addresses.length === 0) throw new ToolError(`The host ${host} was not found. Check the URL.`);
   return addresses;
 }

@@ -1,3 +1,4 @@
+import type { ProfileResult } from './definition.ts';
 import type { ColumnProfile } from './describe.ts';
 import type { Profile } from './profile.ts';
 import { type Detail, notesOf, textOf } from './text.ts';
@@ -10,7 +11,7 @@ const MAX_BYTES = 96_000;
 
 export interface Rendered {
   readonly text: string;
-  readonly structured: Record<string, unknown>;
+  readonly structured: ProfileResult;
 }
 
 /** The most detailed rendering that stays below 100 KB. */
@@ -36,7 +37,7 @@ function renderIn(title: string, profile: Profile, detail: Detail): Rendered {
   return { text: textOf(title, profile, detail), structured: withDigits(structured, detail.digits) };
 }
 
-function structuredColumn(column: ColumnProfile, detail: Detail): Record<string, unknown> {
+function structuredColumn(column: ColumnProfile, detail: Detail): ProfileResult['columns'][number] {
   const { name, summary, topValues, meanInterval, medianInterval, ...rest } = column;
   const shown = topValues?.slice(0, detail.topValues).map(({ value, count }) => {
     return { value: shorten(value, detail.textChars), count };
@@ -51,7 +52,7 @@ function structuredColumn(column: ColumnProfile, detail: Detail): Record<string,
 }
 
 /** Rounds what a sample cannot tell anyway; whole numbers stay whole. JSON also drops what is undefined. */
-function withDigits(structured: object, digits: number): Record<string, unknown> {
+function withDigits<T extends object>(structured: T, digits: number): T {
   const rounded = (_key: string, part: unknown): unknown =>
     typeof part === 'number' && !Number.isSafeInteger(part) ? Number(part.toPrecision(digits)) : part;
   return JSON.parse(JSON.stringify(structured, rounded));

@@ -6,6 +6,7 @@ const interval = {
   description: '95 % confidence interval, by bootstrap.',
   properties: { low: number, high: number },
   required: ['low', 'high'],
+  additionalProperties: false,
 } as const;
 
 const columnProfile = {
@@ -30,6 +31,7 @@ const columnProfile = {
       type: 'object',
       properties: { p05: number, p25: number, p50: number, p75: number, p95: number },
       required: ['p05', 'p25', 'p50', 'p75', 'p95'],
+      additionalProperties: false,
     },
     meanInterval: interval,
     medianInterval: interval,
@@ -44,10 +46,12 @@ const columnProfile = {
         type: 'object',
         properties: { value: { type: 'string' }, count },
         required: ['value', 'count'],
+        additionalProperties: false,
       },
     },
   },
   required: ['name', 'type', 'count', 'missing', 'invalid', 'distinct', 'distinctExact'],
+  additionalProperties: false,
 } as const;
 
 const coefficient = { type: 'number', minimum: -1, maximum: 1 } as const;
@@ -62,6 +66,7 @@ const correlation = {
     spearman: { ...coefficient, description: 'Rank correlation.' },
   },
   required: ['a', 'b', 'rows', 'pearson', 'spearman'],
+  additionalProperties: false,
 } as const;
 
 /** The structured content of `profile_dataset`. */
@@ -76,4 +81,5 @@ export const profileSchema = {
     notes: { type: 'array', items: { type: 'string' }, description: 'What was left out, and why.' },
   },
   required: ['source', 'rows', 'columns', 'correlations', 'bootstrap', 'notes'],
+  additionalProperties: false,
 } as const;

@@ -1,13 +1,3 @@
-/** The numbers of one column, with the order that sorts them. */
-export interface Ordered {
-  /** One number a row, NaN where the row has none. */
-  readonly values: Float64Array;
-  /** The rows that have a number, smallest number first. */
-  readonly order: Uint32Array;
-  /** The numbers in that order. */
-  readonly sorted: Float64Array;
-}
-
 export interface Summary {
   readonly min: number;
   readonly max: number;
@@ -23,16 +13,6 @@ export interface Quantiles {
   readonly p50: number;
   readonly p75: number;
   readonly p95: number;
-}
-
-export function ordered(values: Float64Array): Ordered {
-  let present = 0;
-  const order = new Uint32Array(values.length);
-  for (let row = 0; row < values.length; row += 1) {
-    if (!Number.isNaN(values[row])) order[present++] = row;
-  }
-  const rows = order.subarray(0, present).sort((a, b) => at(values, a) - at(values, b));
-  return { values, order: rows, sorted: Float64Array.from(rows, (row) => at(values, row)) };
 }
 
 /** Exact, of numbers in ascending order; there must be at least one. */

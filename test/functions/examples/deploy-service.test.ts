@@ -1,109 +1,64 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { DeployArguments } from '../../../functions/examples/deploy/plan.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type Deployment, deployService } from '../../../functions/examples/deploy/definition.ts';
 import { handler } from '../../../functions/examples/deploy-service.ts';
-import { deployService } from '../../../functions/examples/tools.ts';
-import type { InputRequired, InputResponse, ToolResult } from '../../../functions/tool/contract.ts';
-import { reportProgress } from '../../../functions/tool/progress.ts';
+import { type InputResponse, runTool, type ToolEvent, type ToolResult } from '../../../functions/tool/index.ts';
 
-vi.mock('../../../functions/tool/progress.ts', () => ({ reportProgress: vi.fn() }));
 // Nothing to wait for in a test.
 vi.mock('node:timers/promises', async (original) => ({
   ...(await original<typeof import('node:timers/promises')>()),
   setTimeout: async () => {},
 }));
 
-const args: DeployArguments = { service: 'checkout', region: 'eu-central-1', version: '2.4.0' };
+const args = { service: 'checkout', region: 'eu-central-1', version: '2.4.0' } as const;
 const valid = new Ajv2020({ strict: true }).compile(deployService.outputSchema);
-const task = (round: number) => ({ taskId: 't1', owner: 'o1', table: 'tasks', round, attempt: 0, deadline: 0 });
-
-async function ask(given = args): Promise<InputRequired> {
-  const event = {
-    name: 'deploy_service',
-    arguments: given,
-    task: task(1),
-    accepts: [],
-    inputResponses: {},
-    requestState: null,
-  };
-  return (await handler(event)) as InputRequired;
-}
-
-async function answer(confirm: InputResponse, given = args): Promise<ToolResult> {
-  const { requestState } = await ask(given);
-  // As between rounds: nothing but JSON survives.
-  const state: unknown = JSON.parse(JSON.stringify(requestState));
-  const event = { name: 'deploy_service', arguments: given, task: task(2), accepts: [], inputResponses: { confirm } };
-  return (await handler({ ...event, requestState: state })) as ToolResult;
-}
-
 const accept = (content: Record<string, unknown>): InputResponse => ({ action: 'accept', content });
 
-beforeEach(() => {
-  vi.mocked(reportProgress).mockReset().mockResolvedValue(true);
-});
+async function deploy(confirm: InputResponse, given: typeof args & { replicas?: number } = args) {
+  const ran = await runTool(handler, given, { answers: { confirm } });
+  const { structuredContent, ...result } = ran.result as ToolResult<Deployment>;
+  if (structuredContent === undefined) throw new Error('There is no structured content');
+  expect(valid(structuredContent), JSON.stringify(valid.errors)).toBe(true);
+  return { ...ran, result, outcome: structuredContent, titles: structuredContent.steps.map(({ title }) => title) };
+}
 
-describe('round 1', () => {
-  test('asks for confirmation with one flat form and keeps the plan', async () => {
-    const { inputRequests, requestState } = await ask();
-    expect(Object.keys(inputRequests)).toEqual(['confirm']);
-    const { method, params } = inputRequests.confirm ?? {};
-    expect(method).toBe('elicitation/create');
-    expect(params).toMatchObject({
-      mode: 'form',
-      message: expect.stringMatching(/^Deploy checkout 2\.4\.0 to eu-central-1\?/),
-      requestedSchema: {
-        type: 'object',
-        properties: {
-          confirm: { type: 'boolean' },
-          note: { type: 'string' },
-          strategy: { type: 'string', enum: ['rolling', 'canary', 'all-at-once'], default: 'rolling' },
+describe('the question', () => {
+  test('is one flat form, asked before anything happens', async () => {
+    const { asked, rounds, progress } = await deploy({ action: 'decline' });
+    expect(asked).toEqual({
+      confirm: {
+        method: 'elicitation/create',
+        params: {
+          message: expect.stringMatching(/^Deploy checkout 2\.4\.0 to eu-central-1\?.*\n3\. provision 3 replicas/s),
+          requestedSchema: {
+            type: 'object',
+            properties: {
+              confirm: expect.objectContaining({ type: 'boolean' }),
+              note: expect.objectContaining({ type: 'string' }),
+              strategy: expect.objectContaining({ enum: ['rolling', 'canary', 'all-at-once'], default: 'rolling' }),
+            },
+            required: ['confirm'],
+          },
         },
-        required: ['confirm'],
       },
     });
-    expect(requestState).toMatchObject({
-      ...args,
-      replicas: 3,
-      stages: { rolling: [33, 67, 100], canary: [5, 25, 100] },
-    });
-    expect(reportProgress).not.toHaveBeenCalled();
+    expect([rounds, progress]).toEqual([2, []]);
   });
 
-  test('the same arguments give the same plan', async () => {
-    expect(await ask()).toEqual(await ask());
-    expect(await ask()).not.toEqual(await ask({ ...args, replicas: 2 }));
-  });
-
-  test.each(['latest', 'Main'])('refuses version %s, which is no fixed one', async (version) => {
-    expect(await ask({ ...args, version })).toMatchObject({
+  test.each(['latest', 'Main'])('is not asked for version %s, which is no fixed one', async (version) => {
+    const { result, asked } = await runTool(handler, { ...args, version });
+    expect(result).toEqual({
       isError: true,
-      content: [{ text: expect.stringContaining('fixed version') }],
+      content: [{ type: 'text', text: expect.stringMatching(/fixed version/) }],
     });
+    expect(asked).toEqual({});
   });
-
-  test.each([null, 'plan', { service: 'checkout' }])(
-    'asks again when the plan came back as %o',
-    async (requestState) => {
-      const inputResponses = { confirm: accept({ confirm: true }) };
-      const event = {
-        name: 'deploy_service',
-        arguments: args,
-        task: task(2),
-        accepts: [],
-        inputResponses,
-        requestState,
-      };
-      expect(await handler(event)).toHaveProperty('inputRequests.confirm');
-    },
-  );
 });
 
-describe('round 2', () => {
-  test('a yes runs every step, in order, and tells each', async () => {
-    const result = await answer(accept({ confirm: true, note: 'Release 24' }));
-    expect(valid(result.structuredContent), JSON.stringify(valid.errors)).toBe(true);
-    expect(result.structuredContent).toMatchObject({
+describe('a yes', () => {
+  test('runs every step, in order, and tells each', async () => {
+    const { outcome, result, progress } = await deploy(accept({ confirm: true, note: 'Release 24' }));
+    expect(outcome).toEqual({
       ...args,
       deployed: true,
       strategy: 'rolling',
@@ -111,8 +66,11 @@ describe('round 2', () => {
       note: 'Release 24',
       digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       steps: [
-        { title: 'validate the manifest of checkout 2.4.0' },
-        { title: 'compute the content digest' },
+        {
+          title: 'validate the manifest of checkout 2.4.0',
+          result: expect.stringMatching(/^valid, \d+ bytes, 768 MiB/),
+        },
+        { title: 'compute the content digest', result: outcome.digest },
         {
           title: 'provision 3 replicas in eu-central-1',
           result: 'eu-central-1a ×1, eu-central-1b ×1, eu-central-1c ×1',
@@ -124,59 +82,75 @@ describe('round 2', () => {
       ],
     });
     expect(result.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('Deployed checkout 2.4.0') });
-    const told = vi.mocked(reportProgress).mock.calls;
-    expect(told).toHaveLength(7);
-    expect(told[2]).toEqual([task(2), 'Step 3/7: provision 3 replicas in eu-central-1', { progress: 2, total: 7 }]);
+    expect(progress).toHaveLength(7);
+    expect(progress[2]).toEqual({ message: 'Step 3/7: provision 3 replicas in eu-central-1', progress: 2, total: 7 });
   });
 
-  test('the same plan and answer give the same result, another version another digest', async () => {
+  test('to the same gives the same, to another version another digest', async () => {
     const yes = accept({ confirm: true, strategy: 'all-at-once' });
-    const result = await answer(yes);
-    expect(await answer(yes)).toEqual(result);
-    const other = await answer(yes, { ...args, version: '2.4.1' });
-    const digests = [result, other].map(({ structuredContent }) => (structuredContent as { digest: string }).digest);
-    expect(digests[0]).not.toBe(digests[1]);
+    const { outcome } = await deploy(yes);
+    expect((await deploy(yes)).outcome).toEqual(outcome);
+    const { result } = await runTool(handler, { ...args, version: '2.4.1' }, { answers: { confirm: yes } });
+    expect((result as ToolResult<Deployment>).structuredContent?.digest).not.toBe(outcome.digest);
   });
 
   test.each([
-    ['canary', ['shift 5%', 'shift 25%', 'shift 100%']],
-    ['all-at-once', ['shift 100%']],
-    ['backwards', ['shift 33%', 'shift 67%', 'shift 100%']],
-  ])('strategy %s moves the traffic its way', async (strategy, shifts) => {
-    const { structuredContent } = await answer(accept({ confirm: true, strategy }));
-    const { steps } = structuredContent as { steps: { title: string }[] };
-    expect(steps.slice(3, -1).map(({ title }) => title.replace(/ of the.*/, ''))).toEqual(shifts);
+    ['canary', 3, ['5%', '25%', '100%']],
+    ['all-at-once', 3, ['100%']],
+    ['rolling', 1, ['100%']],
+    ['rolling', 20, ['25%', '50%', '75%', '100%']],
+  ])('strategy %s moves the traffic of %i replicas its way', async (strategy, replicas, shifts) => {
+    const { titles } = await deploy(accept({ confirm: true, strategy }), { ...args, replicas });
+    expect(titles.slice(3, -1)).toEqual(shifts.map((share) => `shift ${share} of the traffic to 2.4.0`));
   });
+});
 
-  test('one replica, many replicas', async () => {
-    const shifts = async (replicas: number) => {
-      const { requestState } = await ask({ ...args, replicas });
-      return (requestState as { stages: { rolling: number[] } }).stages.rolling;
-    };
-    expect([await shifts(1), await shifts(20)]).toEqual([[100], [25, 50, 75, 100]]);
-  });
+test.each([
+  [{ action: 'decline' }, 'the confirmation was declined'],
+  [{ action: 'cancel' }, 'the confirmation was cancelled'],
+  [{ action: 'decline', content: { confirm: true } }, 'the confirmation was declined'],
+  [accept({ confirm: false }), 'it was not confirmed'],
+])('%o deploys nothing', async (response, reason) => {
+  const { outcome, result, progress } = await deploy(response);
+  expect(outcome).toEqual({ ...args, deployed: false, reason, steps: [] });
+  expect(result).not.toHaveProperty('isError');
+  expect(progress).toEqual([]);
+});
 
-  test.each([
-    [{ action: 'decline' }, 'the confirmation was declined'],
-    [{ action: 'cancel' }, 'the confirmation was cancelled'],
-    [{}, 'the confirmation was cancelled'],
-    [{ action: 'decline', content: { confirm: true } }, 'the confirmation was declined'],
-    [accept({ confirm: false }), 'it was not confirmed'],
-    [accept({ confirm: 'true' }), 'it was not confirmed'],
-    [{ action: 'accept' }, 'it was not confirmed'],
-  ])('%o deploys nothing', async (response, reason) => {
-    const result = await answer(response);
-    expect(result.structuredContent).toEqual({ ...args, deployed: false, reason, steps: [] });
-    expect(valid(result.structuredContent)).toBe(true);
-    expect(result).not.toHaveProperty('isError');
-    expect(reportProgress).not.toHaveBeenCalled();
-  });
+test('takes no further step once the task is cancelled', async () => {
+  const confirm = accept({ confirm: true });
+  const { result, progress } = await runTool(handler, args, { answers: { confirm }, cancelInRound: 2 });
+  expect(result).toMatchObject({ isError: true });
+  expect(progress).toHaveLength(1);
+});
 
-  test('takes no further step once the task is no longer ours', async () => {
-    vi.mocked(reportProgress).mockResolvedValueOnce(true).mockResolvedValueOnce(true).mockResolvedValue(false);
-    const { structuredContent } = await answer(accept({ confirm: true }));
-    expect(structuredContent).toMatchObject({ deployed: false, reason: 'the task was cancelled' });
-    expect((structuredContent as { steps: unknown[] }).steps).toHaveLength(2);
-    expect(reportProgress).toHaveBeenCalledTimes(3);
+test('taken up again after a crash, does not repeat what was done', async () => {
+  const memory: string[] = [];
+  const told: string[] = [];
+  const host = {
+    async progress(_task: unknown, message: string) {
+      told.push(message);
+      if (told.length === 4) throw new Error('crash');
+      return true;
+    },
+    alive: async () => true,
+    remember: async (_task: unknown, text: string) => memory.push(text) > 0,
+    recall: async () => memory.at(-1),
+    keep: async (_task: unknown, result: unknown) => result,
+  };
+  const task = { taskId: 't', owner: 'o', table: 't', results: 'r', round: 2, deadline: 0 };
+  const event = (attempt: number): ToolEvent => ({
+    name: 'deploy_service',
+    arguments: args,
+    task: { ...task, attempt },
+    accepts: [],
+    inputResponses: { confirm: accept({ confirm: true, strategy: 'all-at-once' }) },
+    requestState: null,
   });
+  await expect(handler.runWith(event(0), host)).rejects.toThrow('crash');
+  expect(memory).toHaveLength(3);
+  expect(await handler.runWith(event(1), host)).toMatchObject({ structuredContent: { deployed: true } });
+  // Steps 4 and 5 only.
+  expect(memory).toHaveLength(5);
+  expect(told.slice(4).map((message) => message.slice(0, 8))).toEqual([1, 2, 3, 4, 5].map((step) => `Step ${step}/5`));
 });

@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { handler } from '../../../functions/examples/greet.ts';
+import { runTool } from '../../../functions/tool/index.ts';
 
 test('greets by name', async () => {
-  const result = await handler({
-    name: 'greet',
-    arguments: { name: 'Ada' },
-    accepts: [],
-    inputResponses: {},
-    requestState: null,
-  });
-  expect(result).toEqual({ content: [{ type: 'text', text: 'Hello, Ada!' }] });
+  expect((await runTool(handler, { name: 'Ada' }, { direct: true })).result).toBe('Hello, Ada!');
 });

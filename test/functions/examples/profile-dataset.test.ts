@@ -1,8 +1,8 @@
-import { beforeEach, expect, test, vi } from 'vitest';
-import { handler, type ProfileArguments } from '../../../functions/examples/profile-dataset.ts';
-import { reportProgress } from '../../../functions/tool/progress.ts';
-
-vi.mock('../../../functions/tool/progress.ts', () => ({ reportProgress: vi.fn() }));
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import type { ProfileArguments } from '../../../functions/examples/profile/definition.ts';
+import { handler } from '../../../functions/examples/profile-dataset.ts';
+import { runTool, type ToolEvent } from '../../../functions/tool/index.ts';
 
 // The bundler embeds this file; here it is read.
 vi.mock('../../../functions/examples/profile/samples.ts', async () => {
@@ -11,16 +11,8 @@ vi.mock('../../../functions/examples/profile/samples.ts', async () => {
   return { samples: { orders } };
 });
 
-const task = { taskId: 't1', owner: 'o1', table: 'tasks', round: 1, attempt: 0, deadline: 0 };
-const call = (args: ProfileArguments) =>
-  handler({ name: 'profile_dataset', arguments: args, task, accepts: [], inputResponses: {}, requestState: null });
-
-beforeEach(() => {
-  vi.mocked(reportProgress).mockReset().mockResolvedValue(true);
-});
-
 test('profiles a small CSV', async () => {
-  const result = await call({ csv: 'a;b\n1;2\n3;4\n', delimiter: ';' });
+  const { result } = await runTool(handler, { csv: 'a;b\n1;2\n3;4\n', delimiter: ';' });
   expect(result).toMatchObject({
     content: [{ type: 'text', text: expect.stringContaining('2 rows, 2 columns') }],
     structuredContent: { source: 'the CSV sent', rows: 2, bootstrap: 500, columns: [{ mean: 2 }, { mean: 3 }] },
@@ -29,7 +21,8 @@ test('profiles a small CSV', async () => {
 });
 
 test('profiles some columns of the shipped sample, with progress in percent', async () => {
-  const result = await call({ sample: 'orders', columns: ['quantity', 'weight_kg', 'note'], bootstrap: 2 });
+  const args: ProfileArguments = { sample: 'orders', columns: ['quantity', 'weight_kg', 'note'], bootstrap: 2 };
+  const { result, progress } = await runTool(handler, args);
   expect(result).toMatchObject({
     structuredContent: {
       source: 'sample "orders"',
@@ -42,17 +35,37 @@ test('profiles some columns of the shipped sample, with progress in percent', as
       correlations: [{ a: 'quantity', b: 'weight_kg' }],
     },
   });
-  const calls = vi.mocked(reportProgress).mock.calls;
-  expect(calls[0]).toEqual([task, 'Read 2,000 of 100,000 rows', { progress: 5.5, total: 100 }]);
-  const percents = calls.map(([, , amount]) => amount?.progress ?? -1);
+  expect(progress[0]).toEqual({ message: 'Read 2,000 of 100,000 rows', progress: 5.5, total: 100 });
+  const percents = progress.map((report) => report.progress ?? -1);
   expect(percents).toEqual(percents.toSorted((a, b) => a - b));
 });
 
-test('stops as soon as the task is no longer ours', async () => {
-  vi.mocked(reportProgress).mockResolvedValueOnce(true).mockResolvedValue(false);
-  const result = await call({ sample: 'orders' });
-  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('Stopped') }] });
-  expect(reportProgress).toHaveBeenCalledTimes(2);
+test('stops at the first report once the task is over', async () => {
+  const { result, progress } = await runTool(handler, { sample: 'orders' }, { cancelInRound: 1 });
+  expect(result).toMatchObject({ isError: true });
+  expect(progress).toHaveLength(1);
+});
+
+test('stops within two seconds of a cancel, however long its stretches are, though no report says so', async () => {
+  const task = { taskId: 't', owner: 'o', table: 't', results: 'r', round: 1, attempt: 0, deadline: 0 };
+  const rows = Array.from({ length: 200_000 }, (_, row) => `${(row * 7_919) % 10_007},${(row * 31) % 977}`);
+  const csv = `a,b\n${rows.join('\n')}`;
+  let cancelled = Number.POSITIVE_INFINITY;
+  const host = {
+    progress: async () => true,
+    alive: async () => Date.now() < cancelled,
+    remember: async () => true,
+    recall: async () => undefined,
+    keep: async (_task: unknown, result: unknown) => result,
+  };
+  const event = { name: 'profile_dataset', task, accepts: [], inputResponses: {}, requestState: null };
+  const args: ProfileArguments = { csv, bootstrap: 1_000 };
+  const run = handler.runWith({ ...event, arguments: args } satisfies ToolEvent, host);
+  // Reading takes less than that, resampling much longer.
+  await sleep(1_500);
+  cancelled = Date.now();
+  expect(await run).toMatchObject({ isError: true });
+  expect(Date.now() - cancelled).toBeLessThan(2_000);
 });
 
 test.each([
@@ -62,13 +75,8 @@ test.each([
   [{ url: 'https://127.0.0.1/x.csv' }, /not on the public internet/],
   [{ url: 'http://data.example/x.csv' }, /Only https/],
 ])('%o is a result that says what to do', async (args, message) => {
-  expect(await call(args)).toEqual({
+  expect((await runTool(handler, args)).result).toEqual({
     isError: true,
     content: [{ type: 'text', text: expect.stringMatching(message) }],
   });
-});
-
-test('what the caller cannot put right is thrown', async () => {
-  vi.mocked(reportProgress).mockRejectedValue(new TypeError('a bug'));
-  await expect(call({ csv: 'a\n1\n' })).rejects.toThrow('a bug');
 });

@@ -46,7 +46,7 @@ describe('bootstrap', () => {
 
   test('reports on the way and ends when the report does', async () => {
     const heard: number[] = [];
-    const stop = bootstrap(upTo(100_000), 200, async (done) => {
+    const stop = bootstrap(upTo(100_000), 200, async (done = 0) => {
       heard.push(done);
       if (heard.length === 2) throw new Error('enough');
     });

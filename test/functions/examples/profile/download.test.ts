@@ -70,7 +70,7 @@ describe('download', () => {
     ['https://me:secret@data.example/', /user name or password/],
     ['https://inside.example/', /not on the public internet/],
   ])('refuses %s without a request', async (url, message) => {
-    await expect(get(url)).rejects.toMatchObject({ name: 'InputProblem', message: expect.stringMatching(message) });
+    await expect(get(url)).rejects.toMatchObject({ name: 'ToolError', message: expect.stringMatching(message) });
     expect(visited).toEqual([]);
   });
 
@@ -98,9 +98,17 @@ describe('download', () => {
       response.writeHead(200, { 'content-length': 100 }).write('a,b\n', () => response.destroy());
     };
     await expect(get('https://data.example/x')).rejects.toMatchObject({
-      name: 'InputProblem',
+      name: 'ToolError',
       message: expect.stringMatching(/download failed/),
     });
+  });
+
+  test('ends when the task does, though the other side says nothing', async () => {
+    answer = () => {};
+    const task = new AbortController();
+    const waiting = download('https://data.example/x', silent, { ...net, signal: task.signal });
+    setTimeout(() => task.abort(new Error('cancelled')), 50);
+    await expect(waiting).rejects.toThrow('cancelled');
   });
 
   test('ends when the report does', async () => {

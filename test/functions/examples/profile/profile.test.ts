@@ -120,7 +120,8 @@ describe('profileTable', () => {
     const report = vi.fn(silent);
     const rows = Array.from({ length: 1_000 }, (_, n) => `${n},${n % 7},x`);
     await profile(`a,b,c\n${rows.join('\n')}`, 4_000, report);
-    const messages = report.mock.calls.map(([message]) => message);
+    const told = report.mock.calls.filter(([message]) => message !== undefined);
+    const messages = told.map(([message]) => message);
     expect(messages.slice(0, 4)).toEqual([
       'Computing quantiles of a (1/3)',
       'Computing quantiles of b (2/3)',
@@ -130,7 +131,7 @@ describe('profileTable', () => {
     expect(new Set(messages.slice(4))).toEqual(
       new Set(['Resampling a 4000 times (1/2)', 'Resampling b 4000 times (2/2)']),
     );
-    const done = report.mock.calls.map(([, share]) => share);
+    const done = told.map(([, share = 0]) => share);
     expect(done).toEqual(done.toSorted((one, other) => one - other));
     expect(done.at(-1)).toBe(1);
   });
@@ -176,8 +177,7 @@ describe('render', () => {
 
   test('texts are cut between characters', async () => {
     const { structured } = render('x', await profile(`a\n${'😀'.repeat(50)}\n`));
-    const [column] = structured.columns as { topValues: { value: string }[] }[];
-    expect(column?.topValues[0]?.value).toBe(`${'😀'.repeat(29)}…`);
+    expect(structured.columns[0]?.topValues?.[0]?.value).toBe(`${'😀'.repeat(29)}…`);
   });
 });
 

@@ -82,7 +82,7 @@ describe('publicAddresses', () => {
   });
 
   test('localhost is refused by what it really resolves to', async () => {
-    await expect(publicAddresses(new URL('https://localhost/'))).rejects.toMatchObject({ name: 'InputProblem' });
+    await expect(publicAddresses(new URL('https://localhost/'))).rejects.toMatchObject({ name: 'ToolError' });
   });
 
   test('an unknown host is not found', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { distinctCount, ordered, quantile, summarize } from '../../../../functions/examples/profile/statistics.ts';
+import { ordered } from '../../../../functions/examples/profile/ordered.ts';
+import { distinctCount, quantile, summarize } from '../../../../functions/examples/profile/statistics.ts';
 
 const NONE = Number.NaN;
 const finite = fc.double({ noNaN: true, min: -1e150, max: 1e150 });
@@ -51,10 +52,25 @@ test('quantile hits the numbers themselves at whole positions', () => {
   expect([0, 0.25, 0.5, 0.75, 1].map((share) => quantile(sorted, share))).toEqual([10, 20, 30, 40, 50]);
 });
 
-test('ordered leaves missing numbers out and keeps the rows', () => {
-  const { order, sorted } = ordered(Float64Array.of(3, NONE, 1, 2, NONE));
+test('ordered leaves missing numbers out and keeps the rows', async () => {
+  const { order, sorted } = await ordered(Float64Array.of(3, NONE, 1, 2, NONE), async () => {});
   expect([...order]).toEqual([2, 3, 0]);
   expect([...sorted]).toEqual([1, 2, 3]);
+});
+
+test.each([65_536, 65_537, 300_000])('ordered sorts %i numbers as one sort would, equal ones by row', async (size) => {
+  // Each seventh is missing, and each value comes many times.
+  const values = Float64Array.from({ length: size }, (_, row) => (row % 7 === 3 ? NONE : (row * 7_919) % 10_007));
+  let pauses = 0;
+  const { order, sorted } = await ordered(values, async () => {
+    pauses += 1;
+  });
+  const rows = [...values.keys()].filter((row) => row % 7 !== 3);
+  rows.sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0) || a - b);
+  // Compared as booleans: a difference would fill the screen.
+  expect(order.length === rows.length && rows.every((row, index) => order[index] === row)).toBe(true);
+  expect(rows.every((row, index) => sorted[index] === values[row])).toBe(true);
+  expect(pauses).toBeGreaterThanOrEqual(Math.floor(rows.length / 65_536));
 });
 
 test('distinctCount counts runs', () => {

@@ -1,0 +1,125 @@
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool, elicitForm, elicitUrl, runTool } from '../../../functions/tool/index.ts';
+
+const anything = { description: 'd', inputSchema: { type: 'object' } } as const;
+const accept = (content: object) => ({ action: 'accept', content });
+const ask = elicitForm('Really?', { ok: { type: 'boolean' }, why: { type: 'string' } }, ['why']);
+
+/** Asks three times, one after the other. */
+const asker = defineTool(anything, async (_args, task) => {
+  const { one } = await task.requireInput({ one: ask });
+  await task.step('between', () => 1);
+  const { two } = await task.requireInput({ two: ask });
+  const { three } = await task.requireInput({ three: ask });
+  return [one.action, two.action, three.action];
+});
+const decline = { action: 'decline' };
+
+describe('rounds', () => {
+  test.each([true, false])('a tool may ask as often as it likes, direct %s', async (direct) => {
+    const answers = { one: accept({ ok: true }), two: decline, three: { action: 'cancel' } };
+    const { result, rounds } = await runTool(asker, {}, { answers, direct });
+    expect([result, rounds]).toEqual([['accept', 'decline', 'cancel'], 4]);
+  });
+
+  test('a tool that never stops asking ends the test', async () => {
+    let asked = 0;
+    const tool = defineTool(anything, (_args, task) => task.requireInput({ [`q${asked++}`]: ask }));
+    const answers = new Proxy({}, { get: () => decline });
+    await expect(runTool(tool, {}, { answers })).rejects.toThrow('after 100 rounds');
+  });
+});
+
+describe('what the server would refuse, a test refuses', () => {
+  test.each([
+    [{ one: accept({ ok: 'yes' }) }, /'one' would be refused: content\['ok'\] must be true or false/],
+    [{ one: accept({}) }, /content\['ok'\] is required/],
+    [{ one: { action: 'maybe' } }, /action must be/],
+    [{}, /no answer/],
+  ])('the answers %o', async (answers, message) => {
+    await expect(runTool(asker, {}, { answers })).rejects.toThrow(message);
+  });
+
+  test('a question the caller does not take', async () => {
+    await expect(runTool(asker, {}, { accepts: ['elicitation/create:url'] })).rejects.toThrow(
+      "'one', but its caller does not accept elicitation/create",
+    );
+    const tool = defineTool(anything, (_args, task) =>
+      task.requireInput({ in: elicitUrl('Log in', 'https://a.example') }),
+    );
+    await expect(runTool(tool, {}, { accepts: ['elicitation/create'] })).rejects.toThrow(
+      'accept elicitation/create:url',
+    );
+  });
+
+  test('a question the protocol does not have', async () => {
+    const nested = elicitForm('?', { deep: { type: 'object' } as never });
+    const tool = defineTool(anything, (_args, task) => task.requireInput({ nested }));
+    await expect(runTool(tool, {})).rejects.toThrow('a form that the protocol does not have');
+  });
+});
+
+describe('answers', () => {
+  const direct = (inputResponses: Record<string, Record<string, unknown>>) => ({
+    ...{ name: 't', arguments: {}, accepts: [], inputResponses, requestState: null },
+  });
+
+  test('that do not fit, which nobody has judged in a direct call, are asked for again', async () => {
+    for (const wrong of [accept({ ok: 'yes' }), { action: 'accept' }, {}]) {
+      expect(await asker(direct({ one: wrong }))).toMatchObject({ inputRequests: { one: ask } });
+    }
+    expect(await asker(direct({ one: decline }))).toMatchObject({ inputRequests: { two: ask } });
+  });
+
+  test('to a form that needs nothing have content all the same', async () => {
+    const tool = defineTool(anything, async (_args, task) => {
+      const { maybe } = await task.requireInput({ maybe: elicitForm('?', { note: { type: 'string' } }, ['note']) });
+      return maybe.action === 'accept' ? (maybe.content.note ?? 'none') : maybe.action;
+    });
+    expect((await runTool(tool, {}, { answers: { maybe: { action: 'accept' } } })).result).toBe('none');
+  });
+
+  test('with a default may be missing, and so may arguments', async () => {
+    const inputSchema = { type: 'object', properties: { size: { type: 'integer', default: 3 } } } as const;
+    const tool = defineTool({ description: 'd', inputSchema }, async ({ size }, task) => {
+      expectTypeOf(size).toEqualTypeOf<number | undefined>();
+      const { form } = await task.requireInput({
+        form: elicitForm('?', { colour: { type: 'string', enum: ['red', 'blue'], default: 'red' } }, ['colour']),
+      });
+      if (form.action === 'accept') expectTypeOf(form.content.colour).toEqualTypeOf<'red' | 'blue' | undefined>();
+      return { size };
+    });
+    expect((await runTool(tool, {}, { answers: { form: accept({}) } })).result).toEqual({});
+    // @ts-expect-error the argument is a number
+    await runTool(tool, { size: 'x' }, { answers: { form: decline } });
+  });
+});
+
+test('two steps of one name are a mistake; a step that failed may be tried again', async () => {
+  const twice = defineTool(anything, async (_args, task) => {
+    for (const page of [1, 2]) await task.step('fetch', () => page);
+  });
+  await expect(runTool(twice, {})).rejects.toThrow("Step 'fetch' comes twice");
+});
+
+describe('definition', () => {
+  test('is what addTool takes, whatever library wrote the schema', () => {
+    const definition = { description: 'd', title: 'T', inputSchema: z.object({ n: z.number() }) };
+    expect(defineTool(definition, ({ n }) => n).definition).toEqual({
+      description: 'd',
+      title: 'T',
+      inputSchema: expect.objectContaining({ type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }),
+    });
+    expect(defineTool(anything, () => 1).definition).toEqual(anything);
+  });
+
+  test('of a library that cannot tell its JSON Schema says what to do', () => {
+    const validate = (value: unknown) => ({ value });
+    const tool = defineTool(
+      { description: 'd', inputSchema: { '~standard': { version: 1, vendor: 'odd', validate } } },
+      () => 1,
+    );
+    expect(() => tool.definition).toThrow(/odd does not tell its JSON Schema: register the tool with/);
+  });
+});
