@@ -4,9 +4,12 @@ import { type Corpus, type Entry, readCorpus } from './research/corpus.ts';
 import { AUDIENCES, type Findings, FORMATS, type ResearchResult, researchTopic } from './research/definition.ts';
 import { journal } from './research/journal.ts';
 import { askAppendix, askScope } from './research/questions.ts';
-import { reportText } from './research/report.ts';
+import { textOf } from './research/report.ts';
 import { study } from './research/study.ts';
 import { type Survey, survey } from './research/survey.ts';
+
+/** About 450 KB. */
+const LINES_PER_DEPTH = 3_500;
 
 /** Asks what to research, researches it, asks what to append. Each answer starts it from the top: steps are done once. */
 export const handler = defineTool(researchTopic, async ({ topic: asked, depth = 2 }, task) => {
@@ -18,16 +21,11 @@ export const handler = defineTool(researchTopic, async ({ topic: asked, depth = 
   const read = task.getVariable<number[]>('read') ?? [];
   const lines = concordance(pick(corpus, read), termsOf(found, aspects), LINES_PER_DEPTH * depth);
   const format = await appendixFormat(read.length, lines.length, task);
-  const result: ResearchResult = {
-    ...{ topic: found.topic.join(', '), audience, entries: read.length, aspects },
-    ...(format && { appendix: { format, lines: lines.length } }),
-  };
-  const report = { type: 'text', text: reportText(result) };
-  return { content: format ? [report, appendix(lines, format)] : [report], structuredContent: result };
+  const findings: ResearchResult = { topic: found.topic.join(', '), audience, entries: read.length, aspects };
+  if (format === undefined) return { content: [textOf(findings)], structuredContent: findings };
+  const whole = { ...findings, appendix: { format, lines: lines.length } };
+  return { content: [textOf(whole), appendix(lines, format)], structuredContent: whole };
 });
-
-/** About 450 KB. */
-const LINES_PER_DEPTH = 3_500;
 
 const canAsk = (task: Task): boolean => task.accepts.includes('elicitation/create');
 

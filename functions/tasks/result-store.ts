@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
-import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Sha256 } from '@smithy/core/checksum';
-import type { HttpRequest } from '@smithy/core/protocols';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { executionName } from './ids.ts';
 import type { TaskKey } from './record.ts';
+import { signedRequests } from './signed-request.ts';
 
 /** A result belongs to the run that ended with it: a try of a round. A tool's `task` is such a key. */
 export interface ResultKey extends TaskKey {
@@ -60,33 +55,15 @@ export interface ResultStoreOptions {
  * await resultStore({ bucket: task.results }).put(task, JSON.stringify(result));
  */
 export function resultStore(options: ResultStoreOptions): ResultStore {
-  const { env } = process;
-  const { region = env.AWS_REGION ?? '', patience = PATIENCE } = options;
+  const { region = process.env.AWS_REGION ?? '', patience = PATIENCE } = options;
   const { origin, prefix } = place(options, region);
-  const http = new NodeHttpHandler({ connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true });
-  const credentials = async () => ({
-    accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
-    secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
-    ...(env.AWS_SESSION_TOKEN !== undefined && { sessionToken: env.AWS_SESSION_TOKEN }),
-  });
-  const signer = new SignatureV4({ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false });
+  const request = signedRequests('s3', origin, region, 5_000);
 
   const attempt = async (method: string, key: ResultKey, abortSignal: AbortSignal, body?: Buffer): Promise<Answer> => {
-    const signed = await signer.sign({
-      method,
-      protocol: origin.protocol,
-      hostname: origin.hostname,
-      ...(origin.port !== '' && { port: Number(origin.port) }),
-      path: prefix + objectKey(key),
-      headers: {
-        host: origin.host,
-        ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
-      },
-      ...(body && { body }),
-    });
-    const { response } = await http.handle(signed as HttpRequest, { abortSignal });
-    const { statusCode: status } = response;
-    const text = await textOf(response.body as Readable);
+    const sent = { method, path: prefix + objectKey(key), ...(body && { body }) };
+    const answer = await request(sent, abortSignal);
+    const { status } = answer;
+    const text = answer.body.toString();
     const code = isDone(status) ? '' : (/<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `status ${status}`);
     return { status, text, code };
   };

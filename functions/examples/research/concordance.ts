@@ -48,39 +48,31 @@ function linesOf({ date, text }: Entry, terms: ReadonlySet<string>): Line[] {
 /** By code units: the same order on every machine. */
 const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
-const renderers: Readonly<
-  Record<Format, { readonly mimeType: string; readonly render: (lines: readonly Line[]) => string }>
+const FILES: Readonly<
+  Record<Format, readonly [name: string, mimeType: string, write: (lines: readonly Line[]) => string]>
 > = {
-  csv: {
-    mimeType: 'text/csv',
-    render: (lines) =>
-      [
-        'term,date,left,word,right',
-        ...lines.map(({ term, date, left, word, right }) => [term, date, left, word, right].map(quoted).join(',')),
-      ].join('\n'),
-  },
-  markdown: {
-    mimeType: 'text/markdown',
-    render: (lines) =>
-      [...Map.groupBy(lines, ({ term }) => term)]
-        .map(([term, own]) =>
-          [
-            `## ${term} (${own.length})`,
-            '',
-            ...own.map(({ date, left, word, right }) => `- ${date} ${left.trimStart()}**${word}**${right.trimEnd()}`),
-          ].join('\n'),
-        )
-        .join('\n\n'),
-  },
+  csv: ['concordance.csv', 'text/csv', csv],
+  markdown: ['concordance.md', 'text/markdown', markdown],
 };
-
-const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`;
 
 /** The concordance as a resource inside the result. */
 export function appendix(lines: readonly Line[], format: Format) {
-  const { mimeType, render } = renderers[format];
-  return {
-    type: 'resource',
-    resource: { uri: `journal://concordance.${format === 'csv' ? 'csv' : 'md'}`, mimeType, text: render(lines) },
-  };
+  const [name, mimeType, write] = FILES[format];
+  return { type: 'resource', resource: { uri: `journal://${name}`, mimeType, text: write(lines) } };
+}
+
+function csv(lines: readonly Line[]): string {
+  const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`;
+  const rows = lines.map(({ term, date, left, word, right }) => [term, date, left, word, right].map(quoted).join(','));
+  return ['term,date,left,word,right', ...rows].join('\n');
+}
+
+function markdown(lines: readonly Line[]): string {
+  const sections = [...Map.groupBy(lines, ({ term }) => term)].map(([term, own]) => {
+    const items = own.map(
+      ({ date, left, word, right }) => `- ${date} ${left.trimStart()}**${word}**${right.trimEnd()}`,
+    );
+    return [`## ${term} (${own.length})`, '', ...items].join('\n');
+  });
+  return sections.join('\n\n');
 }

@@ -1,6 +1,5 @@
-import type { ArgumentsOf, OutputOf } from '../../tool/index.ts';
+import type { OutputOf } from '../../tool/index.ts';
 
-export type ResearchArguments = ArgumentsOf<typeof researchTopic.inputSchema>;
 export type ResearchResult = OutputOf<typeof researchTopic.outputSchema>;
 /** What was found out about one aspect. */
 export type Findings = ResearchResult['aspects'][number];
