@@ -15,11 +15,7 @@ export async function correlate(a: Ordered, b: Ordered, pause: () => Promise<voi
   const linear = pearson(a.values, b.values);
   if (linear === undefined || linear.rows < 3) return undefined;
   await pause();
-  const ranksOfA = ranks(a, b.values);
-  await pause();
-  const ranksOfB = ranks(b, a.values);
-  await pause();
-  const ranked = pearson(ranksOfA, ranksOfB);
+  const ranked = pearson(await ranks(a, b.values, pause), await ranks(b, a.values, pause));
   return ranked && { rows: linear.rows, pearson: linear.r, spearman: ranked.r };
 }
 
@@ -48,9 +44,10 @@ function pearson(a: Float64Array, b: Float64Array): { rows: number; r: number } 
 }
 
 /** The ranks of a column among the rows that the other column has too; equal numbers share their mean rank. */
-function ranks(column: Ordered, other: Float64Array): Float64Array {
+async function ranks(column: Ordered, other: Float64Array, pause: () => Promise<void>): Promise<Float64Array> {
   const { values, order } = column;
   const common = order.filter((row) => !Number.isNaN(other[row]));
+  await pause();
   const ranked = new Float64Array(values.length).fill(Number.NaN);
   for (let from = 0; from < common.length; ) {
     const value = values[common[from] ?? 0];
@@ -59,5 +56,6 @@ function ranks(column: Ordered, other: Float64Array): Float64Array {
     for (let index = from; index < to; index += 1) ranked[common[index] ?? 0] = (from + to + 1) / 2;
     from = to;
   }
+  await pause();
   return ranked;
 }

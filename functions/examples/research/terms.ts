@@ -15,7 +15,8 @@ export function termsOf(text: string): string[] {
   return [...text.toLowerCase().matchAll(/[a-z]+/g)]
     .map(([word]) => word)
     .filter(isTelling)
-    .map(singular);
+    .map(singular)
+    .filter(isTelling);
 }
 
 const isTelling = (word: string): boolean => word.length > 1 && !STOP.has(word);
