@@ -18,6 +18,17 @@ export interface McpTaskServerProps {
   /** Offers `get_task_result` and `cancel_task` to clients that know no tasks. @default true */
   readonly helperTools?: boolean;
   /**
+   * Lets a 2025-11-25 client that can be asked open a stream by GET, on which the questions of its tasks reach it even
+   * if it only polls, and never waits with tasks/result. Each such client then asks every 1 to 30 seconds whether there
+   * is anything. @default true
+   */
+  readonly questionStream?: boolean;
+  /**
+   * How many unfinished tasks one caller may have, 1 to 1000: one owner, or one anonymous session. Anonymous callers
+   * without a session are not told apart, so not limited. @default 100
+   */
+  readonly maxOpenTasks?: number;
+  /**
    * Origins that browsers may call from, like `https://app.example`; `*` as port matches any port. Requests without
    * an Origin are not concerned (A-08). @default loopback addresses
    */
@@ -47,8 +58,15 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
     inlineWindow: between('inlineWindow', props.inlineWindow, SECOND, 600 * SECOND, 25 * SECOND),
     holdCap: between('holdCap', props.holdCap, SECOND, 600 * SECOND, 50 * SECOND),
     helperTools: props.helperTools ?? true,
+    questionStream: props.questionStream ?? true,
+    maxOpenTasks: openTasks(props.maxOpenTasks ?? 100),
     allowedOrigins,
   };
+}
+
+function openTasks(count: number): number {
+  if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
+  throw new Error('McpTaskServer: maxOpenTasks is a whole number from 1 to 1000');
 }
 
 function between(name: string, value: Duration | undefined, least: number, most: number, standard: number): number {

@@ -3,7 +3,7 @@ import { limits } from '../tasks/limits.ts';
 import { classify, namedVersion } from './classify.ts';
 import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, parseMessage, type RequestId, type RpcMessage, UnreadableMessage } from './jsonrpc.ts';
-import { acceptResponse, type LegacyCaller, resumeStream, serveLegacy } from './legacy.ts';
+import { acceptResponse, type LegacyCaller, serveLegacy, serveStream } from './legacy.ts';
 import { logUnexpected } from './log.ts';
 import { serveModern } from './modern.ts';
 import { corsHeaders, originAllowed, preflight } from './origin.ts';
@@ -67,10 +67,10 @@ function hasNoSession(message: RpcMessage): boolean {
   return message.method === 'initialize' || (version !== undefined && !LEGACY_VERSIONS.includes(String(version)));
 }
 
-/** Row 4: a GET resumes a stream of ours, and nothing else (B-09, D-32). */
+/** Row 4: a GET opens or resumes a stream of a session, and 2026-07-28 has none (B-09, D-32). */
 async function serveGet(request: HttpRequest, server: Server): Promise<HttpReply> {
-  if (namesModern(request) || header(request, 'last-event-id') === undefined) return notOffered();
-  return resumeStream(request, await legacyCaller(request, server), server);
+  if (namesModern(request)) return notOffered();
+  return serveStream(request, await legacyCaller(request, server), server);
 }
 
 const notOffered = () => emptyReply(405, { allow: 'POST' });

@@ -3,7 +3,7 @@ import type { Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { fail, refuseAnswer } from '../tasks/transitions.ts';
 import { answerTask } from './answer.ts';
-import { emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
+import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, type RpcRequest, type RpcResponse, resultMessage } from './jsonrpc.ts';
 import { logUnexpected } from './log.ts';
 import { methods } from './methods/index.ts';
@@ -12,6 +12,7 @@ import type { Session } from './session.ts';
 import { openHeld } from './stream/held-call.ts';
 import { hold } from './stream/hold.ts';
 import { type QuestionId, questionPurpose } from './stream/questions.ts';
+import { offersSessionStream, openCursor, sessionStream } from './stream/session-stream.ts';
 import { EventStream, streamReply } from './stream/sse.ts';
 import { findTask } from './task-view.ts';
 import { LEGACY } from './versions.ts';
@@ -48,13 +49,32 @@ export async function serveLegacy(
   }
 }
 
-/** GET with Last-Event-ID: goes on with a stream of ours, wherever it was held before; anything else is not offered (B-09). */
-export async function resumeStream(request: HttpRequest, caller: LegacyCaller, server: Server): Promise<HttpReply> {
+/**
+ * GET with Last-Event-ID goes on with a stream of ours, wherever it was held before; without one it opens the session's
+ * own stream. Anything else is not offered (B-09).
+ */
+export async function serveStream(request: HttpRequest, caller: LegacyCaller, server: Server): Promise<HttpReply> {
   const eventId = header(request, 'last-event-id');
   const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
-  if (held === undefined || held.answered) return emptyReply(405, { allow: 'POST' });
+  if (held === undefined) return serveSessionStream(request, eventId, caller, server);
+  if (held.answered) return emptyReply(405, { allow: 'POST' });
   const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };
   return streamReply(new EventStream(hold(held, legacyCall(request, message, held.version, caller), server)), {});
+}
+
+async function serveSessionStream(
+  request: HttpRequest,
+  eventId: string | undefined,
+  caller: LegacyCaller,
+  server: Server,
+): Promise<HttpReply> {
+  const message: RpcRequest = { kind: 'request', id: '', method: 'GET', params: {} };
+  const call = legacyCall(request, message, caller.session?.version ?? '', caller);
+  if (!offersSessionStream(call, server) || !acceptsStream(request)) return emptyReply(405, { allow: 'POST' });
+  const fresh = { seen: [], activeAt: server.now() };
+  const cursor = eventId === undefined ? fresh : await openCursor(call.session, eventId, server);
+  if (cursor === undefined) return emptyReply(405, { allow: 'POST' });
+  return streamReply(new EventStream(sessionStream(cursor, call.session, call, server)), {});
 }
 
 /**
@@ -96,6 +116,7 @@ function legacyCall(request: HttpRequest, message: RpcRequest, version: string, 
     version,
     principal: caller.principal,
     accepts: caller.session?.accepts ?? [],
+    ...(caller.session && { session: caller.session.key }),
     tasks: version === LEGACY,
     request,
     replyHeaders: {},

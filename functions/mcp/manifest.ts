@@ -52,6 +52,10 @@ export interface Manifest {
   readonly holdCap: number;
   /** Whether `get_task_result` and `cancel_task` are offered to clients that know no tasks. */
   readonly helperTools: boolean;
+  /** Whether a 2025-11-25 session may open a stream by GET, for the questions of tasks that its client only polls. */
+  readonly questionStream: boolean;
+  /** How many unfinished tasks an owner (anonymous: a session) may have. */
+  readonly maxOpenTasks: number;
   readonly tools: readonly ToolEntry[];
 }
 

@@ -43,6 +43,8 @@ export interface Call {
   readonly method: string;
   readonly params: Params;
   readonly principal: Principal;
+  /** The key of the 2025-11-25 session, where there is one. */
+  readonly session?: string;
   /** The kinds of input the client declared, e.g. `elicitation/create`, `elicitation/create:url`. */
   readonly accepts: readonly string[];
   /** 2026-07-28: this request declares the tasks extension (E-02). 2025-11-25: the revision has tasks (C-03). */

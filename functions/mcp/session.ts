@@ -15,9 +15,12 @@ export interface Session {
 const PURPOSE = 'session';
 
 export async function mintSession(server: Server, version: string, accepts: readonly string[]): Promise<string> {
-  const expires = Math.floor((server.now() + limits.session) / 1_000);
+  const expires = sessionExpires(server);
   return server.signer.seal(PURPOSE, { version, key: newSessionKey(), accepts, expires });
 }
+
+/** When a session that is heard of now has ended, in seconds since the epoch. */
+export const sessionExpires = (server: Server): number => Math.floor((server.now() + limits.session) / 1_000);
 
 /** The session of this id, or undefined when it is not ours or has ended (B-05). */
 export async function openSession(server: Server, id: string): Promise<Session | undefined> {

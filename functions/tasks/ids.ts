@@ -50,8 +50,11 @@ export function bindingOf(principal: Principal): string {
 /** The partition whose tasks this caller may list; undefined for an anonymous caller without a session. */
 export function listPartition(principal: Principal): string | undefined {
   if (principal.kind === 'verified') return principal.key;
-  return principal.session === undefined ? undefined : `session#${hashPart(principal.session)}`;
+  return principal.session === undefined ? undefined : sessionPartition(principal.session);
 }
+
+/** Where lies what the server knows of a 2025-11-25 session: with its tasks, if its client is anonymous. */
+export const sessionPartition = (session: string): string => `session#${hashPart(session)}`;
 
 /** Same name, same execution: starting a round twice starts it once. */
 export function executionName(taskId: string, round: number): string {

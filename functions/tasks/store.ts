@@ -8,10 +8,11 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { TaskKey, TaskRecord } from './record.ts';
+import { type SessionStore, sessionStore } from './session-notes.ts';
 import type { Change } from './transitions.ts';
 
-/** The only place that holds DynamoDB expressions (design section 2). */
-export interface TaskStore {
+/** The only place that holds DynamoDB expressions (design section 2), with `session-notes.ts` and `places.ts` for what lies beside the tasks. */
+export interface TaskStore extends SessionStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
@@ -25,19 +26,9 @@ export interface TaskStore {
   applyBlind(key: TaskKey, change: Change): Promise<boolean>;
   /** What a run may know of its own task. */
   glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
-  /** The log level a session asked for, in the item beside its tasks. */
-  logLevel(owner: string): Promise<LogLevel | undefined>;
-  /** `expiresAt` in seconds since the epoch. */
-  setLogLevel(owner: string, level: LogLevel, expiresAt: number): Promise<void>;
 }
 
-/** The levels of 2025-11-25 logging, mildest first. */
-export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
 const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
-/** No taskId: sorts before all of them. */
-const LOG_LEVEL_KEY = '#log-level';
 
 export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
   const update = async (key: TaskKey, change: Change, returned: 'ALL_NEW' | 'NONE') =>
@@ -52,6 +43,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       ),
     );
   return {
+    ...sessionStore(db, table),
     async create(record) {
       const put = new PutCommand({
         TableName: table,
@@ -110,13 +102,6 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       });
       return (await db.send(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
     },
-    async logLevel(owner) {
-      const { Item } = await db.send(new GetCommand({ TableName: table, Key: { owner, taskId: LOG_LEVEL_KEY } }));
-      return Item?.level as LogLevel | undefined;
-    },
-    async setLogLevel(owner, level, expiresAt) {
-      await db.send(new PutCommand({ TableName: table, Item: { owner, taskId: LOG_LEVEL_KEY, level, expiresAt } }));
-    },
   };
 }
 
@@ -156,7 +141,8 @@ export function updateExpression(change: Change) {
   };
 }
 
-async function lost<T>(sent: Promise<T>): Promise<T | undefined> {
+/** Undefined when the condition did not hold. */
+export async function lost<T>(sent: Promise<T>): Promise<T | undefined> {
   try {
     return await sent;
   } catch (error) {

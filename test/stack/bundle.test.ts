@@ -9,6 +9,8 @@ const manifest = {
   maxTtl: 1,
   inlineWindow: 1,
   holdCap: 1,
+  questionStream: true,
+  maxOpenTasks: 1,
   helperTools: true,
   allowedOrigins: [],
   tools: [

@@ -1,11 +1,13 @@
 import { withState } from '../machine-progress.ts';
 import type { Method } from '../server.ts';
 import { withResult, withStatus } from '../stored-result.ts';
+import { noteQuestions } from '../stream/session-stream.ts';
 import { loadTask, view } from '../task-view.ts';
 
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
 export const tasksGet: Method = async (call, server) => {
   const record = await withState(await loadTask(call, server), server);
+  await noteQuestions(record, call, server);
   const shown = call.wire.era === 'modern' ? await withResult(record, server) : await withStatus(record, server);
   return call.wire.task(view(shown, server));
 };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { taskKey } from '../../tasks/ids.ts';
+import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Server } from '../server.ts';
@@ -7,6 +7,7 @@ import { answerDue, answerMessage } from './answer-due.ts';
 import { type HeldCall, sealHeld } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { questionsFor } from './questions.ts';
+import { askedHere, noteAsked } from './session-stream.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
 import { watch } from './watch.ts';
 
@@ -30,7 +31,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server): AsyncG
   try {
     const key = taskKey(call.principal, held.taskId);
     if (key === undefined) return;
-    const level = resumable ? await server.store.logLevel(key.owner) : undefined;
+    const notes = call.session === undefined ? undefined : await server.store.session(sessionPartition(call.session));
     // What cannot be resumed is held as long as its answer may take.
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
@@ -41,7 +42,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server): AsyncG
       const answer = answerDue(record, held, call, server);
       if (record !== undefined && record.updatedAt > held.seenAt && record.status === 'working') {
         const progress = progressMessage(held, record);
-        const log = logMessage(level, record);
+        const log = logMessage(notes?.logLevel, record);
         const mark = { seenAt: record.updatedAt };
         if (progress) yield await send(progress.message, { progress: progress.value, ...(!log && mark) });
         if (log) yield await send(log, mark);
@@ -49,7 +50,16 @@ export async function* hold(start: HeldCall, call: Call, server: Server): AsyncG
         quietSince = server.now();
       }
       if (answer) return yield await send(await answerMessage(held.id, answer), { answered: true });
-      for (const { message, askedAs } of await questionsFor(held, record as TaskRecord, call, server)) {
+      const questions = record ? await questionsFor(held, record, call, server) : [];
+      const due = questions.filter(({ askedAs }) => !askedHere(record as TaskRecord, askedAs, notes));
+      await noteAsked(
+        record as TaskRecord,
+        due.map(({ askedAs }) => askedAs),
+        notes,
+        call,
+        server,
+      );
+      for (const { message, askedAs } of due) {
         yield await send(message, { asked: [...held.asked, askedAs] });
         quietSince = server.now();
       }

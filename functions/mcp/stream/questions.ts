@@ -25,7 +25,7 @@ export const questionPurpose = (call: Pick<Call, 'principal'>) => `question:${bi
  * was refused, and only kinds the client declared (B-17).
  */
 export async function questionsFor(
-  held: HeldCall,
+  held: Pick<HeldCall, 'asked' | 'stream' | 'sequence' | 'delivers'>,
   record: TaskRecord,
   call: Call,
   server: Server,

@@ -2,6 +2,7 @@ import type { Manifest, ToolEntry } from '../../../functions/mcp/manifest.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { signer } from '../../../functions/mcp/signing.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import type { SessionNotes, SessionStore } from '../../../functions/tasks/session-notes.ts';
 import { applied } from '../tasks/applied.ts';
 
 const entry = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
@@ -20,6 +21,8 @@ export const manifest: Manifest = {
   inlineWindow: 25_000,
   holdCap: 50_000,
   helperTools: false,
+  questionStream: true,
+  maxOpenTasks: 100,
   tools: [
     entry('plain'),
     entry('picky'),
@@ -66,8 +69,7 @@ export function fakeServer(over: Partial<Server> = {}) {
       },
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
       glimpse: async () => undefined,
-      logLevel: async () => undefined,
-      setLogLevel: async () => {},
+      ...fakeSessions(),
       applyBlind: async () => true,
     },
     workflow: {
@@ -94,4 +96,29 @@ export function fakeServer(over: Partial<Server> = {}) {
     ...over,
   };
   return { server, did, records };
+}
+
+/** What is known of sessions, as the table would keep it. */
+function fakeSessions(): SessionStore {
+  const sessions = new Map<string, SessionNotes>();
+  const notesOf = (session: string): SessionNotes =>
+    sessions.get(session) ?? { waiting: [], waitingSince: 0, asked: [] };
+  const change = (session: string, to: Partial<SessionNotes>) =>
+    void sessions.set(session, { ...notesOf(session), ...to });
+  const without = (session: string, taskIds: readonly string[]) => ({
+    waiting: notesOf(session).waiting.filter((taskId) => !taskIds.includes(taskId)),
+  });
+  return {
+    session: async (session) => notesOf(session),
+    setLogLevel: async (session, logLevel) => change(session, { logLevel }),
+    async noteWaiting(session, taskId, waitingSince) {
+      const { waiting } = notesOf(session);
+      if (!waiting.includes(taskId)) change(session, { waiting: [...waiting, taskId], waitingSince });
+    },
+    forgetWaiting: async (session, taskIds) => change(session, without(session, taskIds)),
+    async noteAsked(session, taskId, askings, afresh) {
+      const asked = [...(afresh ? [] : notesOf(session).asked), ...askings];
+      change(session, { ...without(session, [taskId]), asked });
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import type { LogLevel } from '../../../functions/tasks/store.ts';
+import type { LogLevel } from '../../../functions/tasks/session-notes.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import type { SseEvent } from '../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
@@ -31,7 +31,13 @@ function world({ logLevel }: { logLevel?: LogLevel } = {}) {
       now = until;
     },
   });
-  const server = { ...base, store: { ...base.store, logLevel: async () => logLevel } };
+  const server = {
+    ...base,
+    store: {
+      ...base.store,
+      session: async () => ({ waiting: [], waitingSince: 0, asked: [], ...(logLevel && { logLevel }) }),
+    },
+  };
   let id = 0;
 
   async function send(method: string, headers: Headers, body?: object) {

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { everything, form, RELATED, sure, two, world, worldWith, YES } from './legacy-world.ts';
+
+/** A session with a task that asks, seen to do so by a poll. */
+async function polled(...rounds: object[]) {
+  const here = world(...rounds);
+  const client = await here.session();
+  const taskId = await client.create();
+  const poll = async () => (await client.request('tasks/get', { taskId })).messages[0].result.status;
+  expect(await poll()).toBe('input_required');
+  return { ...here, client, taskId, poll };
+}
+
+describe("a session's own stream", () => {
+  test('asks what a poll has shown, with its task; the answer goes the usual way (B-09, B-10, B-19, C-20, C-21)', async () => {
+    const { client, taskId, poll, wait } = await polled(sure);
+    wait(2_000);
+    const { status, headers, messages, eventIds } = await client.listen();
+    expect([status, headers['content-type']]).toEqual([200, 'text/event-stream']);
+    expect(messages).toMatchObject([
+      { method: 'elicitation/create', params: { message: 'Sure?', _meta: { [RELATED]: { taskId } } } },
+    ]);
+    expect(new Set(eventIds).size).toBe(2);
+    expect((await client.respond(messages[0].id, YES)).status).toBe(202);
+    expect(await poll()).toBe('completed');
+  });
+
+  test('begins with an event id and says when to come back: soon at first, every 30 s in the end (B-10)', async () => {
+    const { session, wait } = world(sure);
+    const client = await session();
+    let eventId: string | undefined;
+    const retries: unknown[] = [];
+    for (const idle of [0, 20_000, 100_000, 1_000_000]) {
+      wait(idle);
+      const { messages, eventIds, retry } = await client.listen(eventId);
+      expect([messages, eventIds.length]).toEqual([[], 1]);
+      eventId = eventIds[0];
+      retries.push(retry);
+    }
+    expect(retries).toEqual([1_000, 3_000, 18_000, 30_000]);
+  });
+
+  test('leaves the questions to tasks/result, which a poll leads to (C-20)', async () => {
+    const { client, taskId, poll, wait } = await polled(sure);
+    expect(await client.listen()).toMatchObject({ messages: [], retry: 1_000 });
+    const { messages } = await client.request('tasks/result', { taskId }, async ({ id, method }) => {
+      if (method === undefined) return;
+      expect(await poll()).toBe('input_required');
+      wait(60_000);
+      expect((await client.listen()).messages).toEqual([]);
+      await client.respond(id, YES);
+    });
+    expect(messages).toHaveLength(2);
+  });
+
+  test('asks once; tasks/result of the same session does not ask that again, that of another one does (C-20, F-05)', async () => {
+    const here = await polled(sure);
+    here.wait(2_000);
+    const first = await here.client.listen();
+    expect(first.messages).toHaveLength(1);
+    expect(await here.poll()).toBe('input_required');
+    here.wait(2_000);
+    expect((await here.client.listen(first.eventIds.at(-1))).messages).toEqual([]);
+
+    const other = await here.session();
+    const elsewhere = await other.request('tasks/result', { taskId: here.taskId }, async ({ method }) => {
+      if (method !== undefined) await here.client.respond(first.messages[0].id, YES);
+    });
+    expect(elsewhere.messages.map(({ method }) => method)).toEqual(['elicitation/create', undefined]);
+  });
+
+  test('tasks/result stays silent about a question that this session has on its own stream (C-20)', async () => {
+    const { client, taskId, wait } = await polled(sure);
+    wait(2_000);
+    const [question] = (await client.listen()).messages;
+    const { messages } = await client.request('tasks/result', { taskId });
+    expect(messages).toEqual([]);
+    await client.respond(question.id, YES);
+    expect((await client.request('tasks/result', { taskId })).messages).toMatchObject([{ result: {} }]);
+  });
+
+  test('asks again when its answer was lost: the client comes back with an older event id, or with none (B-11)', async () => {
+    const { client, wait } = await polled(sure);
+    wait(2_000);
+    const { eventIds } = await client.listen();
+    for (const seen of [eventIds[0], undefined]) {
+      expect((await client.listen(seen)).messages).toMatchObject([{ method: 'elicitation/create' }]);
+    }
+  });
+
+  test('asks what is left of several questions, and those of a later round (C-22)', async () => {
+    const { client, poll, wait } = await polled(two, { third: form('Third?') });
+    wait(2_000);
+    const first = await client.listen();
+    expect(first.messages.map(({ params }) => params.message)).toEqual(['First?', 'Second?']);
+    for (const { id } of first.messages) await client.respond(id, YES);
+    expect(await poll()).toBe('input_required');
+    wait(2_000);
+    const second = await client.listen(first.eventIds.at(-1));
+    expect(second.messages).toMatchObject([{ params: { message: 'Third?' } }]);
+  });
+
+  test('asks again after an answer that was not valid (B-19)', async () => {
+    const { client, poll, wait } = await polled(sure);
+    wait(2_000);
+    const first = await client.listen();
+    await client.respond(first.messages[0].id, { action: 'accept', content: { ok: 'perhaps' } });
+    expect(await poll()).toBe('input_required');
+    wait(2_000);
+    expect((await client.listen(first.eventIds.at(-1))).messages).toMatchObject([{ params: { message: 'Sure?' } }]);
+  });
+
+  test('says nothing of a task that was cancelled meanwhile, and forgets it (C-25)', async () => {
+    const { client, taskId, wait } = await polled(sure);
+    await client.request('tasks/cancel', { taskId });
+    wait(20_000);
+    expect((await client.listen()).messages).toEqual([]);
+    wait(200_000);
+    const idle = await client.listen();
+    wait(200_000);
+    expect((await client.listen(idle.eventIds[0])).retry).toBe(30_000);
+  });
+
+  test('is offered to 2025-11-25 sessions that can be asked, and can be switched off (B-09, B-17)', async () => {
+    const { session } = world(sure);
+    expect((await (await session(everything)).listen()).status).toBe(200);
+    expect((await (await session({})).listen()).status).toBe(405);
+    expect((await (await session(everything, '2025-06-18')).listen()).status).toBe(405);
+    const off = worldWith({ questionStream: false }, sure);
+    expect((await (await off.session(everything)).listen()).status).toBe(405);
+  });
+
+  test('takes only event ids of its own session (B-11)', async () => {
+    const { session } = world(sure);
+    const [mine, other] = [await session(), await session()];
+    const [eventId = ''] = (await mine.listen()).eventIds;
+    expect((await mine.listen(eventId)).status).toBe(200);
+    expect((await other.listen(eventId)).status).toBe(405);
+    expect((await mine.listen(`${eventId}x`)).status).toBe(405);
+  });
+});
