@@ -28,6 +28,8 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   const timeout = timeoutOf(props, direct, maxTtl, refuse);
   const pollInterval = props.pollInterval?.toMilliseconds();
   if (pollInterval !== undefined && pollInterval < 100) refuse('a pollInterval is at least 100 milliseconds');
+  const expectedDuration = props.expectedDuration?.toMilliseconds();
+  if (expectedDuration !== undefined && expectedDuration <= 0) refuse('an expectedDuration is above 0');
   const ttl = props.ttl?.toMilliseconds() ?? longTtl(timeout, maxTtl);
   if (ttl !== undefined && (ttl < 1_000 || ttl > maxTtl))
     refuse('a ttl lies between 1 second and the maxTtl of the server');
@@ -43,6 +45,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     taskSupport,
     timeout,
     ...(pollInterval !== undefined && { pollInterval }),
+    ...(expectedDuration !== undefined && { expectedDuration }),
     ...(ttl !== undefined && { ttl }),
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),

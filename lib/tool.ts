@@ -56,8 +56,14 @@ interface AnyToolProps {
    * @default 15 minutes; 50 seconds (also the most) for `forbidden`
    */
   readonly timeout?: Duration;
-  /** How often clients should poll. @default adaptive: 15 % of the task's age, from 1 to 30 seconds */
+  /** How often clients should poll. @default by `expectedDuration` */
   readonly pollInterval?: Duration;
+  /**
+   * How long a task mostly takes: clients then poll every second (under 10 seconds), 3 seconds (under a minute), 5
+   * seconds (up to 10 minutes) or 10 to 30 seconds; those of a task that takes longer than expected more rarely.
+   * @default unknown: 15 % of the task's age, from 1 to 30 seconds
+   */
+  readonly expectedDuration?: Duration;
   /** How long a task can be read when the client asks for no ttl. @default 1 hour, and 1 hour beyond a longer timeout */
   readonly ttl?: Duration;
   /**

@@ -24,8 +24,10 @@ export interface ToolEntry {
   readonly taskSupport: TaskSupport;
   /** How long one task may work, in ms. */
   readonly timeout: number;
-  /** Fixed poll interval in ms; adaptive when absent. */
+  /** Fixed poll interval, in ms. */
   readonly pollInterval?: number;
+  /** How long a task mostly takes, in ms: what the poll interval goes by where it is not fixed. */
+  readonly expectedDuration?: number;
   /** How long its tasks can be read, in ms, when the client asks for nothing. */
   readonly ttl?: number;
   /** Task-capable tools: the end of the state machine's name. */

@@ -1,12 +1,12 @@
 import { MissingClientCapability, TaskNotFound } from '../tasks/errors.ts';
 import { type Principal, taskKey } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
-import { limits } from '../tasks/limits.ts';
 import { isQuestion } from '../tasks/question.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { storedResult } from '../tasks/result-ref.ts';
 import { after, asOf, fail } from '../tasks/transitions.ts';
 import type { ToolResult } from '../tool/contract.ts';
+import { pollInterval } from './poll-interval.ts';
 import type { Call, Server, Tool } from './server.ts';
 import { TASKS_EXTENSION } from './versions.ts';
 import { errorResult, toolResult } from './wire/tool-result.ts';
@@ -60,8 +60,5 @@ export function judgedResult(result: ToolResult, tool: Tool | undefined): ToolRe
 }
 
 export function view(record: TaskRecord, server: Server): TaskView {
-  const fixed = server.tools.get(record.tool)?.entry.pollInterval;
-  const { min, max, shareOfAge } = limits.pollInterval;
-  const adaptive = Math.round(Math.min(Math.max((server.now() - record.createdAt) * shareOfAge, min), max));
-  return { record, pollInterval: fixed ?? adaptive };
+  return { record, pollInterval: pollInterval(record, server.tools.get(record.tool)?.entry, server.now()) };
 }

@@ -58,6 +58,16 @@ export class InternalError extends McpError {
   }
 }
 
+/** Nothing was stored: the same call may succeed once another task has ended (C-37). */
+export class TooManyTasks extends InternalError {
+  constructor(limit: number) {
+    super(`Too many open tasks: ${limit} have not ended. Wait for one of them, or cancel it`, {
+      reason: 'TooManyOpenTasks',
+      limit,
+    });
+  }
+}
+
 export class HeaderMismatch extends McpError {
   constructor(detail: string) {
     super(-32020, `Header mismatch: ${detail}`, { httpStatus: 400 });

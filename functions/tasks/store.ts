@@ -7,12 +7,13 @@ import {
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { type PlaceStore, placeStore } from './places.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
 import type { Change } from './transitions.ts';
 
 /** The only place that holds DynamoDB expressions (design section 2), with `session-notes.ts` and `places.ts` for what lies beside the tasks. */
-export interface TaskStore extends SessionStore {
+export interface TaskStore extends SessionStore, PlaceStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
@@ -44,6 +45,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
     );
   return {
     ...sessionStore(db, table),
+    ...placeStore(db, table),
     async create(record) {
       const put = new PutCommand({
         TableName: table,

@@ -1,5 +1,5 @@
-import { InternalError, InvalidParams } from '../../tasks/errors.ts';
-import { newTaskKey } from '../../tasks/ids.ts';
+import { InternalError, InvalidParams, TooManyTasks } from '../../tasks/errors.ts';
+import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -32,7 +32,7 @@ export async function createTask(call: Call, server: Server, tool: ToolEntry, ar
 /** A task was asked for with arguments the tool refuses: a task that has failed already (A-14, C-07). */
 export async function createRefusedTask(call: Call, server: Server, tool: ToolEntry, refused: ToolResult) {
   const record = newRecord(call, server, tool);
-  await put(createRefused(record, JSON.stringify(refused)), server);
+  await put(createRefused(record, JSON.stringify(refused)), server, false);
   return call.wire.taskCreated(view(record, server), immediateResponse(tool, record));
 }
 
@@ -52,7 +52,7 @@ export async function startTask(
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
-  const record = await put(made, server);
+  const record = await put(made, server, listPartition(call.principal) !== undefined);
   const fresh = record === made;
   if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
   if (tool.askFirst !== undefined && first === undefined) {
@@ -116,11 +116,19 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
 
 /**
  * The record as it is stored now: this one, or the one that was there under its key. With a random key that is this one,
- * too: the SDK has repeated a put whose answer was lost.
+ * too: the SDK has repeated a put whose answer was lost. `limited`: the caller is one whose open tasks are counted.
  */
-async function put(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  if (await server.store.create(record)) return record;
-  const twin = await server.store.get(record);
+async function put(record: TaskRecord, server: Server, limited: boolean): Promise<TaskRecord> {
+  // A repeat needs no place of its own.
+  const before = record.digest === undefined ? undefined : await server.store.get(record);
+  if (before === undefined) {
+    const { maxOpenTasks } = server.manifest;
+    if (limited && !(await server.store.takePlace(record, maxOpenTasks, server.now(), record.expiresAt))) {
+      throw new TooManyTasks(maxOpenTasks);
+    }
+    if (await server.store.create(record)) return record;
+  }
+  const twin = before ?? (await server.store.get(record));
   if (twin === undefined) throw new InternalError();
   if (twin.digest !== record.digest) {
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');

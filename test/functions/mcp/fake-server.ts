@@ -70,6 +70,7 @@ export function fakeServer(over: Partial<Server> = {}) {
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
       glimpse: async () => undefined,
       ...fakeSessions(),
+      takePlace: async () => true,
       applyBlind: async () => true,
     },
     workflow: {

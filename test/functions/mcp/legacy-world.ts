@@ -81,7 +81,14 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
         request('tasks/result', { taskId }, ({ id, method }) => method !== undefined && respond(id, answer)),
     };
   }
-  return { did, session, records, wait: (ms: number) => void (clock.now += ms) };
+  return {
+    did,
+    session,
+    records,
+    wait(ms: number) {
+      clock.now += ms;
+    },
+  };
 }
 
 export const RELATED = 'io.modelcontextprotocol/related-task';
