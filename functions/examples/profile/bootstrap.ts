@@ -1,14 +1,7 @@
+import type { ColumnResult } from './definition.ts';
 import { at, quantile } from './statistics.ts';
 
-export interface Interval {
-  readonly low: number;
-  readonly high: number;
-}
-
-export interface Intervals {
-  readonly mean: Interval;
-  readonly median: Interval;
-}
+export type Intervals = Required<Pick<ColumnResult, 'meanInterval' | 'medianInterval'>>;
 
 const SEED = 0x2545f491;
 const DRAWS_PER_REPORT = 2_000_000;
@@ -39,7 +32,7 @@ export async function bootstrap(
     medians[index] = medianOfDrawn(sorted, drawn);
     if ((index + 1) % perReport === 0) await report((index + 1) / resamples);
   }
-  return { mean: middle95(means), median: middle95(medians) };
+  return { meanInterval: middle95(means), medianInterval: middle95(medians) };
 }
 
 interface Draws {
@@ -76,7 +69,7 @@ function medianOfDrawn(sorted: Float64Array, drawn: Uint32Array): number {
   return (low + at(sorted, index)) / 2;
 }
 
-function middle95(estimates: Float64Array): Interval {
+function middle95(estimates: Float64Array) {
   const sorted = estimates.slice().sort();
   return { low: quantile(sorted, 0.025), high: quantile(sorted, 0.975) };
 }

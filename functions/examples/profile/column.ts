@@ -1,6 +1,7 @@
 import { type Kind, readCell } from './cell.ts';
+import type { ColumnResult } from './definition.ts';
 
-export type ColumnType = 'empty' | 'integer' | 'number' | 'boolean' | 'date' | 'string';
+export type ColumnType = ColumnResult['type'];
 
 /** What one pass over the rows learns about a column. */
 export interface Column {

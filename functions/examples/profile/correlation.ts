@@ -1,16 +1,13 @@
+import type { ProfileResult } from './definition.ts';
 import type { Ordered } from './ordered.ts';
 import { at } from './statistics.ts';
 
-/** How two columns move together, over the rows where both have a number. */
-export interface Pair {
-  readonly rows: number;
-  /** Linear: -1 to 1. */
-  readonly pearson: number;
-  /** Of the ranks, so any rising or falling relation counts: -1 to 1. */
-  readonly spearman: number;
-}
+export type Pair = Omit<ProfileResult['correlations'][number], 'a' | 'b'>;
 
-/** Undefined where a correlation says nothing: fewer than three common rows, or a column constant over them. */
+/**
+ * How two columns move together, over the rows where both have a number: on a line, and by rank, where any rising or
+ * falling relation counts. Undefined where that says nothing: fewer than three such rows, or a column constant in them.
+ */
 export async function correlate(a: Ordered, b: Ordered, pause: () => Promise<void>): Promise<Pair | undefined> {
   const linear = pearson(a.values, b.values);
   if (linear === undefined || linear.rows < 3) return undefined;

@@ -3,6 +3,8 @@ import { profileSchema } from './schema.ts';
 
 export type ProfileArguments = ArgumentsOf<typeof profileDataset.inputSchema>;
 export type ProfileResult = OutputOf<typeof profileSchema>;
+/** What the result says of one column. */
+export type ColumnResult = ProfileResult['columns'][number];
 
 /** Apart from the handler, whose module brings the sample along: a CDK app loads only this. */
 export const profileDataset = {

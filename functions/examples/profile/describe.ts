@@ -1,31 +1,9 @@
-import type { Interval } from './bootstrap.ts';
 import { type Column, type ColumnType, fittingCount, presentCount, typeOf } from './column.ts';
+import type { ColumnResult } from './definition.ts';
 import { distinctCount, type Summary, summarize } from './statistics.ts';
 
-export interface TopValue {
-  readonly value: string;
-  readonly count: number;
-}
-
-export interface ColumnProfile {
-  readonly name: string;
-  readonly type: ColumnType;
-  /** Cells with a value, also one that does not fit the type. */
-  readonly count: number;
-  readonly missing: number;
-  readonly invalid: number;
-  readonly distinct: number;
-  /** False: there are more than `distinct`, which is as far as was counted. */
-  readonly distinctExact: boolean;
-  readonly summary?: Summary;
-  readonly meanInterval?: Interval;
-  readonly medianInterval?: Interval;
-  readonly earliest?: string;
-  readonly latest?: string;
-  readonly shortest?: number;
-  readonly longest?: number;
-  readonly topValues?: readonly TopValue[];
-}
+/** A column of the result, its numbers' summary still apart. */
+export type ColumnProfile = Omit<ColumnResult, keyof Summary> & { readonly summary?: Summary };
 
 const TOP_VALUES = 5;
 
@@ -58,7 +36,7 @@ function counts(column: Column, type: ColumnType) {
 }
 
 /** By count, then by text, so that ties do not depend on the order of the rows. */
-function topOf(seen: ReadonlyMap<string, number>): TopValue[] {
+function topOf(seen: ReadonlyMap<string, number>) {
   return [...seen]
     .sort(([textA, a], [textB, b]) => b - a || (textA < textB ? -1 : 1))
     .slice(0, TOP_VALUES)

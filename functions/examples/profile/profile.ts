@@ -1,25 +1,15 @@
-import { bootstrap, type Interval } from './bootstrap.ts';
+import { bootstrap, type Intervals } from './bootstrap.ts';
 import { isNumeric, numbersOf, typeOf } from './column.ts';
-import { correlate, type Pair } from './correlation.ts';
+import { correlate } from './correlation.ts';
+import type { ProfileResult } from './definition.ts';
 import { type ColumnProfile, describeNumbers, describeTexts } from './describe.ts';
 import { type Ordered, ordered } from './ordered.ts';
 import { type Report, stretch } from './report.ts';
 import type { Table } from './table.ts';
 import { shorten } from './words.ts';
 
-export interface Correlation extends Pair {
-  readonly a: string;
-  readonly b: string;
-}
-
-export interface Profile {
-  readonly rows: number;
-  readonly columns: readonly ColumnProfile[];
-  /** Strongest first. */
-  readonly correlations: readonly Correlation[];
-  readonly bootstrap: number;
-  readonly notes: readonly string[];
-}
+/** The result before it is cut to size. */
+export type Profile = Omit<ProfileResult, 'source' | 'columns'> & { readonly columns: readonly ColumnProfile[] };
 
 interface NumericColumn {
   readonly name: string;
@@ -61,9 +51,9 @@ async function describeAll(table: Table, report: Report) {
   return { columns, numeric };
 }
 
-async function correlateAll(columns: readonly NumericColumn[], report: Report): Promise<Correlation[]> {
+async function correlateAll(columns: readonly NumericColumn[], report: Report) {
   const pairs = columns.flatMap((a, index) => columns.slice(index + 1).map((b) => [a, b] as const));
-  const found: Correlation[] = [];
+  const found: Profile['correlations'] = [];
   for (const [index, [a, b]] of pairs.entries()) {
     await report(`Correlating ${named(a)} with ${named(b)} (${index + 1}/${pairs.length})`, index / pairs.length);
     const pair = await correlate(a.numbers, b.numbers, report);
@@ -73,13 +63,12 @@ async function correlateAll(columns: readonly NumericColumn[], report: Report): 
 }
 
 async function bootstrapAll(columns: readonly NumericColumn[], resamples: number, report: Report) {
-  const intervals = new Map<string, { meanInterval: Interval; medianInterval: Interval }>();
+  const intervals = new Map<string, Intervals>();
   for (const [index, column] of columns.entries()) {
     const message = `Resampling ${named(column)} ${resamples} times (${index + 1}/${columns.length})`;
     const tell = (done?: number): Promise<void> =>
       done === undefined ? report() : report(message, (index + done) / columns.length);
-    const { mean, median } = await bootstrap(column.numbers.sorted, resamples, tell);
-    intervals.set(column.name, { meanInterval: mean, medianInterval: median });
+    intervals.set(column.name, await bootstrap(column.numbers.sorted, resamples, tell));
   }
   return intervals;
 }

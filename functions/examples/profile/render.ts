@@ -1,4 +1,4 @@
-import type { ProfileResult } from './definition.ts';
+import type { ColumnResult, ProfileResult } from './definition.ts';
 import type { ColumnProfile } from './describe.ts';
 import type { Profile } from './profile.ts';
 import { type Detail, notesOf, textOf } from './text.ts';
@@ -37,7 +37,7 @@ function renderIn(title: string, profile: Profile, detail: Detail): Rendered {
   return { text: textOf(title, profile, detail), structured: withDigits(structured, detail.digits) };
 }
 
-function structuredColumn(column: ColumnProfile, detail: Detail): ProfileResult['columns'][number] {
+function structuredColumn(column: ColumnProfile, detail: Detail): ColumnResult {
   const { name, summary, topValues, meanInterval, medianInterval, ...rest } = column;
   const shown = topValues?.slice(0, detail.topValues).map(({ value, count }) => {
     return { value: shorten(value, detail.textChars), count };

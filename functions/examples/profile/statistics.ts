@@ -1,19 +1,6 @@
-export interface Summary {
-  readonly min: number;
-  readonly max: number;
-  readonly mean: number;
-  /** Of a sample (n - 1); 0 for a single number. */
-  readonly stddev: number;
-  readonly quantiles: Quantiles;
-}
+import type { ColumnResult } from './definition.ts';
 
-export interface Quantiles {
-  readonly p05: number;
-  readonly p25: number;
-  readonly p50: number;
-  readonly p75: number;
-  readonly p95: number;
-}
+export type Summary = Required<Pick<ColumnResult, 'min' | 'max' | 'mean' | 'stddev' | 'quantiles'>>;
 
 /** Exact, of numbers in ascending order; there must be at least one. */
 export function summarize(sorted: Float64Array): Summary {
@@ -52,6 +39,7 @@ function meanOf(values: Float64Array): number {
   return mean;
 }
 
+/** Of a sample (n - 1); 0 for a single number. */
 function deviation(values: Float64Array, mean: number): number {
   if (values.length < 2) return 0;
   let squares = 0;

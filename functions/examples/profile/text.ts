@@ -1,5 +1,5 @@
 import type { ColumnProfile } from './describe.ts';
-import type { Correlation, Profile } from './profile.ts';
+import type { Profile } from './profile.ts';
 import { count, shorten } from './words.ts';
 
 /** How much of a profile to show; wide tables show less of each column, so that a result stays readable and small. */
@@ -53,7 +53,7 @@ function gist(column: ColumnProfile, detail: Detail): string {
   return facts.join('; ');
 }
 
-function correlationLines(correlations: readonly Correlation[], detail: Detail): string[] {
+function correlationLines(correlations: Profile['correlations'], detail: Detail): string[] {
   const strongest = correlations.slice(0, 10);
   if (strongest.length === 0) return [];
   const name = (text: string): string => inCell(text, detail);
