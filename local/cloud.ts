@@ -4,8 +4,10 @@ import { DEFAULT_REGION, readAssembly } from './assembly.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
 import { lockDataDir } from './data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
+import { createEventBridge, readRules, type Schedules } from './events/index.ts';
 import { createIntegrations } from './integrations.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
+import { createQueues, type QueueMessage } from './queues.ts';
 import { resolveStack } from './resources.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager.ts';
@@ -24,8 +26,13 @@ export interface CloudOptions {
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr') => void;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-  /** Divides the waits, retry delays and timeouts of state machines. @default 1 */
+  /**
+   * Divides the waits, retry delays and timeouts of state machines, the rates of schedules, and the pauses before
+   * events are delivered again and asynchronous invocations repeated. @default 1
+   */
   readonly timeScale?: number;
+  /** Whether schedules run by themselves; `cloud.schedules.fire` runs them either way. @default true */
+  readonly schedules?: boolean;
   /** How often expired items and objects are removed. @default 5_000 */
   readonly ttlSweepMs?: number;
   /** Of each function, at most. @default 16 */
@@ -51,6 +58,10 @@ export interface Cloud {
   readonly calls: CallLog;
   readonly lambda: Lambda;
   readonly stepFunctions: StepFunctions;
+  /** The rules that run by schedule. */
+  readonly schedules: Schedules;
+  /** What went to the queues, by their names: events and invocations that were given up. */
+  readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
   /** Removes expired items and objects now; answers how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
@@ -59,7 +70,7 @@ export interface Cloud {
 const RECORDED_CALLS = 100_000;
 
 /**
- * Runs a cloud assembly in this process: its functions, tables, buckets, state machines, secrets and REST API.
+ * Runs a cloud assembly in this process: its functions, tables, buckets, state machines, secrets, rules and REST API.
  *
  * @example
  * const cloud = await startCloud({ assembly: 'cdk.out' });
@@ -83,10 +94,12 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
 async function start(options: CloudOptions, atStop: (undo: () => unknown) => void): Promise<Omit<Cloud, 'stop'>> {
   const { assembly, port = 0, dataDir, now = Date.now, timeScale = 1, onStatusChange } = options;
   const { onLog = () => undefined, ttlSweepMs = 5_000, recordCalls = false, maxWorkersPerFunction } = options;
+  const { schedules: scheduled = true } = options;
   const onError = (message: string) => onLog('cloud', message, 'stderr');
 
   const stacks = readAssembly(assembly).map(resolveStack);
   const specs = readSpecs(stacks);
+  const rules = readRules(stacks, specs);
   const api = readApi(stacks);
   const region = stacks[0]?.stack.region ?? DEFAULT_REGION;
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
@@ -101,15 +114,21 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(wire.stop);
   const functions = specs.functions.map((spec) => withAwsEnvironment(spec, wire.url, region));
   const workers = maxWorkersPerFunction === undefined ? {} : { maxWorkersPerFunction };
+  const queues = createQueues(specs.queues, now);
   // Lambda multiplies by its scale what Step Functions divides.
-  const lambda = createLambda(functions, { onLog, timeScale: 1 / timeScale, ...workers });
+  const lambda = createLambda(functions, { onLog, timeScale: 1 / timeScale, now, onGivenUp: queues.send, ...workers });
   atStop(lambda.stop);
+  const events = createEventBridge({ rules, lambda, queues, now, timeScale, scheduled, onError });
+  atStop(events.stop);
   const callerOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const integrations = createIntegrations({ lambda, endpoint: wire.url, region, calls, now, callerOf, closed });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
     ...{ integrations, now, timeScale },
-    ...(onStatusChange ? { onStatusChange } : {}),
+    onStatusChange(change) {
+      events.statusChanged(change);
+      onStatusChange?.(change);
+    },
   });
   atStop(stepFunctions.stop);
   const services = {
@@ -123,6 +142,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
 
   return {
     ...{ url: frontDoor.url, endpoint: wire.url, region, calls, lambda, stepFunctions },
+    ...{ schedules: events.schedules, queues: queues.messages },
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
     outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),

@@ -33,6 +33,9 @@ const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
 const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
 // CloudFormation makes up names in lower case: S3 takes no others.
 const bucketName = (id: Identity) => id.name.toLowerCase();
+const ruleArn = arn('events', (id) => `rule/${id.name}`);
+const queueArn = arn('sqs', (id) => id.name);
+const queueUrl = (id: Identity) => `https://sqs.${id.region}.amazonaws.com/${id.account}/${id.name}`;
 const policyArn = arn('iam', (id) => `policy/${id.name}`);
 
 /** Stands for an id that AWS would make up, the same in every run. */
@@ -72,10 +75,33 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::Lambda::Function': {
     properties:
       'FunctionName Code.S3Bucket Code.S3Key Handler Runtime Timeout MemorySize Environment Role PackageType ' +
+      'ReservedConcurrentExecutions ' +
       // One machine has one processor, keeps no traces, and prints logs instead of storing them.
       'Architectures Description LoggingConfig TracingConfig Tags',
     name: ['FunctionName', 64],
     attributes: { Arn: functionArn },
+  },
+  'AWS::Lambda::EventInvokeConfig': {
+    properties:
+      'FunctionName Qualifier MaximumRetryAttempts MaximumEventAgeInSeconds DestinationConfig.OnFailure.Destination',
+  },
+  'AWS::Events::Rule': {
+    properties:
+      'Name Description State EventPattern ScheduleExpression Targets[].Arn Targets[].Id Targets[].Input ' +
+      'Targets[].RetryPolicy.MaximumRetryAttempts Targets[].RetryPolicy.MaximumEventAgeInSeconds ' +
+      'Targets[].DeadLetterConfig.Arn',
+    name: ['Name', 64],
+    attributes: { Arn: ruleArn },
+  },
+  'AWS::SQS::Queue': {
+    properties:
+      'QueueName ' +
+      // Messages are kept in memory until the end, and nobody receives them.
+      'MessageRetentionPeriod VisibilityTimeout DelaySeconds MaximumMessageSize ReceiveMessageWaitTimeSeconds ' +
+      'KmsMasterKeyId KmsDataKeyReusePeriodSeconds SqsManagedSseEnabled Tags',
+    name: ['QueueName', 80],
+    ref: queueUrl,
+    attributes: { Arn: queueArn, QueueName: (id) => id.name, QueueUrl: queueUrl },
   },
   'AWS::StepFunctions::StateMachine': {
     properties:
@@ -152,6 +178,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { PolicyArn: policyArn },
   },
   'AWS::Lambda::Permission': { properties: 'Action FunctionName Principal SourceArn SourceAccount' },
+  'AWS::SQS::QueuePolicy': { properties: 'PolicyDocument Queues' },
 
   // ---- inert ---------------------------------------------------------------------------------------------------------
   // Logs are printed, so there is nothing to retain.
@@ -159,6 +186,15 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     properties: 'LogGroupName RetentionInDays LogGroupClass KmsKeyId Tags',
     name: ['LogGroupName', 512],
     attributes: { Arn: arn('logs', (id) => `log-group:${id.name}:*`) },
+  },
+  // There are no metrics to watch.
+  'AWS::CloudWatch::Alarm': {
+    properties:
+      'AlarmName AlarmDescription ActionsEnabled AlarmActions OKActions InsufficientDataActions ComparisonOperator ' +
+      'DatapointsToAlarm Dimensions EvaluateLowSampleCountPercentile EvaluationPeriods ExtendedStatistic MetricName ' +
+      'Metrics Namespace Period Statistic Tags Threshold ThresholdMetricId TreatMissingData Unit',
+    name: ['AlarmName', 255],
+    attributes: { Arn: arn('cloudwatch', (id) => `alarm:${id.name}`) },
   },
   // Not enforced yet: it refuses what does not come over TLS, and here nothing does.
   'AWS::S3::BucketPolicy': { properties: 'Bucket PolicyDocument' },

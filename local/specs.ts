@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from './json.ts';
-import type { FunctionSpec } from './lambda/index.ts';
+import type { AsynchronousSettings, FunctionSpec } from './lambda/index.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
 
 /** What the engines are told to run, read from the resolved resources. */
@@ -41,12 +41,18 @@ export interface BucketResource {
   readonly expirations: readonly { readonly prefix: string; readonly days: number }[];
 }
 
+export interface QueueResource {
+  readonly name: string;
+  readonly arn: string;
+}
+
 export interface Specs {
   readonly functions: readonly FunctionResource[];
   readonly machines: readonly MachineResource[];
   readonly tables: readonly TableResource[];
   readonly secrets: readonly SecretResource[];
   readonly buckets: readonly BucketResource[];
+  readonly queues: readonly QueueResource[];
   /** From the ARN of a role to its logical id. */
   readonly roles: ReadonlyMap<string, string>;
 }
@@ -60,6 +66,7 @@ export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
     tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
     secrets: all('AWS::SecretsManager::Secret', readSecret),
     buckets: all('AWS::S3::Bucket', readBucket),
+    queues: all('AWS::SQS::Queue', ({ name, arn = '' }) => ({ name, arn })),
     roles: new Map(all('AWS::IAM::Role', ({ arn = '', logicalId }): [string, string] => [arn, logicalId])),
   };
 }
@@ -74,12 +81,13 @@ export function unknownValue(resource: Resource, property: string, value: unknow
   return new Error(`the embedded cloud does not know ${property} ${JSON.stringify(value)} of ${type} ${where}`);
 }
 
-function readFunction(resource: Resource, { stack }: ResolvedStack): FunctionResource {
+function readFunction(resource: Resource, resolved: ResolvedStack): FunctionResource {
   const { Code, Handler, Runtime, Timeout, MemorySize, Environment, Role, PackageType = 'Zip' } = resource.properties;
+  const reservedConcurrency = numberOf(resource.properties.ReservedConcurrentExecutions);
   if (!/^nodejs(22|24)\.x$/.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
   if (PackageType !== 'Zip') throw unknownValue(resource, 'PackageType', PackageType);
   const key = String(objectOf(Code).S3Key);
-  const codePath = stack.assets.get(key);
+  const codePath = resolved.stack.assets.get(key);
   if (!codePath || !statSync(codePath).isDirectory()) throw unknownValue(resource, 'Code.S3Key', key);
   const variables = Object.entries(objectOf(objectOf(Environment).Variables));
   return {
@@ -92,6 +100,28 @@ function readFunction(resource: Resource, { stack }: ResolvedStack): FunctionRes
     environment: Object.fromEntries(variables.map(([name, value]) => [name, String(value)])),
     logicalId: resource.logicalId,
     roleArn: String(Role),
+    asynchronous: readEventInvokeConfig(resource, resolved),
+    ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
+  };
+}
+
+function readEventInvokeConfig(resource: Resource, stack: ResolvedStack): AsynchronousSettings {
+  const config = ofTypes(stack, 'AWS::Lambda::EventInvokeConfig').find(({ properties: { FunctionName } }) =>
+    [resource.name, resource.arn].includes(String(FunctionName)),
+  );
+  if (!config) return {};
+  const { Qualifier, MaximumRetryAttempts, MaximumEventAgeInSeconds, DestinationConfig } = config.properties;
+  if (Qualifier !== '$LATEST') throw unknownValue(config, 'Qualifier', Qualifier);
+  const retries = numberOf(MaximumRetryAttempts);
+  const age = numberOf(MaximumEventAgeInSeconds);
+  const destination = stringOf(objectOf(objectOf(DestinationConfig).OnFailure).Destination);
+  if (destination !== undefined && !ofTypes(stack, 'AWS::SQS::Queue').some(({ arn }) => arn === destination)) {
+    throw unknownValue(config, 'DestinationConfig.OnFailure.Destination', destination);
+  }
+  return {
+    ...(retries === undefined ? {} : { maximumRetryAttempts: retries }),
+    ...(age === undefined ? {} : { maximumEventAgeSeconds: age }),
+    ...(destination === undefined ? {} : { onFailure: destination }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { addAbortSignal } from 'node:stream';
+import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { handleHttp, type Invoker } from './http.ts';
 import { newJob, type Settle, wholeReply } from './job.ts';
 import { checkPayload } from './limits.ts';
@@ -16,6 +17,7 @@ const patienceMs = 30_000;
 interface Entry {
   spec: FunctionSpec;
   pool: Pool;
+  events: EventQueue;
   log: (line: string) => void;
 }
 
@@ -35,7 +37,10 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     const { signal, event = false } = invokeOptions;
     const entry = find(nameOrArn);
     checkPayload(payload, event);
-    if (event) return invokeLater(entry, payload);
+    if (event) {
+      entry.events.add(payload, invokeOptions);
+      return { statusCode: 202, payload: '', executedVersion: '$LATEST' };
+    }
     return settled(signal, (settle) => {
       const job = newJob(payload, 'buffered', wholeReply(settle), entry.log);
       entry.pool.submit(job, patience);
@@ -67,28 +72,24 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     workers: () => entries.map(({ spec, pool }) => ({ functionName: spec.name, ...pool.load() })),
     kill: (functionName) => find(functionName).pool.kill(),
     async stop() {
+      for (const { events } of entries) events.stop();
       await Promise.all(entries.map(({ pool }) => pool.stop()));
     },
   };
 }
 
 function createEntry(spec: FunctionSpec, options: LambdaOptions): Entry {
-  const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, onLog } = options;
-  const log: NonNullable<LambdaOptions['onLog']> = onLog ?? (() => undefined);
+  const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, timeScale = 1, now = Date.now } = options;
+  const { onLog = () => undefined, onGivenUp = () => undefined } = options;
+  const { reservedConcurrency = maxWorkersPerFunction } = spec;
   const pool = createPool(spec, {
-    maxWorkers: maxWorkersPerFunction,
+    maxWorkers: Math.min(maxWorkersPerFunction, reservedConcurrency),
     idleMs,
     initMs,
-    log: (line, stream) => log(spec.name, line, stream),
+    log: (line, stream) => onLog(spec.name, line, stream),
   });
-  return { spec, pool, log: (line) => log(spec.name, line, 'stderr') };
-}
-
-/** An asynchronous invocation waits as long as it must; nobody hears of its end but the log. */
-function invokeLater({ pool, log }: Entry, payload: string): InvokeResult {
-  const ignore = { resolve: () => undefined, reject: (error: unknown) => log(String(error)) };
-  pool.submit(newJob(payload, 'buffered', wholeReply(ignore), log));
-  return { statusCode: 202, payload: '', executedVersion: '$LATEST' };
+  const log = (line: string): void => onLog(spec.name, line, 'stderr');
+  return { spec, pool, log, events: createEventQueue({ spec, pool, timeScale, now, log, onGivenUp }) };
 }
 
 /**

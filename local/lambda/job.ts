@@ -28,8 +28,13 @@ export interface Settle<T> {
 }
 
 /** @param log gets what the runtime writes when a function fails */
-export function newJob(payload: string, mode: Mode, reply: Reply, log: (line: string) => void): Job {
-  const id = randomUUID();
+export function newJob(
+  payload: string,
+  mode: Mode,
+  reply: Reply,
+  log: (line: string) => void,
+  id: string = randomUUID(),
+): Job {
   const failed = (error: ErrorBody): void => {
     log(`Invoke Error ${JSON.stringify({ requestId: id, ...error })}`);
     reply.failed(error);

@@ -1,7 +1,7 @@
 import { AwsError } from '../aws-error.ts';
 
 const maxRequestBytes = 6_291_456;
-const maxEventBytes = 262_144;
+const maxEventBytes = 1_048_576;
 
 /** Refuses what AWS refuses before it starts a function. */
 export function checkPayload(payload: string, event: boolean): void {

@@ -11,6 +11,39 @@ export interface FunctionSpec {
   memoryMb: number;
   /** Complete: nothing is inherited from this process. The runtime adds only what Lambda itself sets. */
   environment: Record<string, string>;
+  asynchronous?: AsynchronousSettings;
+  /** How many workers it may have at most, below the bound for all functions. */
+  reservedConcurrency?: number;
+}
+
+/** What an `AWS::Lambda::EventInvokeConfig` says. */
+export interface AsynchronousSettings {
+  /** @default 2 */
+  maximumRetryAttempts?: number;
+  /** @default 21_600 */
+  maximumEventAgeSeconds?: number;
+  /** Where the record of an event goes that is given up: an ARN. @default nowhere */
+  onFailure?: string;
+}
+
+/** What Lambda sends to the destination of a failed asynchronous invocation. */
+export interface InvocationRecord {
+  readonly version: '1.0';
+  readonly timestamp: string;
+  readonly requestContext: {
+    readonly requestId: string;
+    readonly functionArn: string;
+    readonly condition: 'RetriesExhausted' | 'EventAgeExceeded';
+    readonly approximateInvokeCount: number;
+  };
+  readonly requestPayload: unknown;
+  /** Left out when no attempt came to an end. */
+  readonly responseContext?: {
+    readonly statusCode: number;
+    readonly executedVersion: string;
+    readonly functionError?: string;
+  };
+  readonly responsePayload?: unknown;
 }
 
 export type LogStream = 'stdout' | 'stderr';
@@ -23,15 +56,24 @@ export interface LambdaOptions {
   /** How long a module may load before the function timeout starts to count. @default 10_000 */
   initMs?: number;
   onLog?: (functionName: string, line: string, stream: LogStream) => void;
-  /** Factor on the time an invocation waits for a free worker (10 s). Function code runs on the real clock. @default 1 */
+  /**
+   * Factor on the time an invocation waits for a free worker (30 s), on the pauses between the attempts of an
+   * asynchronous one, and on the age of its event. Function code runs on the real clock. @default 1
+   */
   timeScale?: number;
+  /** Milliseconds since the epoch. @default Date.now */
+  now?: () => number;
+  /** Takes what goes to the destination of failed asynchronous invocations. */
+  onGivenUp?: (destinationArn: string, record: InvocationRecord) => void;
 }
 
 export interface InvokeOptions {
   /** Gives up waiting. As in AWS, a running function is not stopped by it. */
   signal?: AbortSignal;
-  /** Asynchronous invocation: answers at once, runs in the background. */
+  /** Asynchronous invocation: answers at once, runs in the background, again when the function fails. */
   event?: boolean;
+  /** Hears of the end of each attempt of an asynchronous invocation; undefined where no worker took it. */
+  onAttempt?: (result: InvokeResult | undefined) => void;
 }
 
 export interface InvokeResult {

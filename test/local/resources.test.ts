@@ -31,8 +31,8 @@ describe('a cloud is refused at start', () => {
   const REFUSED: [name: string, resources: Record<string, unknown>, message: string][] = [
     [
       'for a type it does not know',
-      { Queue: { Type: 'AWS::SQS::Queue', Properties: {}, ...at } },
-      `${unknown} AWS::SQS::Queue (stack Test, Queue, Test/Made/Resource)`,
+      { Topic: { Type: 'AWS::SNS::Topic', Properties: {}, ...at } },
+      `${unknown} AWS::SNS::Topic (stack Test, Topic, Test/Made/Resource)`,
     ],
     [
       'for a property it does not know',
@@ -91,8 +91,8 @@ describe('a cloud is refused at start', () => {
   });
 
   test('for everything it does not know at once', async () => {
-    const resources = { A: { Type: 'AWS::SQS::Queue' }, B: { Type: 'AWS::SNS::Topic' } };
-    await expect(startCloud({ assembly: writeAssembly({ resources }) })).rejects.toThrow(/SQS[\s\S]*SNS/);
+    const resources = { A: { Type: 'AWS::Kinesis::Stream' }, B: { Type: 'AWS::SNS::Topic' } };
+    await expect(startCloud({ assembly: writeAssembly({ resources }) })).rejects.toThrow(/Kinesis[\s\S]*SNS/);
   });
 
   test('for a folder that is no assembly', async () => {

@@ -112,7 +112,7 @@ describe('the SDK client', () => {
       name: 'RequestTooLargeException',
       $metadata: { httpStatusCode: 413 },
     });
-    await expect(refused({ FunctionName, Payload: large(262_145), InvocationType: 'Event' })).resolves.toMatchObject({
+    await expect(refused({ FunctionName, Payload: large(1_048_577), InvocationType: 'Event' })).resolves.toMatchObject({
       name: 'RequestTooLargeException',
     });
     const wrong = { FunctionName, InvocationType: 'Sometimes' as 'Event' };

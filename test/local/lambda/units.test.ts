@@ -58,10 +58,10 @@ describe('lines', () => {
 
 describe('the payload check', () => {
   it('counts bytes, not characters', () => {
-    const twoByte = JSON.stringify('ü'.repeat(131_072));
+    const twoByte = JSON.stringify('ü'.repeat(524_288));
     expect(() => checkPayload(twoByte, false)).not.toThrow();
-    expect(() => checkPayload(twoByte, true)).toThrow('262146 byte payload is too large');
-    expect(() => checkPayload(JSON.stringify('x'.repeat(262_142)), true)).not.toThrow();
+    expect(() => checkPayload(twoByte, true)).toThrow('1048578 byte payload is too large');
+    expect(() => checkPayload(JSON.stringify('x'.repeat(1_048_574)), true)).not.toThrow();
   });
 });
 

@@ -1,0 +1,43 @@
+// setTimeout fires at once above this; a schedule may be for a year.
+const LONGEST_LAP = 2 ** 31 - 1;
+
+/** Calls back after so many milliseconds, and keeps no process alive for it. The answer cancels it. */
+export function after(milliseconds: number, callback: () => void): () => void {
+  let left = Math.max(0, milliseconds);
+  let timer: NodeJS.Timeout | undefined;
+  const lap = (): void => {
+    const next = Math.min(left, LONGEST_LAP);
+    left -= next;
+    timer = setTimeout(left > 0 ? lap : callback, next).unref();
+  };
+  lap();
+  return () => clearTimeout(timer);
+}
+
+/** Many of them, that end together. */
+export interface Pauses {
+  /** Resolves after so many milliseconds, or never when they were ended before. */
+  pause(milliseconds: number): Promise<void>;
+  end(): void;
+}
+
+export function createPauses(): Pauses {
+  const cancels = new Set<() => void>();
+  let ended = false;
+  return {
+    pause: (milliseconds) =>
+      new Promise((resolve) => {
+        if (ended) return;
+        const cancel = after(milliseconds, () => {
+          cancels.delete(cancel);
+          resolve();
+        });
+        cancels.add(cancel);
+      }),
+    end() {
+      ended = true;
+      for (const cancel of cancels) cancel();
+      cancels.clear();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { AwsError } from '../aws-error.ts';
+import type { InvokeResult, Lambda } from '../lambda/index.ts';
+import type { Queues } from '../queues.ts';
+import type { Event } from './event.ts';
+import type { Rule, Target } from './rules.ts';
+
+export interface DeliveryOptions {
+  readonly lambda: Pick<Lambda, 'invoke'>;
+  readonly queues: Pick<Queues, 'send'>;
+  /** Divides the pauses between attempts and the age of an event. */
+  readonly timeScale: number;
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly onError: (message: string) => void;
+}
+
+// AWS backs off exponentially with jitter, and does not say from where to where.
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 300_000;
+
+/**
+ * Hands an event to a target: an asynchronous invocation. Repeats what Lambda refuses for now, puts what it refuses
+ * for good, or for too long, into the dead letter queue. Answers what came of the first attempt of the invocation;
+ * nothing when there was none.
+ */
+export async function deliver(
+  rule: Rule,
+  target: Target,
+  event: Event,
+  options: DeliveryOptions,
+): Promise<InvokeResult | undefined> {
+  const { timeScale, pause } = options;
+  const until = performance.now() + (target.maximumEventAgeSeconds * 1000) / timeScale;
+  for (let retries = 0; ; retries++) {
+    try {
+      return await invoke(target, event, options);
+    } catch (error) {
+      const dead = { rule, target, event, error, retries };
+      if (!isPassing(error)) return giveUp(dead, undefined, options);
+      if (retries >= target.maximumRetryAttempts) return giveUp(dead, 'MaximumRetryAttempts', options);
+      await pause(backoffMs(retries) / timeScale);
+      if (performance.now() >= until) return giveUp(dead, 'MaximumEventAgeInSeconds', options);
+    }
+  }
+}
+
+async function invoke(target: Target, event: Event, { lambda }: DeliveryOptions): Promise<InvokeResult | undefined> {
+  const { promise: attempt, resolve } = Promise.withResolvers<InvokeResult | undefined>();
+  const payload = target.input ?? JSON.stringify(event);
+  await lambda.invoke(target.functionArn, payload, { event: true, onAttempt: resolve });
+  return attempt;
+}
+
+function backoffMs(retries: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** retries, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+}
+
+/** EventBridge repeats what failed with 429 or 5xx. */
+function isPassing(error: unknown): boolean {
+  return !(error instanceof AwsError) || error.status === 429 || error.status >= 500;
+}
+
+interface Dead {
+  readonly rule: Rule;
+  readonly target: Target;
+  readonly event: Event;
+  readonly error: unknown;
+  readonly retries: number;
+}
+
+function giveUp(dead: Dead, condition: string | undefined, { queues, onError }: DeliveryOptions): undefined {
+  const { rule, target, event, error, retries } = dead;
+  onError(`EventBridge gave up an event of the rule ${rule.name}: ${String(error)}`);
+  if (target.deadLetterArn === undefined) return;
+  queues.send(target.deadLetterArn, event, {
+    RULE_ARN: rule.arn,
+    TARGET_ARN: target.functionArn,
+    ERROR_CODE: errorCode(error),
+    ERROR_MESSAGE: error instanceof Error ? error.message : String(error),
+    ...(condition !== undefined && { EXHAUSTED_RETRY_CONDITION: condition }),
+    RETRY_ATTEMPTS: String(retries),
+  });
+}
+
+/** Those of the documented error codes that can come about here. */
+function errorCode(error: unknown): string {
+  if (!(error instanceof AwsError)) return 'SDK_CLIENT_ERROR';
+  if (error.status === 404) return 'NO_RESOURCE';
+  return error.status === 429 ? 'THROTTLING' : 'ERROR_FROM_TARGET';
+}

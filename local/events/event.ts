@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../json.ts';
+import type { ExecutionStatus, StatusChange } from '../step-functions/index.ts';
+import type { Rule } from './rules.ts';
+
+/** An event as EventBridge delivers it. */
+export type Event = JsonObject & { readonly detail: JsonObject };
+
+export const STATUS_CHANGE = { source: 'aws.states', 'detail-type': 'Step Functions Execution Status Change' };
+const SCHEDULED = { source: 'aws.events', 'detail-type': 'Scheduled Event' };
+
+/** What a schedule sends to its targets. */
+export function scheduledEvent({ arn, account, region }: Rule, at: number): Event {
+  return envelope(SCHEDULED, { account, region, resources: [arn], at }, {});
+}
+
+/** What Step Functions sends when an execution starts or ends. */
+export function statusChangeEvent(change: StatusChange, at: number): Event {
+  const { executionArn, stateMachineArn, name, status, startDate, stopDate = null, error, cause } = change;
+  const [, , , region = '', account = ''] = executionArn.split(':');
+  const { input, output } = included(change);
+  return envelope(
+    STATUS_CHANGE,
+    { account, region, resources: [executionArn], at },
+    {
+      ...{ executionArn, stateMachineArn, name, status, startDate, stopDate },
+      ...{ input: input.text, output: output.text },
+      ...{ stateMachineVersionArn: null, stateMachineAliasArn: null },
+      ...redrive(status),
+      ...{ inputDetails: input.details, outputDetails: output.details },
+      ...{ error: error ?? null, cause: cause ?? null },
+    },
+  );
+}
+
+interface Facts {
+  readonly account: string;
+  readonly region: string;
+  readonly resources: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+function envelope(kind: typeof STATUS_CHANGE, { account, region, resources, at }: Facts, detail: JsonObject): Event {
+  const time = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+  const { source, 'detail-type': type } = kind;
+  return { version: '0', id: randomUUID(), 'detail-type': type, source, account, time, region, resources, detail };
+}
+
+interface Payload {
+  readonly text: string | null;
+  readonly details: { readonly included: boolean } | null;
+}
+
+/** "If the combined escaped input and escaped output exceeds 248KB, the input will be excluded"; likewise the output. */
+const PAYLOAD_LIMIT = 248 * 1024;
+
+function included({ input, output }: StatusChange): { input: Payload; output: Payload } {
+  const [inputBytes, outputBytes] = [escapedBytes(input), output === undefined ? 0 : escapedBytes(output)];
+  return {
+    input: payload(input, inputBytes + outputBytes <= PAYLOAD_LIMIT),
+    output: output === undefined ? { text: null, details: null } : payload(output, outputBytes <= PAYLOAD_LIMIT),
+  };
+}
+
+const escapedBytes = (text: string) => Buffer.byteLength(JSON.stringify(text));
+
+function payload(text: string, fits: boolean): Payload {
+  return { text: fits ? text : null, details: { included: fits } };
+}
+
+/** Nothing is redriven here; this is what AWS says of an execution that never was. */
+function redrive(status: ExecutionStatus): JsonObject {
+  const over = status !== 'RUNNING' && status !== 'SUCCEEDED';
+  return {
+    redriveCount: 0,
+    redriveDate: null,
+    redriveStatus: over ? 'REDRIVABLE' : 'NOT_REDRIVABLE',
+    redriveStatusReason: over ? null : `Execution is ${status} and cannot be redriven`,
+  };
+}

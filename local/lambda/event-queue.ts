@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { createPauses } from '../after.ts';
+import { AwsError } from '../aws-error.ts';
+import { newJob, wholeReply } from './job.ts';
+import type { Pool } from './pool.ts';
+import type { AsynchronousSettings, FunctionSpec, InvocationRecord, InvokeOptions, InvokeResult } from './types.ts';
+
+/** The asynchronous invocations of one function. */
+export interface EventQueue {
+  add(payload: string, options: Pick<InvokeOptions, 'onAttempt'>): void;
+  stop(): void;
+}
+
+export interface EventQueueOptions {
+  readonly spec: FunctionSpec;
+  readonly pool: Pool;
+  /** Factor on the pauses between attempts and on the age of an event. */
+  readonly timeScale: number;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  readonly onGivenUp: (destinationArn: string, record: InvocationRecord) => void;
+}
+
+interface Queued {
+  readonly id: string;
+  readonly payload: string;
+  /** When the event gets too old, by `performance.now()`. */
+  readonly until: number;
+}
+
+/** "A one-minute wait between the first two attempts, and two minutes between the second and third." */
+const RETRY_PAUSES = [60_000, 120_000];
+const LONGEST_WAIT = 2 ** 31 - 1;
+
+/** As Lambda: an event whose function fails is tried again, by default twice, and given up after that or when too old. */
+export function createEventQueue(options: EventQueueOptions): EventQueue {
+  const { spec, pool, timeScale, log } = options;
+  const { maximumRetryAttempts = 2, maximumEventAgeSeconds = 21_600 }: AsynchronousSettings = spec.asynchronous ?? {};
+  const { pause, end } = createPauses();
+
+  /** Undefined when no worker was free before the event got too old. */
+  const attempt = ({ id, payload, until }: Queued): Promise<InvokeResult | undefined> =>
+    new Promise((resolve, reject) => {
+      const refused = (error: unknown) => (isThrottled(error) ? resolve(undefined) : reject(error));
+      const job = newJob(payload, 'buffered', wholeReply({ resolve, reject: refused }), log, id);
+      pool.submit(job, Math.min(Math.max(0, until - performance.now()), LONGEST_WAIT));
+    });
+
+  const run = async (event: Queued, onAttempt: InvokeOptions['onAttempt']): Promise<void> => {
+    let result: InvokeResult | undefined;
+    let attempts = 0;
+    while (attempts <= maximumRetryAttempts) {
+      if (attempts > 0) await pause((RETRY_PAUSES[attempts - 1] ?? 0) * timeScale);
+      if (performance.now() >= event.until) break;
+      const ended = await attempt(event);
+      onAttempt?.(ended);
+      if (ended === undefined) break;
+      if (ended.functionError === undefined) return;
+      attempts++;
+      result = ended;
+    }
+    const condition = attempts > maximumRetryAttempts ? 'RetriesExhausted' : 'EventAgeExceeded';
+    giveUp(options, event, { condition, attempts, result });
+  };
+
+  return {
+    add(payload, { onAttempt }) {
+      const until = performance.now() + maximumEventAgeSeconds * 1000 * timeScale;
+      run({ id: randomUUID(), payload, until }, onAttempt).catch((error: unknown) => {
+        log(String(error));
+        onAttempt?.(undefined);
+      });
+    },
+    stop: end,
+  };
+}
+
+const isThrottled = (error: unknown) => error instanceof AwsError && error.type === 'TooManyRequestsException';
+
+interface End {
+  readonly condition: InvocationRecord['requestContext']['condition'];
+  readonly attempts: number;
+  readonly result: InvokeResult | undefined;
+}
+
+function giveUp({ spec, now, log, onGivenUp }: EventQueueOptions, { id, payload }: Queued, end: End): void {
+  const { condition, attempts, result } = end;
+  log(`Event given up ${JSON.stringify({ requestId: id, condition })}`);
+  const destination = spec.asynchronous?.onFailure;
+  if (destination === undefined) return;
+  const { statusCode = 200, executedVersion = '$LATEST', functionError } = result ?? {};
+  onGivenUp(destination, {
+    version: '1.0',
+    timestamp: new Date(now()).toISOString(),
+    requestContext: {
+      requestId: id,
+      functionArn: `${spec.arn}:$LATEST`,
+      condition,
+      approximateInvokeCount: attempts,
+    },
+    requestPayload: JSON.parse(payload || '{}'),
+    ...(result && {
+      responseContext: { statusCode, executedVersion, ...(functionError && { functionError }) },
+      responsePayload: JSON.parse(result.payload),
+    }),
+  });
+}
