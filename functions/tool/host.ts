@@ -38,7 +38,8 @@ export const recordHost: Host = {
     last = { run, at: now };
     const report = { message: message.slice(0, limits.statusMessage), ...amount };
     try {
-      return await storeOf(task).applyBlind(task, progress(task.round, report, now));
+      // A look costs half of what a write costs that is too late: a cancelled task is charged for no more writes.
+      return (await alive(task)) && (await storeOf(task).applyBlind(task, progress(task.round, report, now)));
     } catch (error) {
       // A report that is lost is no reason to stop the work.
       console.error(
@@ -47,17 +48,20 @@ export const recordHost: Host = {
       return true;
     }
   },
-  async alive(task) {
-    const seen = await storeOf(task).glimpse(task);
-    return seen?.status === 'working' && seen.round === task.round;
-  },
-  remember: (task, memory) => storeOf(task).applyBlind(task, remember(task.round, memory)),
+  alive,
+  remember: async (task, memory) =>
+    (await alive(task)) && (await storeOf(task).applyBlind(task, remember(task.round, memory))),
   async recall(task) {
     const seen = await storeOf(task).glimpse(task);
     return seen?.memoryRound === task.round ? seen.memory : undefined;
   },
   keep: (task, result) => storeIfLarge(result, task),
 };
+
+async function alive(task: TaskContext): Promise<boolean> {
+  const seen = await storeOf(task).glimpse(task);
+  return seen?.status === 'working' && seen.round === task.round;
+}
 
 function storeOf({ table }: TaskContext): TaskStore {
   const store = stores.get(table) ?? taskStore(DynamoDBDocumentClient.from(new DynamoDBClient({})), table);
