@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TaskSupport, ToolEntry } from '../functions/mcp/manifest.ts';
+import { isQuestion } from '../functions/tasks/question.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { ToolProps } from './tool.ts';
 
@@ -34,6 +35,13 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (ttl !== undefined && (ttl < 1_000 || ttl > maxTtl))
     refuse('a ttl lies between 1 second and the maxTtl of the server');
   if (props.askFirst !== undefined && direct) refuse('askFirst needs a tool that may run as a task');
+  for (const [key, question] of Object.entries(props.askFirst ?? {})) {
+    if (!isQuestion(question)) {
+      refuse(
+        `askFirst.${key} is no question that a client can be asked: { method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields`,
+      );
+    }
+  }
   const headers = paramHeaders(props.inputSchema, refuse);
   return {
     name,

@@ -157,6 +157,16 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
       /'x': a Lambda function runs 15 minutes/,
     ],
     [
+      'a question that no client could show',
+      'x',
+      {
+        taskSupport: 'optional',
+        askFirst: { who: { method: 'elicitation/create', params: { message: 'Who?', schema: { type: 'string' } } } },
+      },
+      /'x': askFirst.who is no question/,
+    ],
+    ['nothing to expect', 'x', { expectedDuration: Duration.seconds(0) }, /'x': an expectedDuration is above 0/],
+    [
       'a header mark on an object',
       'x',
       { inputSchema: { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } } },
