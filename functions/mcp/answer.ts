@@ -5,6 +5,7 @@ import { outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { after, answer } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
+import { goOn } from './go-on.ts';
 import type { Server } from './server.ts';
 import { present } from './task-view.ts';
 
@@ -29,7 +30,7 @@ export async function answerTask(
     const record = stored && present(stored, server);
     if (record === undefined) throw new TaskNotFound();
     // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
-    if (record.status === 'working' && record.asked !== undefined) return restart(record, server);
+    if (record.status === 'working' && record.asked !== undefined) return goOn(record, server);
     const open = outstanding(record);
     const answers = pick(responses, open, invalid);
     if (Object.keys(answers).length === 0) return record;
@@ -38,7 +39,7 @@ export async function answerTask(
       throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
     }
     const changed = await server.store.apply(record, change);
-    if (changed?.status === 'working') return restart(changed, server);
+    if (changed?.status === 'working') return goOn(changed, server);
     if (changed !== undefined) return changed;
     await server.sleep(Math.random() * 20 * attempt);
   }
@@ -59,12 +60,4 @@ function pick(
     else if (invalid === 'refuse') throw new InvalidParams(`inputResponses['${key}']: ${problem}`);
   }
   return picked;
-}
-
-async function restart(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  const machine = server.tools.get(record.tool)?.entry.machine;
-  const input = record.arguments === undefined ? undefined : roundInput(record, record.arguments);
-  if (machine === undefined || input === undefined) throw new InternalError('The tool of this task is gone');
-  await server.workflow.start(record, machine, input);
-  return record;
 }

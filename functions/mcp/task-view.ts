@@ -1,10 +1,8 @@
 import { MissingClientCapability, TaskNotFound } from '../tasks/errors.ts';
 import { type Principal, taskKey } from '../tasks/ids.ts';
-import { outstanding } from '../tasks/input.ts';
-import { isQuestion } from '../tasks/question.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { storedResult } from '../tasks/result-ref.ts';
-import { after, asOf, fail } from '../tasks/transitions.ts';
+import { asOf } from '../tasks/transitions.ts';
 import type { ToolResult } from '../tool/contract.ts';
 import { pollInterval } from './poll-interval.ts';
 import type { Call, Server, Tool } from './server.ts';
@@ -31,15 +29,10 @@ export async function findTask(principal: Principal, taskId: unknown, server: Se
 
 /**
  * A stored record as every reader must see it now. A result that does not fit the tool's outputSchema is an error of
- * the tool's (A-19), and a question that no client could be asked ends the task: judged here, so that all readers
- * agree.
+ * the tool's (A-19): judged here, so that all readers agree.
  */
 export function present(stored: TaskRecord, server: Server): TaskRecord | undefined {
   const record = asOf(stored, server.now());
-  if (record?.status === 'input_required' && !Object.values(outstanding(record)).every(isQuestion)) {
-    const error = { code: -32603, message: 'The tool asked for input in a form that is not valid' };
-    return after(record, fail({ ...error, data: { reason: 'InputRequestInvalid' } }, record.updatedAt));
-  }
   // A result that lies in S3 is judged when it is shown (`withResult`).
   if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
   return judged(record, server);

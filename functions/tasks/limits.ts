@@ -11,6 +11,13 @@ export const limits = {
   retention: 24 * HOUR,
   /** The sweep first looks at a task this long after its round began. */
   firstDue: 60 * SECOND,
+  /**
+   * A first round is started within this time of its creation or not at all: all attempts of one start take up to 20
+   * seconds, and a sweep that finds nothing 5 seconds after them may say that it was never started.
+   */
+  startWithin: 35 * SECOND,
+  /** An answered task that nobody has heard of for so long is started again when a client asks for it. */
+  restartAfter: 15 * SECOND,
   dueShards: 16,
   pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
   /** How long a call without a task waits for its result; see also `holdCap`. */

@@ -1,5 +1,7 @@
 import { dueShard } from './ids.ts';
+import { outstanding } from './input.ts';
 import { limits } from './limits.ts';
+import { isQuestion } from './question.ts';
 import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
 
 /**
@@ -94,6 +96,22 @@ export function fail(error: RpcError, now: number): Change {
   };
 }
 
+/** As fail, but only while the record is as it was when this was decided. */
+export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Change {
+  return { ...fail(error, now), from: [record.status], round: record.round };
+}
+
+/** The run of a working task's round is there: until the deadline, the sweep has nothing to do with it. */
+export function confirmStart(record: TaskRecord): Change {
+  return { from: ['working'], round: record.round, set: { dueAt: endOf(record) } };
+}
+
+/** A round was started again: the sweep is to see whether it runs. */
+export function lookAgain(record: TaskRecord, now: number): Change {
+  const dueAt = Math.min(now + limits.firstDue, endOf(record));
+  return { from: ['working'], round: record.round, set: { dueAt } };
+}
+
 export function progress(
   round: number,
   report: { message: string; progress?: number; total?: number },
@@ -129,7 +147,7 @@ export function askFirst(record: TaskRecord, asked: string, args: string, now: n
       updatedAt: now,
       asked,
       arguments: args,
-      dueAt: record.deadlineAt + limits.deadlineGrace,
+      dueAt: endOf(record),
     },
   };
 }
@@ -162,7 +180,7 @@ export function answer(
       status: 'working',
       round: record.round + 1,
       updatedAt: now,
-      dueAt: Math.min(now + limits.firstDue, record.deadlineAt + limits.deadlineGrace),
+      dueAt: Math.min(now + limits.firstDue, endOf(record)),
     },
     remove: ['statusMessage', 'refused'],
   };
@@ -178,15 +196,33 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   return { ...kept, ...change.set, ...answers };
 }
 
+/** When readers are told that work has failed, whoever died. Only work may still report within the grace. */
+const endOf = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
+
 /**
  * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed
- * (E-28), failed once its deadline has (design section 9). Only work may still report within the grace.
+ * (E-28), failed once it has lapsed (design section 9).
  */
 export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
   if (now >= record.createdAt + record.ttl) return undefined;
+  const change = lapse(record, now);
+  return change === undefined ? record : after(record, change);
+}
+
+/**
+ * How an unfinished task has failed without anybody writing so: its deadline has passed, or it asks what no client
+ * could be asked. Readers see it at once, and the sweep writes the very same.
+ */
+export function lapse(record: TaskRecord, now: number): Change | undefined {
+  if (isTerminal(record.status)) return undefined;
   const waiting = record.status === 'input_required';
-  const end = record.deadlineAt + (waiting ? 0 : limits.deadlineGrace);
-  if (isTerminal(record.status) || now <= end) return record;
+  const failed = (reason: string, message: string, at: number) =>
+    failAsSeen(record, { code: -32603, message, data: { reason } }, at);
+  if (waiting && !Object.values(outstanding(record)).every(isQuestion)) {
+    return failed('InputRequestInvalid', 'The tool asked for input in a form that is not valid', record.updatedAt);
+  }
+  const end = waiting ? record.deadlineAt : endOf(record);
+  if (now <= end) return undefined;
   const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  return after(record, fail({ code: -32603, message, data: { reason: 'DeadlineExceeded' } }, end));
+  return failed('DeadlineExceeded', message, end);
 }

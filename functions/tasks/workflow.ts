@@ -48,6 +48,22 @@ export function roundInput(record: TaskRecord, args: string): string | undefined
   return Buffer.byteLength(text) <= limits.executionInput ? text : undefined;
 }
 
+/**
+ * Starts a round that was answered, if it was not started yet; a second start of it is harmless. False when there is
+ * nothing to start: the tool is gone from this server.
+ */
+export async function restart(record: TaskRecord, machine: string | undefined, workflow: Workflow): Promise<boolean> {
+  const input = record.arguments === undefined ? undefined : roundInput(record, record.arguments);
+  if (machine === undefined || input === undefined) return false;
+  await workflow.start(record, machine, input);
+  return true;
+}
+
+/** The execution of a record's round. */
+export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'round'>, machineArn: string): string {
+  return `${machineArn.replace(':stateMachine:', ':execution:')}:${executionName(taskId, round)}`;
+}
+
 /** `machineArnPrefix` is what the ARN of every tool workflow of this server begins with. */
 export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
   return {
@@ -60,9 +76,8 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
       }
     },
     async stop(record, machine) {
-      const machineArn = (machineArnPrefix + machine).replace(':stateMachine:', ':execution:');
-      const executionArn = `${machineArn}:${executionName(record.taskId, record.round)}`;
-      await sfn.send(new StopExecutionCommand({ executionArn, cause: 'The task was cancelled' }));
+      const executionArn = executionArnOf(record, machineArnPrefix + machine);
+      await sfn.send(new StopExecutionCommand({ executionArn, cause: 'The task is over' }));
     },
   };
 }

@@ -68,6 +68,8 @@ export async function startTask(
     const waiting = await server.store.apply(record, askFirst(record, asked, args, server.now()));
     return waiting ?? record;
   }
+  // Later the sweep may be about to find that it was never started: its word counts then (crash table, row 4).
+  if (server.now() > record.createdAt + limits.startWithin) return record;
   // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
   await startRound(record, tool, fresh ? input : (roundInput(record, args) ?? input), server);
   return record;

@@ -3,6 +3,7 @@ import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
+import { goOnIfLost } from '../go-on.ts';
 import { isObject, resultMessage } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';
 import { withState } from '../machine-progress.ts';
@@ -29,6 +30,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   // An outage shows before the stream begins: its acknowledgement would be a guess.
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
+  await Promise.all(found.map((record) => goOnIfLost(record, server)));
   return new EventStream(listen(call, found, true, server));
 };
 

@@ -1,3 +1,4 @@
+import { goOnIfLost } from '../go-on.ts';
 import { withState } from '../machine-progress.ts';
 import type { Method } from '../server.ts';
 import { withResult, withStatus } from '../stored-result.ts';
@@ -6,7 +7,9 @@ import { loadTask, view } from '../task-view.ts';
 
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
 export const tasksGet: Method = async (call, server) => {
-  const record = await withState(await loadTask(call, server), server);
+  const loaded = await loadTask(call, server);
+  await goOnIfLost(loaded, server);
+  const record = await withState(loaded, server);
   await noteQuestions(record, call, server);
   const shown = call.wire.era === 'modern' ? await withResult(record, server) : await withStatus(record, server);
   return call.wire.task(view(shown, server));

@@ -1,4 +1,5 @@
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { goOnIfLost } from '../go-on.ts';
 import type { Server } from '../server.ts';
 import { present } from '../task-view.ts';
 
@@ -12,6 +13,8 @@ const FASTEST = 500;
 export async function* watch(key: TaskKey, until: number, server: Server): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
     const stored = await server.store.get(key);
+    // Once is enough: whoever waits longer comes back, and the sweep comes by.
+    if (stored !== undefined && pause === FIRST) await goOnIfLost(stored, server);
     const now = server.now();
     yield stored && present(stored, server);
     if (now >= until) return;

@@ -102,7 +102,7 @@ describe('answers', () => {
 
 describe('what a reader sees', () => {
   test('waiting for an answer ends with the deadline itself: no late write can come', () => {
-    const waiting = record({ status: 'input_required', asked: '{}' });
+    const waiting = record({ status: 'input_required', asked: '{"inputRequests":{}}' });
     expect(asOf(waiting, now + 10_000)?.status).toBe('input_required');
     expect(asOf(waiting, now + 10_001)).toMatchObject({ status: 'failed', updatedAt: now + 10_000 });
     expect(asOf(waiting, now + 10_001)).not.toHaveProperty('asked');

@@ -1,0 +1,32 @@
+import { InternalError } from '../tasks/errors.ts';
+import { limits } from '../tasks/limits.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { asOf, confirmStart } from '../tasks/transitions.ts';
+import { restart } from '../tasks/workflow.ts';
+import type { Server } from './server.ts';
+
+/** Starts the round that the last answer began; as often as anybody likes, it is started once. */
+export async function goOn(record: TaskRecord, server: Server): Promise<TaskRecord> {
+  if (await restart(record, machineOf(record, server), server.workflow)) return record;
+  throw new InternalError('The tool of this task is gone');
+}
+
+/**
+ * For whoever asks how a task is: whoever answered it may have died before its round was started, so it is started
+ * again, once (crash table, row 16). Nothing that goes wrong here is worth an error: there is the sweep, too.
+ */
+export async function goOnIfLost(record: TaskRecord, server: Server): Promise<void> {
+  const { round, dueAt, updatedAt, tool } = record;
+  const started = confirmStart(record);
+  const now = server.now();
+  if (round === 1 || dueAt === started.set.dueAt || now - updatedAt < limits.restartAfter) return;
+  if (asOf(record, now)?.status !== 'working') return;
+  try {
+    if (await restart(record, machineOf(record, server), server.workflow))
+      await server.store.applyBlind(record, started);
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'restart_failed', tool, error: (error as Error).name }));
+  }
+}
+
+const machineOf = ({ tool }: TaskRecord, server: Server) => server.tools.get(tool)?.entry.machine;

@@ -1,0 +1,65 @@
+import type { RpcError, TaskRecord } from '../tasks/record.ts';
+import { asOf, type Change, confirmStart, failAsSeen, isTerminal, lapse, lookAgain } from '../tasks/transitions.ts';
+
+/** What Step Functions says of the execution of a record's round. */
+export interface Run {
+  readonly status: 'missing' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+  /** The name of the error it ended with. */
+  readonly error?: string | undefined;
+}
+
+/** What was wrong with a task. */
+export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended';
+
+export type Decision =
+  /** `nothing`: it is right, or not for the reconciler to say. `look`: that depends on its run. */
+  | { readonly kind: 'nothing' | 'look' }
+  | {
+      /** `postponed`: nothing is wrong, and the sweep need not come back before the deadline. */
+      readonly kind: Repair | 'postponed';
+      /** Start the round again, under the same name, before the change is written. */
+      readonly start?: true;
+      readonly change: Change;
+      /** Stop the run, if there is one, after the change was written: by then it is fenced. */
+      readonly stop?: true;
+    };
+
+const NOTHING: Decision = { kind: 'nothing' };
+/** Anything else that comes as the name of an error may be a text of the tool's. */
+const ERROR_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
+
+/**
+ * What to do with a task, from its record as just read, consistently, and what is known of its run (design section 9).
+ * Every change demands the status and the round of that record, so that two reconcilers, or a run that ends meanwhile,
+ * do no harm: whoever writes first wins.
+ */
+export function decide(record: TaskRecord | undefined, now: number, run?: Run): Decision {
+  if (record === undefined || isTerminal(record.status)) return NOTHING;
+  const working = record.status === 'working';
+  const failure = lapse(record, now);
+  // Also past its ttl, when nobody can read it any more: the index is to forget it.
+  if (failure !== undefined) {
+    return working ? { kind: 'overdue', change: failure, stop: true } : { kind: 'unanswered', change: failure };
+  }
+  if (!working || asOf(record, now) === undefined) return NOTHING;
+  // An index that is behind may show a round that is too young to be looked for.
+  if (run === undefined) return { kind: (record.dueAt ?? now) > now ? 'nothing' : 'look' };
+  if (run.status === 'RUNNING') return postpone(record);
+  if (run.status !== 'missing') return { kind: 'run_ended', change: failAsSeen(record, endOf(run), now) };
+  if (record.round > 1) return { kind: 'not_restarted', start: true, change: lookAgain(record, now) };
+  // The client never got its id and will call again: started now, a side effect would happen twice.
+  return { kind: 'never_started', change: failAsSeen(record, NEVER_STARTED, now), stop: true };
+}
+
+/** For a task that runs, or whose tool is gone, so that its run can neither be found nor started. */
+export function postpone(record: TaskRecord): Decision {
+  return { kind: 'postponed', change: confirmStart(record) };
+}
+
+const NEVER_STARTED: RpcError = { code: -32603, message: 'The task could not be started' };
+
+/** The cause of the error is never stored: it holds stack traces (A-15). */
+function endOf({ error = '' }: Run): RpcError {
+  const reason = ERROR_NAME.test(error) ? error : 'States.TaskFailed';
+  return { code: -32603, message: 'The run of the tool ended without a result', data: { reason } };
+}

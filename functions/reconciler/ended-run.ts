@@ -1,0 +1,38 @@
+import { executionName } from '../tasks/ids.ts';
+import type { RoundInput } from '../tasks/workflow.ts';
+import type { Run } from './decide.ts';
+import { type Done, reconcileEnded, type World } from './reconcile.ts';
+
+/** What is used of an EventBridge "Step Functions Execution Status Change". */
+export interface StatusChange {
+  readonly executionArn: string;
+  readonly name: string;
+  readonly status: Run['status'];
+  /** JSON text; absent or null when it was too large to be sent along. */
+  readonly input?: string | null;
+  readonly error?: string | null;
+}
+
+/** A run of this server has failed, timed out or was stopped: its task is not to wait for the sweep (crash table, row 13). */
+export async function settleEnded(change: StatusChange, world: World): Promise<Done> {
+  const { input, error } = isWhole(change) ? change : await world.describe(change.executionArn);
+  const round = roundOf(input);
+  // A run that somebody has started by hand, with the input of another one, says nothing about the task.
+  if (round === undefined || executionName(round.taskId, round.round) !== change.name) return 'nothing';
+  return reconcileEnded(round, round.round, { status: change.status, error: error ?? undefined }, world);
+}
+
+/** What the event does not say is asked for. */
+function isWhole({ input, error }: StatusChange): boolean {
+  return typeof input === 'string' && error !== undefined;
+}
+
+function roundOf(input: string | null | undefined): RoundInput | undefined {
+  try {
+    const round = JSON.parse(input ?? 'null') as RoundInput | null;
+    const valid = typeof round?.owner === 'string' && typeof round.taskId === 'string' && Number.isInteger(round.round);
+    return valid ? round : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Context, EventBridgeEvent } from 'aws-lambda';
+import { dueIndex } from '../tasks/due-index.ts';
+import { taskStore } from '../tasks/store.ts';
+import { workflow } from '../tasks/workflow.ts';
+import { describer } from './describe.ts';
+import { type StatusChange, settleEnded } from './ended-run.ts';
+import { repairLines, reportLines } from './metrics.ts';
+import { type SweepWorld, sweep } from './sweep.ts';
+
+/** The end of a run of this server, or the tick of its schedule. */
+export type ReconcilerEvent =
+  | EventBridgeEvent<'Step Functions Execution Status Change', StatusChange>
+  | EventBridgeEvent<'Scheduled Event', object>;
+
+/** Nobody waits for it, and what it leaves it finds again: a call that hangs is given up soon. */
+const client = {
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+  maxAttempts: 2,
+};
+/** What a task that was begun may still take when a sweep ends, and the metrics after it, in ms. */
+const RESERVE = 10_000;
+const PAGE = 25;
+
+/** The reconciler as a Lambda function; called once, by the entry made at synth. `machines`: see `World`. */
+export function createHandler(machines: Readonly<Record<string, string>>) {
+  const world = createWorld(machines, process.env);
+  const server = process.env.SERVER_NAME ?? '';
+  return (event: ReconcilerEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) =>
+    handle(event, context.getRemainingTimeInMillis(), world, server);
+}
+
+/** Twice the same event, or two sweeps at once, do no harm: see `decide`. `remaining` is in ms. */
+export async function handle(event: ReconcilerEvent, remaining: number, world: SweepWorld, server: string) {
+  if (event['detail-type'] === 'Scheduled Event') {
+    const report = await sweep(world.now() + remaining - RESERVE, world);
+    print(reportLines(report, server, world.now()));
+    const { errors } = report;
+    if (Object.keys(errors).length > 0) console.error(JSON.stringify({ event: 'sweep_errors', errors }));
+    return;
+  }
+  const done = await settleEnded(event.detail, world);
+  if (done === 'nothing' || done === 'look' || done === 'postponed') return;
+  print(repairLines({ [done]: 1 }, server, world.now()));
+}
+
+function createWorld(machines: Readonly<Record<string, string>>, env: NodeJS.ProcessEnv): SweepWorld {
+  const documents = DynamoDBDocumentClient.from(new DynamoDBClient(client));
+  const sfn = new SFNClient(client);
+  const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
+  return {
+    store: taskStore(documents, env.TASKS_TABLE ?? ''),
+    index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
+    workflow: workflow(sfn, machineArnPrefix),
+    describe: describer(sfn),
+    machines: new Map(Object.entries(machines)),
+    machineArnPrefix,
+    now: Date.now,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  };
+}
+
+/** Past `console`, which may put more than the line itself into the log. */
+function print(lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}

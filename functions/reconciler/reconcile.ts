@@ -1,0 +1,64 @@
+import type { TaskKey, TaskRecord } from '../tasks/record.ts';
+import type { TaskStore } from '../tasks/store.ts';
+import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
+import { type Decision, decide, postpone, type Run } from './decide.ts';
+
+/** All that the reconciler needs of the world; each member can be replaced in a test. */
+export interface World {
+  readonly store: Pick<TaskStore, 'get' | 'applyBlind'>;
+  readonly workflow: Workflow;
+  readonly describe: (executionArn: string) => Promise<Described>;
+  /** Ends of the names of the tool workflows, by tool. */
+  readonly machines: ReadonlyMap<string, string>;
+  /** What the ARN of every tool workflow begins with. */
+  readonly machineArnPrefix: string;
+  readonly now: () => number;
+}
+
+export interface Described extends Run {
+  /** JSON text of what the run was started with. */
+  readonly input?: string | undefined;
+}
+
+/** What was done; `look`: nothing, since it depends on the run and `mayLook` was false. */
+export type Done = Decision['kind'];
+
+/** Puts one task right, wherever it was left: read, decide, write. It can die between any two of its calls. */
+export async function reconcile(key: TaskKey, mayLook: boolean, world: World): Promise<Done> {
+  const record = await world.store.get(key);
+  const decision = decide(record, world.now());
+  if (record === undefined) return decision.kind;
+  if (decision.kind !== 'look' || !mayLook) return act(record, decision, world);
+  const machine = world.machines.get(record.tool);
+  if (machine === undefined) return act(record, postpone(record), world);
+  const run = await world.describe(executionArnOf(record, world.machineArnPrefix + machine));
+  return act(record, decide(record, world.now(), run), world);
+}
+
+/** The same for a task whose run has ended; nothing, if the task is in another round by now. */
+export async function reconcileEnded(key: TaskKey, round: number, run: Run, world: World): Promise<Done> {
+  const record = await world.store.get(key);
+  if (record?.round !== round) return 'nothing';
+  return act(record, decide(record, world.now(), run), world);
+}
+
+async function act(record: TaskRecord, decision: Decision, { store, workflow, machines }: World): Promise<Done> {
+  if (!('change' in decision)) return decision.kind;
+  const machine = machines.get(record.tool);
+  // Died here, the next sweep finds it running: a name is started once.
+  if (decision.start) await restart(record, machine, workflow);
+  if (!(await store.applyBlind(record, decision.change))) return 'nothing';
+  if (decision.stop && machine !== undefined) await stop(record, machine, workflow);
+  return decision.kind;
+}
+
+/** Best effort: there may be no run, and one that goes on can change nothing any more. */
+async function stop(record: TaskRecord, machine: string, workflow: Workflow): Promise<void> {
+  try {
+    await workflow.stop(record, machine);
+  } catch (error) {
+    const { name } = error as Error;
+    if (name !== 'ExecutionDoesNotExist')
+      console.error(JSON.stringify({ event: 'stop_failed', tool: record.tool, error: name }));
+  }
+}

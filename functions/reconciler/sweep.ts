@@ -1,0 +1,125 @@
+import type { Cursor, DueIndex } from '../tasks/due-index.ts';
+import { limits } from '../tasks/limits.ts';
+import type { TaskKey } from '../tasks/record.ts';
+import type { Repair } from './decide.ts';
+import { type Done, reconcile, type World } from './reconcile.ts';
+
+export interface SweepWorld extends World {
+  readonly index: DueIndex;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+export interface Report {
+  /** Every shard was read, if not to its end: what the heartbeat says. */
+  complete: boolean;
+  /** Entries of the index that were dealt with. */
+  due: number;
+  /** Tasks left for the next sweep. */
+  left: number;
+  readonly repaired: Partial<Record<Repair, number>>;
+  /** How often what went wrong, by name. */
+  readonly errors: Record<string, number>;
+}
+
+/** Tasks read and written at the same time. */
+const AT_ONCE = 16;
+/** An account may look at 15 executions a second, at first; others want to look, too. */
+const LOOKS_PER_SECOND = 10;
+
+/**
+ * Puts right what is due, until `until` (ms since the epoch), whatever goes wrong with one task or one shard. A page of
+ * each shard in turn, so that none waits for another; first all that a record alone decides, for at most half of the
+ * time, then, at a pace, what depends on a run. The next sweep goes on where this one ends.
+ */
+export async function sweep(until: number, world: SweepWorld): Promise<Report> {
+  const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
+  const started = world.now();
+  const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
+  const toLook: TaskKey[] = [];
+  const walkUntil = started + (until - started) / 2;
+
+  /** Answers the name of what went wrong. */
+  const settle = async (key: TaskKey, mayLook: boolean): Promise<string | undefined> => {
+    try {
+      const done = await reconcile(key, mayLook, world);
+      if (done !== 'look') note(report, done);
+      else if (toLook.length < mostLooks) toLook.push(key);
+      else report.left++;
+      return undefined;
+    } catch (error) {
+      return failed(report, error);
+    }
+  };
+
+  for await (const keys of pages(started, world, report)) {
+    const late = await inParallel(
+      keys,
+      (key) => settle(key, false),
+      () => world.now() >= walkUntil,
+    );
+    report.left += late;
+    if (world.now() >= walkUntil) break;
+  }
+  for (let key = toLook.shift(); key !== undefined; key = toLook.shift()) {
+    const next = world.now() + 1_000 / LOOKS_PER_SECOND;
+    const error = await settle(key, true);
+    if (next >= until || error === 'ThrottlingException') break;
+    await world.sleep(Math.max(0, next - world.now()));
+  }
+  report.left += toLook.length;
+  return report;
+}
+
+/** One page of every shard, then the next one of those that have more. */
+async function* pages(until: number, { index }: SweepWorld, report: Report): AsyncGenerator<TaskKey[]> {
+  let open: { readonly shard: number; readonly after?: Cursor }[] = Array.from(
+    { length: limits.dueShards },
+    (_, shard) => ({ shard }),
+  );
+  while (open.length > 0) {
+    const read = await Promise.all(
+      open.map(async ({ shard, after }) => {
+        try {
+          return { shard, ...(await index.page(shard, until, after)) };
+        } catch (error) {
+          report.complete = false;
+          failed(report, error);
+          return { shard, keys: [] };
+        }
+      }),
+    );
+    yield read.flatMap(({ keys }) => keys);
+    open = read.flatMap(({ shard, next }) => (next === undefined ? [] : [{ shard, after: next }]));
+  }
+}
+
+/** Answers how many were left out because the time was up. */
+async function inParallel<T>(
+  items: readonly T[],
+  run: (item: T) => Promise<unknown>,
+  isOver: () => boolean,
+): Promise<number> {
+  const queue = items.values();
+  let left = 0;
+  const worker = async () => {
+    for (const item of queue) {
+      if (isOver()) left++;
+      else await run(item);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return left;
+}
+
+function note(report: Report, done: Exclude<Done, 'look'>): void {
+  report.due++;
+  if (done === 'nothing' || done === 'postponed') return;
+  report.repaired[done] = (report.repaired[done] ?? 0) + 1;
+}
+
+/** The name is all that is said of it. */
+function failed({ errors }: Report, error: unknown): string {
+  const name = error instanceof Error ? error.name : 'Error';
+  errors[name] = (errors[name] ?? 0) + 1;
+  return name;
+}

@@ -1,0 +1,168 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import type { Server } from '../../../functions/mcp/server.ts';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+import { type ModernOptions, modernMessage, TASKS } from '../../support/clients.ts';
+import { fakeServer } from './fake-server.ts';
+
+const T0 = 1_700_000_000_000;
+const SECOND = 1_000;
+const key = newTaskKey({ kind: 'anonymous' }, T0);
+const made = create(
+  key,
+  { tool: 'required', ttl: 600 * SECOND, timeout: 300 * SECOND, accepts: [], legacy: false },
+  T0,
+);
+const end = made.deadlineAt + 30 * SECOND;
+/** Answered at T0, in a call that may have died since. */
+const answered: TaskRecord = {
+  ...made,
+  round: 2,
+  asked: '{"inputRequests":{},"requestState":7}',
+  arguments: '{"n":1}',
+  inputResponses: { 'r1.a': '"yes"' },
+};
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+
+function serverWith(record: TaskRecord, now: number, over: Partial<Server> = {}) {
+  const inputs: string[] = [];
+  const clock = { now };
+  const fake = fakeServer({
+    now: () => clock.now,
+    sleep: async (ms) => {
+      clock.now += ms;
+    },
+    workflow: {
+      start: async (_record, machine, input) => {
+        inputs.push(`${machine} ${input}`);
+      },
+      stop: async () => {
+        fake.did.push('stop');
+      },
+    },
+    ...over,
+  });
+  const { apply } = fake.server.store;
+  const applyBlind: Server['store']['applyBlind'] = async (at, change) => (await apply(at, change)) !== undefined;
+  const server: Server = { ...fake.server, store: { ...fake.server.store, applyBlind } };
+  fake.records.set(record.taskId, record);
+  const send = async (method: string, params: object = {}, options: ModernOptions = {}) => {
+    const { body, headers } = modernMessage(
+      method,
+      { taskId: record.taskId, ...params },
+      { capabilities: TASKS, ...options },
+    );
+    const accept = { accept: 'application/json, text/event-stream', ...headers } as Record<string, string>;
+    const reply = await endpoint({ method: 'POST', headers: accept, body: JSON.stringify(body) }, server);
+    let text = '';
+    for await (const chunk of reply.body ?? '') text += String(chunk);
+    return text;
+  };
+  return { ...fake, inputs, send };
+}
+
+describe('a poll of a task that was answered 15 seconds ago and not heard of since (row 16)', () => {
+  const now = T0 + 15 * SECOND;
+
+  test('starts its round again, with its answers, and notes that; later polls do nothing', async () => {
+    const { send, inputs, did, records } = serverWith(answered, now);
+    expect(await send('tasks/get')).toContain('"status":"working"');
+    expect(did).toEqual(['get', 'apply']);
+    expect(inputs).toHaveLength(1);
+    expect(inputs[0]).toMatch(/^required \{/);
+    expect(JSON.parse(inputs[0]?.slice('required '.length) ?? '')).toMatchObject({
+      ...key,
+      round: 2,
+      arguments: '{"n":1}',
+      inputResponses: { a: 'yes' },
+      requestState: 7,
+    });
+    expect(records.get(key.taskId)).toEqual({ ...answered, dueAt: end });
+    await send('tasks/get');
+    expect(did).toEqual(['get', 'apply', 'get']);
+    expect(inputs).toHaveLength(1);
+  });
+
+  test('does so, too, where a stream waits for it, once', async () => {
+    const taskIds = [key.taskId];
+    const { send, inputs } = serverWith(answered, now);
+    expect(await send('subscriptions/listen', { notifications: { taskIds } })).toContain('"status":"working"');
+    expect(inputs).toHaveLength(1);
+  });
+
+  test('shows the task all the same where it cannot be started, and leaves it to the sweep', async () => {
+    const start = async () => {
+      throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });
+    };
+    const { send, records } = serverWith(answered, now, { workflow: { start, stop: async () => {} } });
+    const text = await send('tasks/get');
+    expect(text).toContain('"status":"working"');
+    expect(text).not.toContain('secret');
+    expect(records.get(key.taskId)).toEqual(answered);
+    expect(vi.mocked(console.error).mock.calls).toEqual([
+      ['{"event":"restart_failed","tool":"required","error":"ThrottlingException"}'],
+    ]);
+  });
+
+  test('shows it where its tool is gone', async () => {
+    const { send, inputs, records } = serverWith({ ...answered, tool: 'gone' }, now);
+    expect(await send('tasks/get')).toContain('"status":"working"');
+    expect(inputs).toEqual([]);
+    expect(records.get(key.taskId)?.dueAt).toBe(answered.dueAt);
+  });
+
+  test('a cancel does not start what it is about to stop', async () => {
+    const { send, inputs, records, did } = serverWith(answered, now);
+    await send('tasks/cancel');
+    expect(inputs).toEqual([]);
+    expect(records.get(key.taskId)?.status).toBe('cancelled');
+    expect(did.at(-1)).toBe('stop');
+  });
+});
+
+test.each<[string, TaskRecord, number]>([
+  ['answered a moment ago', answered, T0 + 15 * SECOND - 1],
+  ['heard of a moment ago', { ...answered, updatedAt: T0 + 10 * SECOND }, T0 + 20 * SECOND],
+  ['known to run', { ...answered, dueAt: end }, T0 + 20 * SECOND],
+  ['in its first round', made, T0 + 20 * SECOND],
+  ['over', { ...answered, status: 'completed', result: '1' }, T0 + 20 * SECOND],
+  ['past its deadline', answered, end + 1],
+])('a poll of a task that is %s is one read and nothing else', async (_title, record, now) => {
+  const { send, inputs, did } = serverWith(record, now);
+  await send('tasks/get');
+  expect(did).toEqual(['get']);
+  expect(inputs).toEqual([]);
+});
+
+describe('a first round', () => {
+  const call = async (ms: number) => {
+    const fake = fakeServer();
+    const { create: put } = fake.server.store;
+    const clock = { now: T0 };
+    const store: Server['store'] = {
+      ...fake.server.store,
+      async create(record) {
+        clock.now += ms;
+        return put(record);
+      },
+    };
+    const { body, headers } = modernMessage('tools/call', { name: 'required' }, { capabilities: TASKS });
+    const reply = await endpoint(
+      { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) },
+      { ...fake.server, store, now: () => clock.now },
+    );
+    return { did: fake.did, text: String(reply.body) };
+  };
+
+  test('is started within 35 seconds of its creation, or left to the sweep, which may be about to fail it (row 4)', async () => {
+    expect((await call(35 * SECOND)).did).toEqual(['create', 'start']);
+    const late = await call(35 * SECOND + 1);
+    expect(late.did).toEqual(['create']);
+    expect(late.text).toContain('"status":"working"');
+  });
+});

@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Decision, decide, type Run } from '../../../functions/reconciler/decide.ts';
+import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
+import { asOf, type Change, after as changed } from '../../../functions/tasks/transitions.ts';
+import { applied } from '../tasks/applied.ts';
+import { answered, GRACE, MINUTE, record, T0, waiting } from './fake-world.ts';
+
+const END = T0 + 10 * MINUTE + GRACE;
+const run = (status: Run['status'], error?: string): Run => ({ status, error });
+
+function changeOf(decision: Decision): Change {
+  if (!('change' in decision)) throw new Error(`${decision.kind} changes nothing`);
+  return decision.change;
+}
+const failure = (task: TaskRecord, decision: Decision) => JSON.parse(changed(task, changeOf(decision)).error ?? '');
+
+describe('a record alone', () => {
+  test('that is gone, or has ended, is nothing to do, whatever its run says', () => {
+    for (const seen of [undefined, run('missing'), run('FAILED', 'x')]) {
+      expect(decide(undefined, END + 1, seen)).toEqual({ kind: 'nothing' });
+      for (const status of ['completed', 'failed', 'cancelled'] as const) {
+        expect(decide(record({ status }), END + 1, seen)).toEqual({ kind: 'nothing' });
+      }
+    }
+  });
+
+  test('past its deadline and the grace is failed as readers see it, and its run stopped (row 13)', () => {
+    expect(decide(record(), END)).toEqual({ kind: 'look' });
+    const decision = decide(record(), END + 1);
+    expect(decision).toMatchObject({ kind: 'overdue', stop: true });
+    expect(changed(record(), changeOf(decision))).toMatchObject({ status: 'failed', updatedAt: END });
+    expect(failure(record(), decision).data).toEqual({ reason: 'DeadlineExceeded' });
+  });
+
+  test('that waits for an answer has no run: at its deadline it is failed, and nothing is stopped (row 17)', () => {
+    expect(decide(waiting(), T0 + 10 * MINUTE)).toEqual({ kind: 'nothing' });
+    const decision = decide(waiting(), T0 + 10 * MINUTE + 1);
+    expect(decision).toEqual({ kind: 'unanswered', change: expect.anything() });
+    expect(changed(waiting(), changeOf(decision))).toMatchObject({ status: 'failed', updatedAt: T0 + 10 * MINUTE });
+  });
+
+  test('past its ttl is left to its run until the deadline, then failed, so that the index forgets it (row 18)', () => {
+    const task = record({ ttl: 2 * MINUTE, deadlineAt: T0 + 2 * MINUTE });
+    expect(decide(task, T0 + 2 * MINUTE)).toEqual({ kind: 'nothing' });
+    expect(decide(task, T0 + 2 * MINUTE, run('missing'))).toEqual({ kind: 'nothing' });
+    const change = changeOf(decide(task, T0 + 2 * MINUTE + GRACE + 1));
+    expect(changed(task, change)).not.toHaveProperty('due');
+    expect(changed(task, change)).not.toHaveProperty('dueAt');
+  });
+
+  test('of a round that is too young to be looked for, which only an index that is behind shows, is left alone', () => {
+    expect(decide(record(), T0 + MINUTE - 1)).toEqual({ kind: 'nothing' });
+    expect(decide(record(), T0 + MINUTE)).toEqual({ kind: 'look' });
+  });
+
+  test('in time is a matter of its run', () => {
+    expect(decide(answered(), T0 + MINUTE)).toEqual({ kind: 'look' });
+  });
+});
+
+describe('a working task and its run', () => {
+  test('running: nothing is wrong, and the sweep comes back at the deadline (row 5)', () => {
+    const decision = decide(record(), T0 + MINUTE, run('RUNNING'));
+    expect(decision.kind).toBe('postponed');
+    expect(changed(record(), changeOf(decision))).toEqual(record({ dueAt: END }));
+  });
+
+  test('never started: the client never got the id, so it is failed, not started (row 4)', () => {
+    const decision = decide(record(), T0 + MINUTE, run('missing'));
+    expect(decision).toMatchObject({ kind: 'never_started', stop: true });
+    expect(decision).not.toHaveProperty('start');
+    expect(failure(record(), decision)).toEqual({ code: -32603, message: 'The task could not be started' });
+  });
+
+  test('answered, but not started again: it goes on, and the sweep looks again in a minute (row 16)', () => {
+    const decision = decide(answered(), T0 + 2 * MINUTE, run('missing'));
+    expect(decision).toMatchObject({ kind: 'not_restarted', start: true });
+    expect(changed(answered(), changeOf(decision))).toEqual(answered({ dueAt: T0 + 3 * MINUTE }));
+    const late = decide(answered(), END - 1, run('missing'));
+    expect(changeOf(late).set.dueAt).toBe(END);
+  });
+
+  test.each(['FAILED', 'TIMED_OUT', 'ABORTED', 'SUCCEEDED'] as const)(
+    '%s without a write: failed (rows 11, 13)',
+    (status) => {
+      for (const task of [record(), answered()]) {
+        const decision = decide(task, T0 + MINUTE, run(status, 'DynamoDB.InternalServerError'));
+        expect(decision).toEqual({ kind: 'run_ended', change: expect.anything() });
+        expect(failure(task, decision)).toEqual({
+          code: -32603,
+          message: 'The run of the tool ended without a result',
+          data: { reason: 'DynamoDB.InternalServerError' },
+        });
+      }
+    },
+  );
+
+  test.each([undefined, '', 'no spaces', 'at f (/var/task/index.js:1:1)', 'x'.repeat(129)])(
+    'the name of its error is shown only if it is one: %j (A-15)',
+    (error) => {
+      expect(failure(record(), decide(record(), T0 + MINUTE, run('FAILED', error))).data).toEqual({
+        reason: 'States.TaskFailed',
+      });
+    },
+  );
+});
+
+const anyTask = fc
+  .record({
+    status: fc.constantFrom<Status>('working', 'input_required', 'completed', 'failed', 'cancelled'),
+    round: fc.integer({ min: 1, max: 3 }),
+    timeout: fc.integer({ min: 1, max: 70 }),
+  })
+  .map(({ status, round, timeout }) =>
+    waiting({ status, round, deadlineAt: T0 + timeout * MINUTE, dueAt: T0 + MINUTE }),
+  );
+const anyRun = fc.option(
+  fc.constantFrom<Run>(run('missing'), run('RUNNING'), run('FAILED'), run('SUCCEEDED'), run('ABORTED')),
+  { nil: undefined },
+);
+const anyTime = fc.integer({ min: T0, max: T0 + 80 * MINUTE });
+
+describe('whatever the task, the run and the time', () => {
+  test('a change is of that status and that round only, so that whatever came in between wins (rows 12, 14, 15)', () => {
+    fc.assert(
+      fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {
+        const decision = decide(task, now, seen);
+        if (!('change' in decision)) return;
+        const change = changeOf(decision);
+        expect(applied(task, change)).toBeDefined();
+        for (const status of ['completed', 'failed', 'cancelled'] as const) {
+          expect(applied({ ...task, status }, change)).toBeUndefined();
+        }
+        const other = task.status === 'working' ? 'input_required' : 'working';
+        expect(applied({ ...task, status: other }, change)).toBeUndefined();
+        expect(applied({ ...task, round: task.round + 1 }, change)).toBeUndefined();
+      }),
+    );
+  });
+
+  test('what readers have been told is what is written, and no reader sees a change that only moves a time', () => {
+    fc.assert(
+      fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {
+        const decision = decide(task, now, seen);
+        const shown = asOf(task, now);
+        if (!('change' in decision) || shown === undefined) return;
+        const written = changed(task, decision.change);
+        if (shown.status !== task.status) expect(written).toEqual(shown);
+        else if (written.status === task.status) expect({ ...written, dueAt: task.dueAt }).toEqual(task);
+      }),
+    );
+  });
+
+  test('it is due again later, or never: no sweep meets the same task twice for the same reason', () => {
+    fc.assert(
+      fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {
+        const decision = decide(task, now, seen);
+        if (!('change' in decision)) return;
+        const { dueAt } = changed(task, decision.change);
+        if (dueAt !== undefined) expect(dueAt).toBeGreaterThanOrEqual(now);
+      }),
+    );
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { type StatusChange, settleEnded } from '../../../functions/reconciler/ended-run.ts';
+import { roundInput } from '../../../functions/tasks/workflow.ts';
+import { answered, executionArn, fakeWorld, record, waiting } from './fake-world.ts';
+
+const input = roundInput(record(), '{}') ?? '';
+const change = (over: Partial<StatusChange> = {}): StatusChange => ({
+  executionArn: executionArn('t', 1),
+  name: 't-r1',
+  status: 'ABORTED',
+  input,
+  error: null,
+  ...over,
+});
+
+describe('the end of a run (row 13)', () => {
+  test('fails its task, within one read and one write', async () => {
+    const { world, records, did } = fakeWorld([record()]);
+    expect(await settleEnded(change({ status: 'FAILED', error: 'States.Runtime' }), world)).toBe('run_ended');
+    expect(did).toEqual(['get', 'write']);
+    expect(records.get('t')).toMatchObject({ status: 'failed', error: expect.stringContaining('States.Runtime') });
+  });
+
+  test('told twice does it once', async () => {
+    const { world, records } = fakeWorld([record()]);
+    await settleEnded(change(), world);
+    const after = records.get('t');
+    expect(await settleEnded(change({ status: 'FAILED' }), world)).toBe('nothing');
+    expect(records.get('t')).toBe(after);
+  });
+
+  test.each<[string, Partial<StatusChange>]>([
+    ['its input was too large to be sent along', { input: null }],
+    ['its input is not there', { input: undefined as never }],
+    ['it does not name the error', { error: undefined as never }],
+  ])('is asked for where %s', async (_title, over) => {
+    const { world, records, runs, did } = fakeWorld([record()]);
+    runs.set(executionArn('t', 1), { status: 'FAILED', error: 'Told.Later', input });
+    expect(await settleEnded(change({ status: 'FAILED', ...over }), world)).toBe('run_ended');
+    expect(did).toEqual(['describe', 'get', 'write']);
+    expect(records.get('t')?.error).toContain('Told.Later');
+  });
+
+  test('that could not be read fails the delivery, so that it is tried again', async () => {
+    const { world } = fakeWorld([record()]);
+    world.store.get = async () => {
+      throw new Error('down');
+    };
+    await expect(settleEnded(change(), world)).rejects.toThrow('down');
+  });
+
+  test.each([
+    ['waits for an answer', waiting()],
+    ['is in another round', answered()],
+    ['is over', record({ status: 'completed' })],
+  ])('changes nothing of a task that %s', async (_title, task) => {
+    const { world, records } = fakeWorld([task]);
+    expect(await settleEnded(change(), world)).toBe('nothing');
+    expect(records.get('t')).toBe(task);
+  });
+
+  test.each<[string, Partial<StatusChange>]>([
+    ['was started by hand, with the input of another', { name: 'by-hand' }],
+    ['is of another round than its input says', { name: 't-r2' }],
+    ['has an input that is not of this server', { input: '{"n":1}' }],
+    ['has no object as its input', { input: 'null' }],
+    ['has an input that is no JSON', { input: '{' }],
+  ])('changes nothing where the run %s', async (_title, over) => {
+    const { world, did } = fakeWorld([record()]);
+    expect(await settleEnded(change(over), world)).toBe('nothing');
+    expect(did).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { handle, type ReconcilerEvent } from '../../../functions/reconciler/index.ts';
+import { roundInput } from '../../../functions/tasks/workflow.ts';
+import { executionArn, fakeWorld, MINUTE, record, T0 } from './fake-world.ts';
+
+const lines: string[] = [];
+beforeEach(() => {
+  lines.length = 0;
+  vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => vi.restoreAllMocks());
+
+const tick = { 'detail-type': 'Scheduled Event', source: 'aws.events', detail: {} } as unknown as ReconcilerEvent;
+const ended = {
+  'detail-type': 'Step Functions Execution Status Change',
+  source: 'aws.states',
+  detail: {
+    executionArn: executionArn('t', 1),
+    name: 't-r1',
+    status: 'ABORTED',
+    input: roundInput(record(), '{}'),
+    error: null,
+  },
+} as unknown as ReconcilerEvent;
+const metrics = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+const declared = (line: Record<string, unknown> | undefined) =>
+  (line?._aws as { CloudWatchMetrics: unknown[] } | undefined)?.CloudWatchMetrics;
+
+test('an idle sweep is one heartbeat, as CloudWatch reads metrics from a log (row 21)', async () => {
+  const { world } = fakeWorld();
+  await handle(tick, 60_000, world, 'Server-1');
+  expect(lines).toEqual([expect.stringMatching(/^\{[^\n]*\}\n$/)]);
+  expect(metrics()).toEqual([
+    {
+      _aws: {
+        Timestamp: T0 + MINUTE,
+        CloudWatchMetrics: [
+          { Namespace: 'McpTaskServer', Dimensions: [['Server']], Metrics: [{ Name: 'Sweep', Unit: 'Count' }] },
+        ],
+      },
+      Server: 'Server-1',
+      Sweep: 1,
+    },
+  ]);
+  expect(console.error).not.toHaveBeenCalled();
+});
+
+test('what was put right is counted by what was wrong, and no metric names a task or its owner', async () => {
+  const { world, clock } = fakeWorld([record({ deadlineAt: T0 }), record({ taskId: 'u' })]);
+  clock.now = T0 + MINUTE;
+  await handle(tick, 60_000, world, 'Server-1');
+  expect(metrics()).toMatchObject([
+    { Sweep: 1, Due: 2, Overdue: 1 },
+    { Repaired: 1, Kind: 'overdue' },
+    { Repaired: 1, Kind: 'never_started' },
+  ]);
+  expect(declared(metrics()[1])).toEqual([
+    { Namespace: 'McpTaskServer', Dimensions: [['Server', 'Kind']], Metrics: [{ Name: 'Repaired', Unit: 'Count' }] },
+  ]);
+  expect(lines.join()).not.toMatch(/"o"|"t"|"u"/);
+});
+
+test('a sweep that could not read every shard is no heartbeat, and its errors are logged by name only', async () => {
+  const page = async (shard: number) => {
+    if (shard === 7) throw Object.assign(new Error('table/secret'), { name: 'AccessDeniedException' });
+    return { keys: [] };
+  };
+  const { world } = fakeWorld([], { index: { page } });
+  await handle(tick, 60_000, world, 'Server-1');
+  expect(metrics()).toEqual([expect.not.objectContaining({ Sweep: 1 })]);
+  expect(metrics()[0]).toMatchObject({ Errors: 1 });
+  expect(vi.mocked(console.error).mock.calls).toEqual([
+    ['{"event":"sweep_errors","errors":{"AccessDeniedException":1}}'],
+  ]);
+});
+
+test('a sweep leaves ten seconds of its time', async () => {
+  const fake = fakeWorld(Array.from({ length: 100 }, (_, i) => record({ taskId: `t${i}`, due: String(i % 16) })));
+  await handle(tick, 12_000, fake.world, 'Server-1');
+  expect(fake.clock.now).toBeLessThanOrEqual(T0 + MINUTE + 2_000);
+  expect(metrics()[0]).toMatchObject({ Sweep: 1, Due: 20, Left: 80 });
+});
+
+test('the end of a run is dealt with at once; without effect it says nothing (row 13)', async () => {
+  const { world, records } = fakeWorld([record()]);
+  await handle(ended, 60_000, world, 'Server-1');
+  expect(records.get('t')?.status).toBe('failed');
+  expect(metrics()).toMatchObject([{ Repaired: 1, Kind: 'run_ended', Server: 'Server-1' }]);
+  await handle(ended, 60_000, world, 'Server-1');
+  expect(lines).toHaveLength(1);
+});

@@ -1,0 +1,197 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { answered, executionArn, fakeWorld, GRACE, Killed, MINUTE, record, T0, waiting } from './fake-world.ts';
+
+const key = { owner: 'o', taskId: 't' };
+const END = T0 + 10 * MINUTE + GRACE;
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+
+describe('a task that is due', () => {
+  test('and runs is confirmed: one read, one look, one write (row 5)', async () => {
+    const { world, records, runs, did } = fakeWorld([record()]);
+    runs.set(executionArn('t', 1), { status: 'RUNNING' });
+    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(did).toEqual(['get', 'describe', 'write']);
+    expect(records.get('t')).toEqual(record({ dueAt: END }));
+  });
+
+  test('and was never started is failed first, then told to stop, in case it is there after all (row 4)', async () => {
+    const { world, records, did } = fakeWorld([record()]);
+    expect(await reconcile(key, true, world)).toBe('never_started');
+    expect(did).toEqual(['get', 'describe', 'write', 'stop']);
+    expect(records.get('t')).toMatchObject({ status: 'failed', statusMessage: 'The task could not be started' });
+    expect(console.error).not.toHaveBeenCalled();
+  });
+
+  test('and was answered is started again, with its answers, under the same name (row 16)', async () => {
+    const { world, records, runs, did } = fakeWorld([answered()]);
+    expect(await reconcile(key, true, world)).toBe('not_restarted');
+    expect(did).toEqual(['get', 'describe', 'start', 'write']);
+    expect(JSON.parse(runs.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
+      round: 2,
+      arguments: '{"n":1}',
+      inputResponses: { a: { action: 'accept' } },
+    });
+    expect(records.get('t')).toMatchObject({ status: 'working', dueAt: T0 + 2 * MINUTE });
+  });
+
+  test('and whose run died is failed with the name of its error (rows 11, 13)', async () => {
+    const { world, records, runs, did } = fakeWorld([record()]);
+    runs.set(executionArn('t', 1), { status: 'FAILED', error: 'States.Runtime' });
+    expect(await reconcile(key, true, world)).toBe('run_ended');
+    expect(did).toEqual(['get', 'describe', 'write']);
+    expect(records.get('t')?.error).toContain('"reason":"States.Runtime"');
+  });
+
+  test('and past its deadline is failed and its run stopped, without a look at it', async () => {
+    const { world, runs, did, clock } = fakeWorld([record()]);
+    runs.set(executionArn('t', 1), { status: 'RUNNING' });
+    clock.now = END + 1;
+    expect(await reconcile(key, true, world)).toBe('overdue');
+    expect(did).toEqual(['get', 'write', 'stop']);
+    expect(runs.get(executionArn('t', 1))?.status).toBe('ABORTED');
+  });
+
+  test('and was not answered has no run to stop (row 17)', async () => {
+    const { world, records, did, clock } = fakeWorld([waiting()]);
+    clock.now = END;
+    expect(await reconcile(key, true, world)).toBe('unanswered');
+    expect(did).toEqual(['get', 'write']);
+    expect(records.get('t')?.status).toBe('failed');
+  });
+
+  test('and whose tool is gone from the server waits for its deadline', async () => {
+    const { world, records, did } = fakeWorld([record({ tool: 'gone' })]);
+    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(did).toEqual(['get', 'write']);
+    expect(records.get('t')).toMatchObject({ status: 'working', dueAt: END });
+  });
+
+  test('and depends on its run is left as it is where nobody may look', async () => {
+    const { world, did } = fakeWorld([record()]);
+    expect(await reconcile(key, false, world)).toBe('look');
+    expect(did).toEqual(['get']);
+  });
+
+  test('is nothing to do once it is gone', async () => {
+    const { world, did } = fakeWorld();
+    expect(await reconcile(key, true, world)).toBe('nothing');
+    expect(did).toEqual(['get']);
+  });
+});
+
+describe('Step Functions', () => {
+  test('that says nothing of the run changes nothing', async () => {
+    const describe = async () => {
+      throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
+    };
+    const { world, records } = fakeWorld([record()], { describe });
+    await expect(reconcile(key, true, world)).rejects.toThrow('Rate exceeded');
+    expect(records.get('t')).toEqual(record());
+  });
+
+  test('that does not stop a run is worth a line with its name, and no more', async () => {
+    const { world, records, clock } = fakeWorld([record()]);
+    world.workflow.stop = async () => {
+      throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });
+    };
+    clock.now = END + 1;
+    expect(await reconcile(key, true, world)).toBe('overdue');
+    expect(records.get('t')?.status).toBe('failed');
+    expect(vi.mocked(console.error).mock.calls).toEqual([
+      ['{"event":"stop_failed","tool":"x","error":"ThrottlingException"}'],
+    ]);
+  });
+});
+
+describe('whatever came in between', () => {
+  const between = (change: Partial<TaskRecord>) => {
+    const fake = fakeWorld([record()]);
+    const describe = async () => {
+      fake.records.set('t', record(change));
+      return { status: 'missing' } as const;
+    };
+    return { ...fake, world: { ...fake.world, describe } };
+  };
+
+  test.each<[string, Partial<TaskRecord>]>([
+    ['a finish (row 12)', { status: 'completed', result: '1' }],
+    ['a cancel (row 14)', { status: 'cancelled' }],
+    ['a question', { status: 'input_required' }],
+    ['another round (row 16)', { round: 2 }],
+  ])('%s wins: nothing is written, and nothing stopped', async (_title, change) => {
+    const { world, records, did } = between(change);
+    expect(await reconcile(key, true, world)).toBe('nothing');
+    expect(did).toEqual(['get', 'write']);
+    expect(records.get('t')).toEqual(record(change));
+  });
+
+  test('two reconcilers at once do it once', async () => {
+    for (const task of [record(), answered()]) {
+      const { world, records, runs } = fakeWorld([task]);
+      await Promise.all([reconcile(key, true, world), reconcile(key, true, world), reconcile(key, true, world)]);
+      expect(records.get('t')?.status).toBe(task.round === 1 ? 'failed' : 'working');
+      expect(runs.size).toBe(task.round - 1);
+    }
+  });
+});
+
+describe('killed at any call, before or after it, the next sweeps end where an undisturbed one ends', () => {
+  const cases: [string, TaskRecord, number][] = [
+    ['never started (row 4)', record(), T0 + MINUTE],
+    ['answered, not started again (row 16)', answered(), T0 + MINUTE],
+    ['overdue (row 13)', record(), END + 1],
+    ['not answered (row 17)', waiting(), END],
+  ];
+
+  async function settle(task: TaskRecord, now: number, kill: { at?: number; after?: number }) {
+    const fake = fakeWorld([task]);
+    if (now > END) fake.runs.set(executionArn('t', 1), { status: 'RUNNING' });
+    fake.clock.now = now;
+    Object.assign(fake.kill, kill);
+    for (let sweep = 0; sweep < 4; sweep++) {
+      await reconcile(key, true, fake.world).catch((error: unknown) => {
+        if (!(error instanceof Killed)) throw error;
+      });
+    }
+    const { dueAt: _, ...shown } = fake.records.get('t') ?? {};
+    const started = fake.did.filter((name) => name === 'start').length;
+    return { shown, runs: [...fake.runs.keys()], started };
+  }
+
+  test.each(cases)('%s', async (_title, task, now) => {
+    const right = await settle(task, now, {});
+    for (let call = 1; call <= 5; call++) {
+      for (const kill of [{ at: call }, { after: call }]) {
+        const killed = await settle(task, now, kill);
+        expect(killed.shown, JSON.stringify(kill)).toEqual(right.shown);
+        expect(killed.runs).toEqual(right.runs);
+      }
+    }
+  });
+});
+
+describe('a run that has ended', () => {
+  test('fails its task', async () => {
+    const { world, records, did } = fakeWorld([record({ dueAt: END })]);
+    expect(await reconcileEnded(key, 1, { status: 'ABORTED' }, world)).toBe('run_ended');
+    expect(did).toEqual(['get', 'write']);
+    expect(records.get('t')?.status).toBe('failed');
+  });
+
+  test.each<[string, TaskRecord]>([
+    ['has ended', record({ status: 'completed' })],
+    ['was cancelled', record({ status: 'cancelled' })],
+    ['waits for an answer', waiting()],
+    ['is in another round', answered()],
+  ])('changes nothing of a task that %s', async (_title, task) => {
+    const { world, records, did } = fakeWorld([task]);
+    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, world)).toBe('nothing');
+    expect(did).toEqual(['get']);
+    expect(records.get('t')).toEqual(task);
+  });
+});

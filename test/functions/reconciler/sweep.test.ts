@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { type SweepWorld, sweep } from '../../../functions/reconciler/sweep.ts';
+import { dueShard } from '../../../functions/tasks/ids.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { executionArn, fakeWorld, GRACE, MINUTE, record, T0 } from './fake-world.ts';
+
+const END = T0 + 10 * MINUTE + GRACE;
+const named = (taskId: string, over: Partial<TaskRecord> = {}) =>
+  record({ taskId, due: dueShard(taskId, 16), ...over });
+const many = (count: number, over: Partial<TaskRecord> = {}) =>
+  Array.from({ length: count }, (_, i) => named(`t${i}`, over));
+const failed = (records: ReadonlyMap<string, TaskRecord>) =>
+  [...records.values()].filter(({ status }) => status === 'failed').length;
+
+/** An index that hands out pages of `size`. */
+function paged({ world }: { world: SweepWorld }, size: number): SweepWorld {
+  const read: number[] = [];
+  return {
+    ...world,
+    index: {
+      async page(shard, until, after) {
+        read.push(shard);
+        const { keys } = await world.index.page(shard, until);
+        const from = keys.findIndex(({ taskId }) => taskId > String(after?.taskId ?? ''));
+        const sorted = keys.map(({ owner, taskId }) => ({ owner, taskId }));
+        const page = from === -1 ? [] : sorted.slice(from, from + size);
+        const last = page.at(-1);
+        return { keys: page, ...(page.length === size && last !== undefined && { next: { taskId: last.taskId } }) };
+      },
+    },
+  };
+}
+
+describe('a sweep', () => {
+  test('with nothing due reads each shard once, and says so', async () => {
+    const { world, did } = fakeWorld([named('young', { dueAt: T0 + 2 * MINUTE })]);
+    const report = await sweep(world.now() + 50_000, world);
+    expect(report).toEqual({ complete: true, due: 0, left: 0, repaired: {}, errors: {} });
+    expect(did).toEqual([]);
+  });
+
+  test('puts right everything that is due, in all shards', async () => {
+    const fake = fakeWorld(many(100));
+    fake.clock.now = END + 1;
+    const report = await sweep(fake.clock.now + 50_000, fake.world);
+    expect(new Set([...fake.records.values()].map(({ due }) => due))).toEqual(new Set([undefined]));
+    expect(report).toMatchObject({ complete: true, due: 100, left: 0, repaired: { overdue: 100 }, errors: {} });
+    expect(fake.did.filter((name) => name === 'describe')).toEqual([]);
+  });
+
+  test('reads on where a shard has more than a page', async () => {
+    const tasks = Array.from({ length: 30 }, (_, i) => named(`t${String(i).padStart(2, '0')}`, { due: '3' }));
+    const fake = fakeWorld(tasks);
+    // Confirmed tasks stay in their records, so that the pages of this fake do not shift.
+    for (const { taskId } of tasks) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
+    const report = await sweep(fake.clock.now + 50_000, paged(fake, 7));
+    expect(report).toMatchObject({ due: 30, left: 0, repaired: {} });
+    expect([...fake.records.values()].every(({ dueAt }) => dueAt === END)).toBe(true);
+  });
+
+  test('of a server with one huge shard does not let the others wait', async () => {
+    const huge = Array.from({ length: 200 }, (_, i) => named(`a${String(i).padStart(3, '0')}`, { due: '0' }));
+    const other = named('b', { due: '15', deadlineAt: T0 });
+    const fake = fakeWorld([...huge, other]);
+    const order: string[] = [];
+    const world = paged(fake, 10);
+    const { get } = world.store;
+    const store: SweepWorld['store'] = {
+      ...world.store,
+      get(key) {
+        order.push(key.taskId);
+        return get(key);
+      },
+    };
+    await sweep(fake.clock.now + 50_000, { ...world, store });
+    expect(order.indexOf('b')).toBeLessThan(20);
+  });
+
+  test('goes on after a task that cannot be read, a task that cannot be written, and a shard that cannot be read', async () => {
+    const fake = fakeWorld(many(40));
+    fake.clock.now = END + 1;
+    const { get, applyBlind } = fake.world.store;
+    const oops = (name: string) => {
+      throw Object.assign(new Error('arn:aws:dynamodb:table/secret'), { name });
+    };
+    const world: SweepWorld = {
+      ...fake.world,
+      store: {
+        get: async (key) => (key.taskId === 't1' ? oops('InternalServerError') : get(key)),
+        applyBlind: async (key, change) => (key.taskId === 't2' ? oops('TimeoutError') : applyBlind(key, change)),
+      },
+      index: {
+        page: async (shard, until) =>
+          shard === Number(dueShard('t3', 16)) ? oops('ThrottlingException') : fake.world.index.page(shard, until),
+      },
+    };
+    const report = await sweep(fake.clock.now + 50_000, world);
+    const lost = [...fake.records.values()].filter(({ due }) => due === dueShard('t3', 16)).length;
+    expect(report.errors).toMatchObject({ ThrottlingException: 1 });
+    expect(report.complete).toBe(false);
+    expect(failed(fake.records)).toBe(
+      40 - lost - (report.errors.InternalServerError ?? 0) - (report.errors.TimeoutError ?? 0),
+    );
+    expect(failed(fake.records)).toBeGreaterThan(30);
+  });
+});
+
+describe('the bounds of a sweep', () => {
+  test('it looks at ten runs a second, at most, and leaves the rest to the next one', async () => {
+    const fake = fakeWorld(many(100));
+    const looks: number[] = [];
+    const { describe } = fake.world;
+    fake.world = {
+      ...fake.world,
+      describe(arn) {
+        looks.push(fake.clock.now);
+        return describe(arn);
+      },
+    };
+    const started = fake.clock.now;
+    const report = await sweep(started + 5_000, fake.world);
+    expect(looks).toHaveLength(50);
+    expect(looks.at(-1)).toBe(started + 4_900);
+    expect(report).toMatchObject({ due: 50, left: 50, repaired: { never_started: 50 } });
+    await sweep(fake.clock.now + 10_000, fake.world);
+    expect(failed(fake.records)).toBe(100);
+  });
+
+  test('what is overdue does not wait behind what must be looked at', async () => {
+    const fake = fakeWorld([
+      ...many(100),
+      ...many(20).map((task) => ({ ...task, taskId: `late-${task.taskId}`, deadlineAt: T0 })),
+    ]);
+    const report = await sweep(fake.clock.now + 1_000, fake.world);
+    expect(report.repaired.overdue).toBe(20);
+  });
+
+  test('throttled by Step Functions, it leaves the runs alone until the next sweep', async () => {
+    const fake = fakeWorld(many(20));
+    let asked = 0;
+    const describe = async (): Promise<never> => {
+      asked++;
+      throw Object.assign(new Error(), { name: 'ThrottlingException' });
+    };
+    const report = await sweep(fake.clock.now + 50_000, { ...fake.world, describe });
+    expect(asked).toBe(1);
+    expect(report).toMatchObject({ left: 19, errors: { ThrottlingException: 1 } });
+    expect(failed(fake.records)).toBe(0);
+  });
+
+  test('with every call as slow as can be, it begins nothing after its half time, and looks at nothing after its end', async () => {
+    const fake = fakeWorld(many(100, { deadlineAt: T0 }));
+    const { get } = fake.world.store;
+    const begun: number[] = [];
+    const started = fake.clock.now;
+    const store = {
+      ...fake.world.store,
+      get: async (key: Parameters<typeof get>[0]) => {
+        begun.push(fake.clock.now);
+        fake.clock.now += 1_000;
+        return get(key);
+      },
+    };
+    const report = await sweep(started + 50_000, { ...fake.world, store });
+    expect(Math.max(...begun)).toBeLessThan(started + 25_000);
+    expect(report.left).toBe(100 - begun.length);
+    expect(report.due).toBe(begun.length);
+  });
+});
+
+test('two sweeps at once settle each task once, and start each answered one once', async () => {
+  const fake = fakeWorld([
+    ...many(30, { deadlineAt: T0 }),
+    ...many(20).map((task) => ({ ...task, taskId: `again-${task.taskId}`, round: 2, arguments: '{}' })),
+  ]);
+  const until = fake.clock.now + 50_000;
+  const [one, two] = await Promise.all([sweep(until, fake.world), sweep(until, fake.world)]);
+  expect((one?.repaired.overdue ?? 0) + (two?.repaired.overdue ?? 0)).toBe(30);
+  expect(fake.runs.size).toBe(20);
+  expect(failed(fake.records)).toBe(30);
+});
