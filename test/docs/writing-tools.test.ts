@@ -1,59 +1,49 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
 import { type DefinedTool, type RunOptions, runTool, type ToolEvent } from '../../functions/tool/index.ts';
+import { ROOT, readPage, snippet, snippetsOf, useFolder } from './snippets.ts';
 
-/** Inside the package, whose name the snippets import; git and the linter leave such folders alone. */
-const ROOT = join(import.meta.dirname, '../..');
-const folder = mkdtempSync(join(ROOT, 'cdk.out.docs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const page = readFileSync(join(ROOT, 'docs/writing-tools.md'), 'utf8');
-const snippets = [...page.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(([, path = '', code = '']) => ({
-  path,
-  code,
-}));
-for (const { path, code } of snippets) {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), code);
-}
+const folder = useFolder();
+const readme = readPage('README.md');
+const files = [
+  { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
+  { about: 'ask.ts', code: snippet(readme, 'ask.ts') },
+  ...snippetsOf(readPage('docs/writing-tools.md')),
+];
+for (const { about, code } of files) folder.write(about, code);
 
 const toolOf = async (path: string) => {
-  const module = (await import(join(folder, path))) as { handler: DefinedTool<Record<string, unknown>> };
+  const module = (await import(join(folder.path, path))) as { handler: DefinedTool<Record<string, unknown>> };
   return module.handler;
 };
 const run = async (path: string, args: Record<string, unknown>, options?: RunOptions) =>
   (await runTool(await toolOf(path), args, options)).result;
-
-test('each snippet says where it goes, and all of them compile', () => {
-  expect(page.match(/^```ts$/gm)).toHaveLength(snippets.length);
-  const config = { extends: '../tsconfig.json', include: ['**/*.ts'], exclude: [] };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+const node = (script: string, ...args: string[]) => {
   try {
-    execFileSync(process.execPath, [tsc, '--noEmit', '-p', folder], { encoding: 'utf8' });
+    execFileSync(process.execPath, [join(ROOT, 'node_modules', script), ...args], { cwd: ROOT, encoding: 'utf8' });
   } catch (error) {
     expect.fail((error as { stdout: string }).stdout);
   }
+};
+
+test('each snippet says where it goes, and all of them compile', () => {
+  expect(files.map(({ about }) => about).filter((about) => !/^\S+\.ts$/.test(about))).toEqual([]);
+  const config = { extends: '../tsconfig.json', include: ['**/*.ts'], exclude: [] };
+  folder.write('tsconfig.json', JSON.stringify(config));
+  node('typescript/bin/tsc', '--noEmit', '-p', folder.path);
 });
 
-test('a tool from file to registered takes less than 40 lines', () => {
-  const lines = (name: string) =>
-    snippets
-      .find(({ path }) => path === name)
-      ?.code.trimEnd()
-      .split('\n') ?? [];
-  const registration = lines('app.ts').join('\n').split('server.addTool')[1]?.split('\n') ?? [];
-  expect(lines('functions/top-words.ts').length + registration.length + 1).toBeLessThan(40);
+test('the test of a tool passes', () => {
+  const config = folder.write('vitest.config.js', 'export default { test: { include: ["test/**/*.test.ts"] } }');
+  node('vitest/vitest.mjs', 'run', '--root', folder.path, '--config', config);
 });
 
-test('top_words', async () => {
-  const answers = { skip: { action: 'accept', content: { words: ['the', 'and'] } } };
-  const text = 'the cat and the dog and the fox';
-  expect(await run('functions/top-words.ts', { text }, { answers })).toEqual({ words: ['cat', 'dog', 'fox'] });
-  const decline = { answers: { skip: { action: 'decline' } } };
-  expect(await run('functions/top-words.ts', { text, most: 2 }, decline)).toEqual({ words: ['the', 'and'] });
+test('split_bill', async () => {
+  const answers = { table: { action: 'accept', content: { people: 3, tip: 0 } } };
+  expect(await run('functions/split-bill.ts', { total: 100 }, { answers })).toEqual({ each: 33.34 });
+  const decline = { answers: { table: { action: 'decline' } } };
+  expect(await run('functions/split-bill.ts', { total: 100 }, decline)).toBe('Nobody said who shares the bill.');
 });
 
 test('summarize', async () => {

@@ -4,7 +4,7 @@ import type { Findings, ResearchResult } from './definition.ts';
 export function textOf({ topic, audience, entries, aspects, appendix }: ResearchResult) {
   const text = [
     `# ${topic}, in the journal of the light`,
-    `For a ${audience}: ${aspects.length} aspects, from ${entries} entries.`,
+    `For a ${audience}: ${aspects.length} ${aspects.length === 1 ? 'aspect' : 'aspects'}, from ${entries} entries.`,
     ...aspects.map((findings) => section(findings, audience)),
     ...(appendix === undefined ? [] : [`The concordance (${appendix.lines} lines, ${appendix.format}) is appended.`]),
   ].join('\n\n');

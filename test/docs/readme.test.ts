@@ -1,0 +1,90 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { synthApp } from '../../local/synth.ts';
+import { ROOT, readPage, snippet, useFolder } from './snippets.ts';
+
+const run = promisify(execFile);
+const readme = readPage('README.md');
+const TOOL = 'functions/split-bill.ts';
+const HERE = 'http://127.0.0.1:3000';
+
+test('a tool that asks takes less than 40 lines, from file to called', () => {
+  const code = [TOOL, 'at the end of bin/app.ts', 'ask.ts'].map((about) => snippet(readme, about));
+  const lines = code.map((text) => text.split('\n').filter((line) => line.trim() !== '').length);
+  expect(lines[0]).toBeGreaterThan(15);
+  expect(lines.reduce((sum, count) => sum + count)).toBeLessThan(40);
+});
+
+test('the excerpts of research_topic are what its file says', () => {
+  const source = readFileSync(join(ROOT, 'functions/examples/research-topic.ts'), 'utf8');
+  const excerpts = snippet(readme, 'excerpts of functions/examples/research-topic.ts').split('// …\n');
+  expect(excerpts.length).toBeGreaterThan(2);
+  for (const excerpt of excerpts) expect(source).toContain(excerpt);
+});
+
+test('what it links to is there', () => {
+  const files = [...readme.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
+  expect(files.length).toBeGreaterThan(2);
+  for (const file of files) expect(() => readFileSync(join(ROOT, file)), file).not.toThrow();
+});
+
+describe('on the embedded cloud', () => {
+  const folder = useFolder();
+  let cloud: Cloud;
+  const url = () => cloud.url;
+
+  /** bin/app.ts as the README has it edited; only where things lie is different. */
+  beforeAll(async () => {
+    folder.write(TOOL, snippet(readme, TOOL));
+    const edited = readPage('bin/app.ts')
+      .replaceAll("'../", "'../../")
+      .concat(snippet(readme, 'at the end of bin/app.ts'));
+    const app = folder.write(
+      'bin/app.ts',
+      edited.replace(`entry: '${TOOL}'`, `entry: '${relative(ROOT, folder.path)}/${TOOL}'`),
+    );
+    await synthApp(app, join(folder.path, 'out'));
+    cloud = await startCloud({ assembly: join(folder.path, 'out'), onLog: () => {} });
+  });
+  afterAll(() => cloud?.stop());
+
+  test('the tool of the README asks the official client, and answers', async () => {
+    const file = folder.write('ask.ts', snippet(readme, 'ask.ts').replace(HERE, url()));
+    const { stdout } = await run(process.execPath, [file]);
+    expect(stdout).toMatch(/^How many people, and what tip in percent\?\n/);
+    expect(stdout).toContain('structuredContent: { each: 27.5 }');
+  });
+
+  const noCurl = spawnSync('bash', ['-c', 'curl --version']).status !== 0;
+  test.skipIf(noCurl)('the curl lines ask research_topic for a megabyte, in two rounds of questions', async () => {
+    const [, script = ''] = /^```sh\n(rpc\(\) .*?)^```$/ms.exec(readme) ?? [];
+    const [functions = '', lines = ''] = script.replace(HERE, url()).split('\n\n');
+    const [call, , ...rest] = lines.trim().split('\n');
+    const bash = async (line: string, ID = '') =>
+      (await run('bash', ['-c', `${functions}\n${line}`], { env: { ...process.env, ID }, maxBuffer: 2e7 })).stdout;
+    /** A line that gets the task is repeated while the task is working. */
+    const settled = async (line: string, id: string) => {
+      const get = line.replace('| wc -c', '');
+      let answer = await bash(get, id);
+      while (line.startsWith('task get') && answer.includes('"status":"working"')) {
+        await sleep(200);
+        answer = await bash(get, id);
+      }
+      return JSON.parse(answer).result;
+    };
+
+    const { taskId } = JSON.parse(await bash(call ?? '')).result;
+    const results = [];
+    for (const line of rest) results.push(await settled(line, taskId));
+    expect(results).toHaveLength(5);
+    expect(Object.keys(results[0].inputRequests)).toEqual(['r1.scope']);
+    expect(Object.keys(results[2].inputRequests)).toEqual(['r2.appendix']);
+    expect(results[4].status).toBe('completed');
+    expect(JSON.stringify(results[4]).length).toBeGreaterThan(900_000);
+  });
+});

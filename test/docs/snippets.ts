@@ -1,0 +1,42 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll } from 'vitest';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+/** A block of TypeScript: what its first line says of it, and the rest. */
+export interface Snippet {
+  readonly about: string;
+  readonly code: string;
+}
+
+export const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** Every block of TypeScript begins with a comment that says what it is. */
+export function snippetsOf(page: string): Snippet[] {
+  return [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => {
+    const [, about = '', code = ''] = /^\/\/ (.*?)\n(.*)$/s.exec(block) ?? [];
+    return { about, code };
+  });
+}
+
+export function snippet(page: string, about: string): string {
+  const found = snippetsOf(page).find((one) => one.about.startsWith(about));
+  if (found === undefined) throw new Error(`There is no snippet '${about}'`);
+  return found.code;
+}
+
+/** Inside the package, whose name the snippets import; git and the linter leave such folders alone. */
+export function useFolder(): { readonly path: string; readonly write: (name: string, text: string) => string } {
+  const path = mkdtempSync(join(ROOT, 'cdk.out.docs-'));
+  afterAll(() => rmSync(path, { recursive: true }));
+  return {
+    path,
+    write(name, text) {
+      const file = join(path, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return file;
+    },
+  };
+}
