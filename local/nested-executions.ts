@@ -66,12 +66,23 @@ async function start(sfn: SFNClient, call: IntegrationCall): Promise<string> {
       `the embedded cloud does not know the argument ${unknown} of ${call.resource}`,
     );
   }
-  const request = new StartExecutionCommand({
-    stateMachineArn: String(input.StateMachineArn),
-    input: JSON.stringify(input.Input ?? {}),
-    ...(input.Name !== undefined && { name: String(input.Name) }),
+  const [stateMachineArn, name] = [String(input.StateMachineArn), String(input.Name ?? call.id)];
+  const request = { stateMachineArn, name, input: JSON.stringify(input.Input ?? {}) };
+  const before = call.lost ? await startedBefore(sfn, request) : undefined;
+  return before ?? (await named('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? '';
+}
+
+/** The execution that a lost call began, if it came so far: the one of that name with that input. */
+async function startedBefore(
+  sfn: SFNClient,
+  { stateMachineArn, name, input }: { stateMachineArn: string; name: string; input: string },
+): Promise<string | undefined> {
+  const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
+  const asked = sfn.send(new DescribeExecutionCommand({ executionArn })).catch((error: unknown) => {
+    if (isObject(error) && error.name === 'ExecutionDoesNotExist') return undefined;
+    throw error;
   });
-  return (await named('StepFunctions', sfn.send(request))).executionArn ?? '';
+  return (await named('StepFunctions', asked))?.input === input ? executionArn : undefined;
 }
 
 /** With capital letters, as the members of every integration's answer. */

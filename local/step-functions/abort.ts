@@ -1,11 +1,11 @@
 export interface ChildAbort {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Stops following the parent; without it a long execution would collect one listener per task. */
+  /** Stops following the parent; without it a long execution would collect one listener per Parallel. */
   release(): void;
 }
 
-/** A signal that aborts with its parent or alone: one task attempt, the branches of one Parallel. */
+/** A signal that aborts with its parent or alone. */
 export function childAbort(parent: AbortSignal): ChildAbort {
   const controller = new AbortController();
   const follow = () => controller.abort(parent.reason);
@@ -16,16 +16,6 @@ export function childAbort(parent: AbortSignal): ChildAbort {
     abort: (reason) => controller.abort(reason),
     release: () => parent.removeEventListener('abort', follow),
   };
-}
-
-/** Settles like `work`, or rejects with the signal's reason as soon as that aborts; what `work` does later is dropped. */
-export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const stop = () => reject(signal.reason);
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
-  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  return promise;
 }
 
 /** Runs all pieces; the first failure aborts the others, which are gone before it is thrown. */

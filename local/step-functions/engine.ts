@@ -1,13 +1,31 @@
+import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
 import { loadMachine, type Machine } from './definition/machine.ts';
 import { refuse } from './definition/place.ts';
 import { asStatesError, type StatesError } from './errors.ts';
-import { createExecutionStore, type Execution, type ExecutionStore, snapshot, statusChange } from './executions.ts';
-import { createJournal } from './journal.ts';
+import {
+  createExecutionStore,
+  type Execution,
+  type ExecutionStore,
+  nameOf,
+  snapshot,
+  statusChange,
+} from './executions.ts';
+import { createHistory } from './history.ts';
+import type { StartedRecord } from './journal/records.ts';
 import { createOperations } from './operations.ts';
-import { type Machinery, runExecution } from './run.ts';
+import { type Before, createOutside, type Outside } from './outside.ts';
+import { restore } from './restore.ts';
+import { runExecution } from './run.ts';
 import { createTimers } from './timers.ts';
-import type { ExecutionStatus, StateMachineSpec, StatusChange, StepFunctions, StepFunctionsOptions } from './types.ts';
+import type {
+  ClosedStatus,
+  Operation,
+  StateMachineSpec,
+  StatusChange,
+  StepFunctions,
+  StepFunctionsOptions,
+} from './types.ts';
 
 /** What the operations need of the engine. */
 export interface Engine {
@@ -28,8 +46,6 @@ interface Outcome {
   cause?: string;
 }
 
-type ClosedStatus = Exclude<ExecutionStatus, 'RUNNING'>;
-
 const END_EVENTS: Record<ClosedStatus, string> = {
   SUCCEEDED: 'ExecutionSucceeded',
   FAILED: 'ExecutionFailed',
@@ -41,55 +57,96 @@ const KEEP_CLOSED = 20_000;
 
 /**
  * An embedded Step Functions that runs JSONata state machines. Throws a DefinitionError for a definition that uses
- * anything it does not know.
+ * anything it does not know. With a journal, what ran when the last process ended goes on.
  */
 export function createStepFunctions(specs: StateMachineSpec[], options: StepFunctionsOptions): StepFunctions {
   const { now = Date.now, timeScale = 1, keepClosed = KEEP_CLOSED } = options;
   const integrations = new Map(Object.entries(options.integrations));
-  const machines = loadMachines(specs, new Set(integrations.keys()));
-  const machinery: Machinery = { integrations, timers: createTimers(timeScale), now };
+  const resources = new Set(integrations.keys());
+  const machines = loadMachines(specs, resources);
+  const timers = createTimers(timeScale, now);
   const store = createExecutionStore(keepClosed);
   const running = new Map<Execution, Promise<void>>();
+  const before = restore(options.journal, store, now());
+  const { journal } = before;
+  let lastNumber = store.all().at(-1)?.number ?? 0;
   let stopped = false;
 
   // The first to close wins: a result, a timeout, StopExecution or stop(); whatever comes later finds it closed.
   const close = (execution: Execution, status: ClosedStatus, outcome: Outcome) => {
     if (execution.status !== 'RUNNING') return;
-    Object.assign(execution, outcome, { status, stopDate: now() });
+    const stopDate = now();
+    const { number, history } = execution;
+    journal?.ended({ execution: number, status, stopDate, transitions: history.transitions, ...outcome });
+    Object.assign(execution, outcome, { status, stopDate });
     const { error, cause } = outcome;
-    execution.journal.end(END_EVENTS[status], { ...(error && { error }), ...(cause && { cause }) });
+    history.end(END_EVENTS[status], stopDate, { ...(error && { error }), ...(cause && { cause }) });
     execution.abort.abort(new Error(`the execution is closed: ${status}`));
     running.delete(execution);
     store.closed(execution);
     if (!stopped) announce(options.onStatusChange, execution);
   };
 
-  const run = async (execution: Execution) => {
-    const { timeoutSeconds = Number.POSITIVE_INFINITY } = execution.machine;
+  const begin = (started: StartedRecord, spec: StateMachineSpec, known?: Before) => {
+    const { execution: number, arn, startDate, input, seed } = started;
+    const abort = new AbortController();
+    const parts = { execution: number, seed, since: startDate, timers, now, journal, abort, before: known };
+    const outside = createOutside(parts);
+    const history = createHistory(outside.now);
+    history.add('ExecutionStarted', 0, { roleArn: spec.roleArn });
+    const machine = { stateMachineArn: spec.arn, name: nameOf(arn) };
+    const execution: Execution = { arn, ...machine, number, startDate, history, abort, status: 'RUNNING', input };
+    store.add(execution);
+    lastNumber = Math.max(lastNumber, number);
+    return { execution, outside };
+  };
+
+  const run = async (execution: Execution, machine: Machine, outside: Outside) => {
+    const { timeoutSeconds = Number.POSITIVE_INFINITY } = machine;
     const timeOut = () => close(execution, 'TIMED_OUT', { error: 'States.Timeout' });
-    const cancelTimeout = machinery.timers.after(timeoutSeconds * 1000, timeOut);
+    outside.sleep('', timeoutSeconds * 1000, execution.abort.signal).then(timeOut, () => undefined);
     try {
-      close(execution, 'SUCCEEDED', { output: await runExecution(execution, machinery) });
+      close(execution, 'SUCCEEDED', { output: await runExecution(execution, machine, { integrations, outside }) });
     } catch (thrown) {
       close(execution, 'FAILED', failure(asStatesError(thrown)));
-    } finally {
-      cancelTimeout();
     }
   };
 
   const start: Engine['start'] = (machine, name, input) => {
-    if (stopped) throw new AwsError('ServiceUnavailable', 'Step Functions is stopped', 503);
-    const execution = createExecution(machine, name, input, store.size(), now);
-    store.add(execution);
-    running.set(execution, run(execution));
+    const arn = `${machine.executionPrefix}${name}`;
+    const number = { execution: lastNumber + 1, machine: machine.id };
+    const started = { ...number, arn, startDate: now(), input, seed: randomUUID() };
+    journal?.started(started, machine.spec);
+    const { execution, outside } = begin(started, machine.spec);
+    running.set(execution, run(execution, machine, outside));
     announce(options.onStatusChange, execution);
     return execution;
   };
 
-  const abort: Engine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
+  // An execution keeps the definition it began with.
+  const loaded = new Map([...machines.values()].map((machine) => [machine.id, machine]));
+  for (const { spec, started, ...known } of before.running) {
+    const { execution, outside } = begin(started, spec, known);
+    try {
+      const machine = loaded.get(started.machine) ?? loadMachine(spec, resources);
+      loaded.set(started.machine, machine);
+      running.set(execution, run(execution, machine, outside));
+    } catch (thrown) {
+      close(execution, 'FAILED', failure(asStatesError(thrown)));
+    }
+  }
 
+  const abort: Engine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
+  const operations = createOperations({ machines, store, created: now(), now, start, abort });
+  const unlessStopped = (operation: Operation): Operation => {
+    return async (request) => {
+      // Nobody must see executions as ended that go on at the next start.
+      if (stopped) throw new AwsError('ServiceUnavailable', 'Step Functions is stopped', 503);
+      return operation(request);
+    };
+  };
   return {
-    operations: createOperations({ machines, store, created: now(), now, start, abort }),
+    operations: Object.fromEntries(Object.entries(operations).map(([name, run]) => [name, unlessStopped(run)])),
     executions: () => store.all().map(snapshot),
     async closed(arn) {
       const execution = store.get(arn);
@@ -97,6 +154,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     },
     async stop() {
       stopped = true;
+      journal?.close();
       const ending = [...running.values()];
       for (const execution of [...running.keys()]) close(execution, 'ABORTED', {});
       await Promise.all(ending);
@@ -111,22 +169,6 @@ function loadMachines(specs: StateMachineSpec[], resources: ReadonlySet<string>)
     machines.set(spec.arn, loadMachine(spec, resources));
   }
   return machines;
-}
-
-function createExecution(machine: Machine, name: string, input: string, number: number, now: () => number): Execution {
-  const journal = createJournal(now);
-  journal.add('ExecutionStarted', 0, { roleArn: machine.spec.roleArn });
-  return {
-    arn: `${machine.executionPrefix}${name}`,
-    name,
-    machine,
-    number,
-    startDate: now(),
-    journal,
-    abort: new AbortController(),
-    status: 'RUNNING',
-    input,
-  };
 }
 
 function failure({ error, cause_ }: StatesError): Outcome {

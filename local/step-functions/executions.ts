@@ -1,15 +1,15 @@
-import type { Machine } from './definition/machine.ts';
-import type { Journal } from './journal.ts';
+import { createHistory, type History } from './history.ts';
+import type { ClosedRecord } from './journal/records.ts';
 import type { ExecutionSnapshot, ExecutionStatus, StatusChange } from './types.ts';
 
 export interface Execution {
   readonly arn: string;
   readonly name: string;
-  readonly machine: Machine;
+  readonly stateMachineArn: string;
   /** Order of StartExecution, for listing and paging. */
   readonly number: number;
   readonly startDate: number;
-  readonly journal: Journal;
+  readonly history: History;
   readonly abort: AbortController;
   status: ExecutionStatus;
   /** The text as it was sent; undefined once forgotten. */
@@ -21,16 +21,16 @@ export interface Execution {
 }
 
 /**
- * All executions of the process, in order of start. The newest `keepClosed` closed ones (and never more than
+ * All executions. The newest `keepClosed` closed ones (and never more than
  * 256 Mi characters of payload) are kept whole. Older ones lose input, output and history but keep name, status and
- * dates for the process's life, because a name must stay taken: a restarted name would run a task twice. (AWS frees
- * names 90 days after the execution closed.)
+ * dates, because a name must stay taken: a restarted name would run a task twice. (AWS frees names 90 days after the
+ * execution closed; here that is done at the next start.)
  */
 export interface ExecutionStore {
   add(execution: Execution): void;
   get(arn: string): Execution | undefined;
+  /** In order of start. */
   all(): Execution[];
-  size(): number;
   /** Counts a closed execution against what is kept. */
   closed(execution: Execution): void;
 }
@@ -47,14 +47,13 @@ export function createExecutionStore(keepClosed: number): ExecutionStore {
     characters -= size(execution);
     delete execution.input;
     delete execution.output;
-    execution.journal.forget();
+    execution.history.forget();
   };
 
   return {
     add: (execution) => void byArn.set(execution.arn, execution),
     get: (arn) => byArn.get(arn),
-    all: () => [...byArn.values()],
-    size: () => byArn.size,
+    all: () => [...byArn.values()].sort((a, b) => a.number - b.number),
     closed(execution) {
       kept.add(execution);
       characters += size(execution);
@@ -70,17 +69,48 @@ function size({ input = '', output = '' }: Execution): number {
   return input.length + output.length;
 }
 
-export function snapshot({ arn, machine, name, status, journal }: Execution): ExecutionSnapshot {
-  const { states, transitions } = journal;
-  return { arn, stateMachineArn: machine.spec.arn, name, status, states: [...states], transitions };
+export function snapshot({ arn, stateMachineArn, name, status, history }: Execution): ExecutionSnapshot {
+  const { states, transitions } = history;
+  return { arn, stateMachineArn, name, status, states: [...states], transitions };
 }
 
 export function statusChange(execution: Execution): StatusChange {
-  const { arn, machine, name, status, input = '{}', output, error, cause, startDate, stopDate } = execution;
-  const change: StatusChange = { executionArn: arn, stateMachineArn: machine.spec.arn, name, status, input, startDate };
+  const { arn, stateMachineArn, name, status, input = '{}', output, error, cause, startDate, stopDate } = execution;
+  const change: StatusChange = { executionArn: arn, stateMachineArn, name, status, input, startDate };
   if (output !== undefined) change.output = output;
   if (error !== undefined) change.error = error;
   if (cause !== undefined) change.cause = cause;
   if (stopDate !== undefined) change.stopDate = stopDate;
   return change;
+}
+
+/** What is kept of a closed execution for the next process; nothing of one that runs. */
+export function closedRecord(execution: Execution): ClosedRecord[] {
+  const { number, arn, stateMachineArn, startDate, input, status, stopDate, output, error, cause, history } = execution;
+  if (status === 'RUNNING' || stopDate === undefined) return [];
+  const { transitions } = history;
+  return [
+    { execution: number, arn, stateMachineArn, startDate, input, status, stopDate, transitions, output, error, cause },
+  ];
+}
+
+/** An execution that closed in a process before this one. */
+export function closedExecution({ execution, transitions, ...record }: ClosedRecord): Execution {
+  const { input, output, error, cause, ...rest } = record;
+  return {
+    ...rest,
+    name: nameOf(record.arn),
+    number: execution,
+    history: createHistory(() => record.stopDate, transitions),
+    abort: new AbortController(),
+    ...(input !== undefined && { input }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+    ...(cause !== undefined && { cause }),
+  };
+}
+
+/** The last part of an execution's ARN. */
+export function nameOf(arn: string): string {
+  return arn.slice(arn.lastIndexOf(':') + 1);
 }

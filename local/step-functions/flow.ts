@@ -1,7 +1,7 @@
-import type { Journal } from './journal.ts';
+import type { History } from './history.ts';
 import type { Scope, Variables } from './jsonata/template.ts';
+import type { Outside } from './outside.ts';
 import { payload } from './payload.ts';
-import type { Timers } from './timers.ts';
 import type { Integration } from './types.ts';
 
 /** What all states of one execution share. */
@@ -10,9 +10,9 @@ export interface Run {
   stateMachineArn: string;
   roleArn: string;
   integrations: ReadonlyMap<string, Integration>;
-  timers: Timers;
-  journal: Journal;
-  now(): number;
+  /** The only source of anything that could be different the next time. */
+  outside: Outside;
+  history: History;
 }
 
 /** Where states run: the whole execution, one branch, or one Map iteration. */
@@ -59,10 +59,10 @@ export async function runFlow(flow: Flow, input: unknown, around: Surroundings):
   for (let name: string | undefined = flow.startAt; name !== undefined; ) {
     around.signal.throwIfAborted();
     const state: State = find(flow, name);
-    event = around.run.journal.entered(state.type, name, event);
+    event = around.run.history.entered(state.type, name, event);
     const step: Step = await state.visit(enter(state, output, { ...around, variables, event }));
     around.signal.throwIfAborted();
-    event = around.run.journal.add(`${state.type}StateExited`, event, { name });
+    event = around.run.history.add(`${state.type}StateExited`, event, { name });
     variables = { ...variables, ...step.assigned };
     output = step.output;
     name = step.next;
@@ -77,7 +77,7 @@ function find(flow: Flow, name: string): State {
 }
 
 function enter(state: State, input: unknown, around: Surroundings): Visit {
-  const entered = { Name: state.name, EnteredTime: new Date(around.run.now()).toISOString() };
+  const entered = { Name: state.name, EnteredTime: new Date(around.run.outside.now()).toISOString() };
   return { ...around, state: state.name, input, context: { ...around.context, State: entered } };
 }
 
@@ -86,7 +86,8 @@ export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
   return {
     states: { input: visit.input, context: visit.context, ...more },
     variables: visit.variables,
-    now: visit.run.now(),
+    now: visit.run.outside.now(),
+    random: visit.run.outside.random,
     during: `An error occurred while executing the state '${visit.state}' (entered at the event id #${visit.event}).`,
   };
 }

@@ -3,7 +3,7 @@ import { AwsError } from '../aws-error.ts';
 import type { Machine } from './definition/machine.ts';
 import type { Engine } from './engine.ts';
 import type { Execution } from './executions.ts';
-import type { HistoryEvent } from './journal.ts';
+import type { HistoryEvent } from './history.ts';
 import { arnOf, executionInput, executionName, optionalText, page } from './request.ts';
 import type { Operation } from './types.ts';
 
@@ -42,10 +42,9 @@ function stopExecution(engine: Engine, request: Request): unknown {
 }
 
 function describeExecution(execution: Execution): unknown {
-  const { machine, input, output, error, cause } = execution;
+  const { input, output, error, cause } = execution;
   return {
     ...listed(execution),
-    stateMachineArn: machine.spec.arn,
     redriveCount: 0,
     ...(input !== undefined && { input, inputDetails: { included: true } }),
     ...(output !== undefined && { output, outputDetails: { included: true } }),
@@ -57,15 +56,17 @@ function describeExecution(execution: Execution): unknown {
 function listExecutions(engine: Engine, request: Request): unknown {
   const machine = findMachine(engine, request);
   const status = optionalText(request, 'statusFilter');
-  const matching = engine.store.all().filter((one) => one.machine === machine && (status ?? one.status) === one.status);
+  const matching = engine.store
+    .all()
+    .filter((one) => one.stateMachineArn === machine.spec.arn && (status ?? one.status) === one.status);
   const { items, ...more } = page(request, matching.reverse(), (execution) => execution.number, true);
   return { executions: items.map(listed), ...more };
 }
 
-function listed({ arn, machine, name, status, startDate, stopDate }: Execution): Record<string, unknown> {
+function listed({ arn, stateMachineArn, name, status, startDate, stopDate }: Execution): Record<string, unknown> {
   return {
     executionArn: arn,
-    stateMachineArn: machine.spec.arn,
+    stateMachineArn,
     name,
     status,
     startDate: seconds(startDate),
@@ -74,7 +75,7 @@ function listed({ arn, machine, name, status, startDate, stopDate }: Execution):
 }
 
 function executionHistory(engine: Engine, request: Request): unknown {
-  const events = [...findExecution(engine, request).journal.events];
+  const events = [...findExecution(engine, request).history.events];
   const newestFirst = request.reverseOrder === true;
   if (newestFirst) events.reverse();
   const { items, ...more } = page(request, events, (event) => event.id, newestFirst);

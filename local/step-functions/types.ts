@@ -5,6 +5,13 @@ export interface IntegrationCall {
   executionArn: string;
   stateMachineArn: string;
   roleArn: string;
+  /** Names this attempt of this task; a lost call has it, too. */
+  id: string;
+  /**
+   * The call was made before the process died, and what came of it is not known. The integration says what that means:
+   * it fails as it would when its service died, finds what the call began, makes it again, or answers AGAIN.
+   */
+  lost: boolean;
   /** Aborts on task timeout, StopExecution, execution timeout and engine stop; a later result is ignored. */
   signal: AbortSignal;
 }
@@ -21,6 +28,7 @@ export interface StateMachineSpec {
 }
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+export type ClosedStatus = Exclude<ExecutionStatus, 'RUNNING'>;
 
 /** The facts of an EventBridge "Step Functions Execution Status Change": dates in epoch milliseconds, as there. */
 export interface StatusChange {
@@ -45,6 +53,8 @@ export interface StepFunctionsOptions {
   timeScale?: number;
   /** How many closed executions keep their input, output and history. @default 20,000 */
   keepClosed?: number;
+  /** The file in which executions outlive this process; those that ran go on at once. @default none, they end with it */
+  journal?: string;
   onStatusChange?: (change: StatusChange) => void;
 }
 
@@ -68,6 +78,9 @@ export interface StepFunctions {
   executions(): ExecutionSnapshot[];
   /** Resolves once the execution has closed; at once for one that is unknown. */
   closed(executionArn: string): Promise<void>;
-  /** Ends everything that runs, without status changes: the power switch, not StopExecution. */
+  /**
+   * Ends everything that runs, without status changes: the power switch, not StopExecution. With a journal it all goes
+   * on at the next start.
+   */
   stop(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Flow } from '../flow.ts';
 import type { StateMachineSpec } from '../types.ts';
 import { MOST_SECONDS, openFields } from './fields.ts';
@@ -5,6 +6,8 @@ import { checkQueryLanguage, loadFlow } from './flow.ts';
 import { type Place, refuse } from './place.ts';
 
 export interface Machine {
+  /** The hash of the spec: the same machine, in this process and in the next one. */
+  id: string;
   spec: StateMachineSpec;
   flow: Flow;
   /** The execution's own timeout; nothing catches it. */
@@ -24,7 +27,7 @@ export function loadMachine(spec: StateMachineSpec, resources: ReadonlySet<strin
   if (version !== undefined && version !== '1.0') refuse(fields.at('Version'), `must be '1.0'`);
   const timeoutSeconds = fields.number('TimeoutSeconds', { least: 1, most: MOST_SECONDS });
   const flow = loadFlow(fields, { resources, names: new Set() }, new Set());
-  return { spec, flow, timeoutSeconds, executionPrefix: executionPrefix(spec, place) };
+  return { id: machineId(spec), spec, flow, timeoutSeconds, executionPrefix: executionPrefix(spec, place) };
 }
 
 function parseDefinition(spec: StateMachineSpec, place: Place): unknown {
@@ -40,4 +43,11 @@ function executionPrefix(spec: StateMachineSpec, place: Place): string {
   if (account === undefined || name === undefined)
     return refuse(place, `'${spec.arn}' is not the ARN of a state machine`);
   return `${account}execution:${name}:`;
+}
+
+function machineId({ arn, name, roleArn, definition }: StateMachineSpec): string {
+  return createHash('sha256')
+    .update(JSON.stringify([arn, name, roleArn, definition]))
+    .digest('hex')
+    .slice(0, 32);
 }

@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import jsonata from 'jsonata';
+import type { Random } from '../random.ts';
 
 type JsonataFunction = (...values: unknown[]) => unknown;
 
@@ -53,23 +54,31 @@ function partition(items: unknown, size: unknown): unknown[][] | undefined {
 }
 
 /** Repeatable for a seed, like AWS; the numbers themselves are not AWS's. */
-function random(seed: unknown): number {
-  if (seed === undefined) return Math.random();
+function seeded(seed: unknown): number {
   let state = (integer(seed, 'The seed of $random') + 0x6d2b79f5) | 0;
   state = Math.imul(state ^ (state >>> 15), state | 1);
   state ^= state + Math.imul(state ^ (state >>> 7), state | 61);
   return ((state ^ (state >>> 14)) >>> 0) / 2 ** 32;
 }
 
-const fixed: Record<string, JsonataFunction> = { parse, hash, range, partition, random, uuid: () => randomUUID() };
+function shuffle(items: unknown, random: Random): unknown[] | undefined {
+  if (items === undefined) return undefined;
+  const left = Array.isArray(items) ? [...items] : [items];
+  return Array.from(left, () => left.splice(Math.floor(random.number() * left.length), 1)[0]);
+}
+
+const fixed: Record<string, JsonataFunction> = { parse, hash, range, partition };
 const format = jsonata('$fromMillis($at, $picture, $timezone)');
 
-/** The functions Step Functions adds to JSONata, and $now and $millis by the engine's clock. */
-export function awsFunctions(now: number): Record<string, JsonataFunction> {
+/** The functions Step Functions adds to JSONata, and those of JSONata that are not the same every time. */
+export function awsFunctions(now: number, random: Random): Record<string, JsonataFunction> {
   return {
     ...fixed,
     millis: () => now,
     now: (picture, timezone) => format.evaluate(undefined, { at: now, picture, timezone }),
+    random: (seed) => (seed === undefined ? random.number() : seeded(seed)),
+    uuid: () => random.uuid(),
+    shuffle: (items) => shuffle(items, random),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Place, refuse } from '../definition/place.ts';
 import { StatesError } from '../errors.ts';
+import type { Random } from '../random.ts';
 import { compileExpression, type Expression, JsonataFailure } from './expression.ts';
 import { awsFunctions } from './functions.ts';
 import { findUnknown, type StatesMember } from './inspect.ts';
@@ -11,6 +12,7 @@ export interface Scope {
   states: Readonly<Partial<Record<StatesMember, unknown>>>;
   variables: Variables;
   now: number;
+  random: Random;
   /** Starts the cause of a failure: which state, which event. */
   during: string;
 }
@@ -89,7 +91,11 @@ function parse(text: string, place: Place): Expression {
 
 async function evaluate(expression: Expression, scope: Scope, subject: string): Promise<unknown> {
   try {
-    return await expression.evaluate({ ...awsFunctions(scope.now), ...scope.variables, states: scope.states });
+    return await expression.evaluate({
+      ...awsFunctions(scope.now, scope.random),
+      ...scope.variables,
+      states: scope.states,
+    });
   } catch (thrown) {
     if (!(thrown instanceof JsonataFailure)) throw thrown;
     throw queryError(scope, `${subject} threw an error during evaluation. ${thrown.message}`);

@@ -21,7 +21,8 @@ export function loadRecoverable(fields: Fields, loader: Loader, attempt: Attempt
   const catchFailure = loadCatch(fields, loader);
 
   return async (visit) => {
-    const counters = startCounting();
+    const { outside, history } = visit.run;
+    const counters = startCounting(outside.random);
     for (let retries = 0; ; retries += 1) {
       const now = withRetryCount(visit, retries);
       try {
@@ -32,8 +33,8 @@ export function loadRecoverable(fields: Fields, loader: Loader, attempt: Attempt
         const failure = asStatesError(thrown);
         const delay = counters.next(failure.error);
         if (delay === undefined) return await catchFailure(now, failure);
-        await visit.run.timers.sleep(delay, visit.signal);
-        visit.run.journal.retried();
+        await outside.sleep(visit.state, delay, visit.signal);
+        history.retried();
       }
     }
   };

@@ -1,12 +1,13 @@
 import { type Fields, MOST_SECONDS } from '../definition/fields.ts';
 import { refuse } from '../definition/place.ts';
+import type { Random } from '../random.ts';
 import { loadErrorNames, matchesError } from './error-names.ts';
 
 interface Retrier {
   names: readonly string[];
   attempts: number;
   /** Milliseconds before the retry number `retry`, counted from 0. */
-  delay(retry: number): number;
+  delay(retry: number, random: Random): number;
 }
 
 /** The retries of one visit. `next` answers how long to wait before the next attempt, undefined when none is left. */
@@ -18,10 +19,10 @@ const MOST_ATTEMPTS = 99_999_999;
 const MOST_DELAY_SECONDS = 31_622_400;
 
 /** Reads Retry; the answer makes the counters of one visit, one counter per retrier. */
-export function loadRetry(fields: Fields): () => RetryCounters {
+export function loadRetry(fields: Fields): (random: Random) => RetryCounters {
   const sources = fields.list('Retry');
   const retriers = sources.map((source, index) => loadRetrier(source, index === sources.length - 1));
-  return () => {
+  return (random) => {
     const used = retriers.map(() => 0);
     return {
       next(error) {
@@ -29,7 +30,7 @@ export function loadRetry(fields: Fields): () => RetryCounters {
         const [retrier, retry] = [retriers[index], used[index] ?? 0];
         if (retrier === undefined || retry >= retrier.attempts) return undefined;
         used[index] = retry + 1;
-        return retrier.delay(retry);
+        return retrier.delay(retry, random);
       },
     };
   };
@@ -44,12 +45,13 @@ function loadRetrier(fields: Fields, isLast: boolean): Retrier {
   const jitter = loadJitter(fields);
   fields.take('Comment');
   fields.close();
-  return { names, attempts, delay: (retry) => jitter(Math.min(interval * rate ** retry, longest) * 1000) };
+  const delay: Retrier['delay'] = (retry, random) => jitter(Math.min(interval * rate ** retry, longest) * 1000, random);
+  return { names, attempts, delay };
 }
 
-function loadJitter(fields: Fields): (delay: number) => number {
+function loadJitter(fields: Fields): (delay: number, random: Random) => number {
   const strategy = fields.take('JitterStrategy') ?? 'NONE';
   if (strategy === 'NONE') return (delay) => delay;
-  if (strategy === 'FULL') return (delay) => Math.random() * delay;
+  if (strategy === 'FULL') return (delay, random) => random.number() * delay;
   return refuse(fields.at('JitterStrategy'), 'must be FULL or NONE');
 }

@@ -1,9 +1,9 @@
-import { childAbort, untilAborted } from '../abort.ts';
 import { type Fields, MOST_SECONDS } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { refuse } from '../definition/place.ts';
-import { asStatesError, StatesError } from '../errors.ts';
+import { StatesError } from '../errors.ts';
 import { type State, scopeOf, type Visit } from '../flow.ts';
+import { AGAIN } from '../outside.ts';
 import { payload } from '../payload.ts';
 import type { Integration, IntegrationCall } from '../types.ts';
 import { loadNumber } from './number.ts';
@@ -17,37 +17,26 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
   const timeout = loadNumber(fields, loader, 'TimeoutSeconds', { least: 1, most: MOST_SECONDS });
 
   return loadRecoverable(fields, loader, async (visit) => {
-    const value = template === undefined ? visit.input : await template(scopeOf(visit));
-    const sent = payload(value, visit.state);
-    const seconds = (await timeout?.(visit)) ?? Number.POSITIVE_INFINITY;
-    visit.signal.throwIfAborted();
-    visit.run.journal.add('TaskScheduled', visit.event, task);
-    try {
-      const result = payload(await invoke(visit, resource, sent, seconds), task.resourceType);
-      visit.run.journal.add('TaskSucceeded', visit.event, task);
-      return result;
-    } catch (thrown) {
+    const { outside, history } = visit.run;
+    for (let again = false; ; again = true) {
+      const value = template === undefined ? visit.input : await template(scopeOf(visit));
+      const sent = payload(value, visit.state);
+      const seconds = (await timeout?.(visit)) ?? Number.POSITIVE_INFINITY;
       visit.signal.throwIfAborted();
-      const failure = asStatesError(thrown, 'States.TaskFailed');
-      noteFailure(visit, task, failure);
-      throw failure;
+      if (!again) history.add('TaskScheduled', visit.event, task);
+      const id = outside.random.uuid();
+      const answer = await outside.call(visit.state, seconds * 1000, visit.signal, async (attempt) => {
+        const { executionArn, stateMachineArn, roleArn, integrations } = visit.run;
+        const call = { resource, arguments: sent, executionArn, stateMachineArn, roleArn, id, ...attempt };
+        const result = await ask(integrations.get(resource), call);
+        return result === AGAIN ? { again: true } : { result: payload(result, task.resourceType) };
+      });
+      if ('again' in answer) continue;
+      if ('error' in answer) throw noteFailure(visit, task, new StatesError(answer.error, answer.cause));
+      history.add('TaskSucceeded', visit.event, task);
+      return answer.result;
     }
   });
-}
-
-/** One call, bounded by the timeout and by everything that ends the execution. */
-async function invoke(visit: Visit, resource: string, sent: unknown, seconds: number): Promise<unknown> {
-  const attempt = childAbort(visit.signal);
-  const timeOut = () => attempt.abort(new StatesError('States.Timeout'));
-  const cancel = visit.run.timers.after(seconds * 1000, timeOut);
-  const { executionArn, stateMachineArn, roleArn } = visit.run;
-  try {
-    const call = { resource, arguments: sent, executionArn, stateMachineArn, roleArn, signal: attempt.signal };
-    return await untilAborted(ask(visit.run.integrations.get(resource), call), attempt.signal);
-  } finally {
-    cancel();
-    attempt.release();
-  }
 }
 
 async function ask(integration: Integration | undefined, call: IntegrationCall): Promise<unknown> {
@@ -62,8 +51,9 @@ function taskName(arn: string): { resourceType: string; resource: string } {
   return { resourceType: resourceType ?? arn, resource: resource ?? arn };
 }
 
-function noteFailure(visit: Visit, task: { resourceType: string; resource: string }, failure: StatesError): void {
+function noteFailure(visit: Visit, task: ReturnType<typeof taskName>, failure: StatesError): StatesError {
   const type = failure.error === 'States.Timeout' ? 'TaskTimedOut' : 'TaskFailed';
   const cause = failure.cause_ === '' ? {} : { cause: failure.cause_ };
-  visit.run.journal.add(type, visit.event, { ...task, error: failure.error, ...cause });
+  visit.run.history.add(type, visit.event, { ...task, error: failure.error, ...cause });
+  return failure;
 }

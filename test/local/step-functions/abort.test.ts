@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOrAbort, childAbort, untilAborted } from '../../../local/step-functions/abort.ts';
+import { allOrAbort, childAbort } from '../../../local/step-functions/abort.ts';
 
 const reason = new Error('why');
 
@@ -23,31 +23,15 @@ describe('childAbort', () => {
   });
 });
 
-describe('untilAborted', () => {
-  it('settles like the work when nothing aborts', async () => {
-    const { signal } = new AbortController();
-    expect(await untilAborted(Promise.resolve(1), signal)).toBe(1);
-    await expect(untilAborted(Promise.reject(reason), signal)).rejects.toBe(reason);
-  });
-
-  it('rejects with the reason at once, and drops a later rejection of the work', async () => {
-    const late = Promise.withResolvers<void>();
-    const parent = new AbortController();
-    const waiting = untilAborted(late.promise, parent.signal);
-    parent.abort(reason);
-    await expect(waiting).rejects.toBe(reason);
-    await expect(untilAborted(late.promise, parent.signal)).rejects.toBe(reason);
-    late.reject(new Error('unheard'));
-  });
-});
-
 describe('allOrAbort', () => {
   it('throws the first failure after the other pieces are gone', async () => {
     const gone: unknown[] = [];
     const piece = (signal: AbortSignal) =>
-      untilAborted(new Promise<void>(() => {}), signal).catch((thrown: unknown) => {
-        gone.push(thrown);
-        throw new Error('a second failure');
+      new Promise<void>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          gone.push(signal.reason);
+          reject(new Error('a second failure'));
+        });
       });
     const { signal } = new AbortController();
     const all = allOrAbort(signal, (inner) => [piece(inner), Promise.reject(reason), piece(inner)]);

@@ -10,7 +10,7 @@ export interface HistoryEvent {
 }
 
 /** What one execution did. Payloads are not kept: 20,000 histories of 256 KiB each would be the whole memory. */
-export interface Journal {
+export interface History {
   readonly events: readonly HistoryEvent[];
   readonly states: readonly string[];
   readonly transitions: number;
@@ -18,8 +18,8 @@ export interface Journal {
   add(type: string, previous: number, details?: Record<string, unknown>): number;
   entered(type: string, state: string, previous: number): number;
   retried(): void;
-  /** The last event; everything added later is dropped. */
-  end(type: string, details?: Record<string, unknown>): void;
+  /** The last event, at this instant; everything added later is dropped. */
+  end(type: string, timestamp: number, details?: Record<string, unknown>): void;
   /** Drops events and state names, keeps the count. */
   forget(): void;
 }
@@ -27,24 +27,25 @@ export interface Journal {
 // Also what ends a machine that loops for ever.
 const EVENT_LIMIT = 25_000;
 
-export function createJournal(now: () => number): Journal {
+/** `before`: transitions of an execution that closed before this process began; nothing else of its history is known. */
+export function createHistory(now: () => number, before = 0): History {
   let events: HistoryEvent[] = [];
   let states: string[] = [];
-  let transitions = 0;
+  let transitions = before;
   let ended = false;
 
-  const append = (type: string, previousEventId: number, details?: Record<string, unknown>) => {
+  const append = (event: Omit<HistoryEvent, 'id'>) => {
     const id = events.length + 1;
-    events.push({ id, previousEventId, timestamp: now(), type, ...(details && { details }) });
+    events.push({ id, ...event });
     return id;
   };
-  const add: Journal['add'] = (type, previous, details) => {
+  const add: History['add'] = (type, previous, details) => {
     if (ended) return previous;
     if (events.length >= EVENT_LIMIT - 1) {
       const cause = `The execution reached the maximum number of history events (${EVENT_LIMIT}).`;
       throw new StatesError('States.Runtime', cause);
     }
-    return append(type, previous, details);
+    return append({ previousEventId: previous, timestamp: now(), type, ...(details && { details }) });
   };
 
   return {
@@ -67,8 +68,8 @@ export function createJournal(now: () => number): Journal {
     retried() {
       transitions += 1;
     },
-    end(type, details) {
-      if (!ended) append(type, events.length, details);
+    end(type, timestamp, details) {
+      if (!ended) append({ previousEventId: events.length, timestamp, type, ...(details && { details }) });
       ended = true;
     },
     forget() {

@@ -1,0 +1,26 @@
+import { closedExecution, closedRecord, type ExecutionStore } from './executions.ts';
+import { openJournal } from './journal/file.ts';
+import { type Running, readJournal } from './journal/read.ts';
+import type { Journal } from './journal/records.ts';
+
+/** AWS frees the name of an execution so long after it closed. */
+const NAME_TAKEN_MS = 90 * 24 * 60 * 60 * 1000;
+
+export interface Restored {
+  readonly journal: Journal | undefined;
+  /** Executions that go on. */
+  readonly running: readonly Running[];
+}
+
+/** Fills the store with the executions that closed in processes before this one, and opens the journal for all others. */
+export function restore(file: string | undefined, store: ExecutionStore, now: number): Restored {
+  if (file === undefined) return { journal: undefined, running: [] };
+  const { closed, running } = readJournal(file);
+  for (const record of closed) {
+    if (record.stopDate < now - NAME_TAKEN_MS) continue;
+    const execution = closedExecution(record);
+    store.add(execution);
+    store.closed(execution);
+  }
+  return { journal: openJournal({ file, running, closed: () => store.all().flatMap(closedRecord) }), running };
+}
