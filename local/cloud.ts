@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { startApiGateway } from './api-gateway.ts';
 import { readApi } from './api-routes.ts';
 import { DEFAULT_REGION, readAssembly } from './assembly.ts';
@@ -20,7 +21,7 @@ export interface CloudOptions {
   readonly assembly: string;
   /** Of the REST front door. @default 0, a free one */
   readonly port?: number;
-  /** Where tables, objects and secrets are kept. @default in memory */
+  /** Where tables, objects, secrets and executions are kept. @default in memory */
   readonly dataDir?: string;
   /** What functions and the cloud itself have to say. @default nowhere */
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr') => void;
@@ -125,6 +126,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const integrations = createIntegrations({ lambda, endpoint: wire.url, region, calls, now, callerOf, closed });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
     ...{ integrations, now, timeScale },
+    ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
       events.statusChanged(change);
       onStatusChange?.(change);

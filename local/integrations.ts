@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { AwsError } from './aws-error.ts';
 import type { CallLog } from './call-log.ts';
 import { isObject, type JsonObject, objectOf, stringOf } from './json.ts';
+import { runtimeExited } from './lambda/errors.ts';
 import type { InvokeResult, Lambda } from './lambda/index.ts';
 import { describeExecution, startExecutionSync } from './nested-executions.ts';
-import { type Integration, type IntegrationCall, StatesError } from './step-functions/index.ts';
+import { AGAIN, type Integration, type IntegrationCall, StatesError } from './step-functions/index.ts';
 
 export interface IntegrationOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
@@ -56,6 +58,7 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
   const { FunctionName, Payload = {}, InvocationType } = input;
   // To the SDK text is the payload itself; the optimised integration makes JSON of whatever it is given.
   const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
+  if (call.lost && InvocationType !== 'Event') return diedWithItsWorker();
   const at = options.now();
   const record = (status: number, error?: string) =>
     options.calls.add({
@@ -80,6 +83,15 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
     record(error.status, error.type);
     throw new StatesError(`Lambda.${error.type}`, error.message);
   }
+}
+
+/**
+ * What a killed worker answers: this one was a part of the process that died. Whether the function may run again is for
+ * the Retry of the state machine to say.
+ */
+function diedWithItsWorker(): InvokeResult {
+  const error = runtimeExited(randomUUID(), 'signal: killed');
+  return { statusCode: 200, payload: JSON.stringify(error), functionError: 'Unhandled', executedVersion: '$LATEST' };
 }
 
 function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: string): void {
@@ -114,6 +126,8 @@ interface ClientConfig {
 function updateItem(options: IntegrationOptions): Integration {
   const clientOf = clientsOf(options, (config) => new DynamoDBClient(config));
   return async (call) => {
+    // Not the same text: a condition on the time must hold when it is written, which may be long after.
+    if (call.lost) return AGAIN;
     const command = new UpdateItemCommand(objectOf(call.arguments) as unknown as UpdateItemCommandInput);
     try {
       const { $metadata, ...output } = await clientOf(call.roleArn).send(command, {
