@@ -44,7 +44,10 @@ async function run({ port, app, data, assembly }: Flags, signal: AbortSignal): P
   await close(probe);
 
   const dir = assembly ?? assemblyDirOf(app);
-  if (assembly === undefined) await synthApp(app, dir, signal);
+  if (assembly === undefined) {
+    process.stderr.write(`synthesizing ${app} …\n`);
+    await synthApp(app, dir, signal);
+  }
   return startCloud({
     assembly: dir,
     port,
