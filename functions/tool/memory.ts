@@ -10,7 +10,7 @@ export interface Memory {
   readonly answers: Record<string, InputResponse>;
 }
 
-/** Bounds of one task's memory (README, "Limits"). */
+/** Bounds of one task's memory (docs/writing-tools.md, "Limits"). */
 const bounds = { bytes: 100_000, depth: 10, string: 64_000 } as const;
 
 /** A fresh memory, or the one of the last round or attempt. */
