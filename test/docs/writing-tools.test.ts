@@ -64,8 +64,11 @@ test('bill_customers', async () => {
   const answers = { confirm: { action: 'accept', content: { ok: true } } };
   const args = { customers: ['Ada', 'Bob'], due: '2027-03-05' };
   expect(await run('functions/bill-customers.ts', args, { answers })).toEqual({ billed: 2 });
-  expect(posted.mock.calls.map(([, { body }]) => body)).toEqual(
-    args.customers.map((customer) => JSON.stringify({ customer, due: '2027-03-05T00:00:00.000Z' })),
+  expect(posted.mock.calls.map(([, { body, headers }]) => [body, headers])).toEqual(
+    args.customers.map((customer) => [
+      JSON.stringify({ customer, due: '2027-03-05T00:00:00.000Z' }),
+      { 'idempotency-key': `test ${customer}` },
+    ]),
   );
   expect(await run('functions/bill-customers.ts', { ...args, due: '2027-03-06' })).toMatchObject({ isError: true });
   vi.unstubAllGlobals();
