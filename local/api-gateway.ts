@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Serv
 import { proxyEvent } from './api-event.ts';
 import { answerBuffered, answerStreaming, type Exchange } from './api-integration.ts';
 import { type Api, matchRoute } from './api-routes.ts';
+import { AwsError } from './aws-error.ts';
+import { ConnectionLost, type FaultBench } from './faults/index.ts';
 import { gatewayAnswer } from './gateway-responses.ts';
 import type { Lambda } from './lambda/index.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from './loopback.ts';
@@ -12,6 +14,7 @@ export interface ApiGatewayOptions {
   readonly api: Api | undefined;
   readonly lambda: Pick<Lambda, 'invoke' | 'invokeStreaming'>;
   readonly port: number;
+  readonly bench: Pick<FaultBench, 'strike'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
 }
@@ -32,7 +35,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: ApiGatewayOptions): Promise<void> {
-  const { api, lambda, onError } = options;
+  const { api, lambda, bench, onError } = options;
   const requestId = randomUUID();
   const send = (status: number, headers: OutgoingHttpHeaders, body: string) => {
     const length = { 'content-length': Buffer.byteLength(body) };
@@ -56,16 +59,30 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
 
   const payload = JSON.stringify(proxyEvent(request, { api, match, body, requestId, at: options.now() }));
   const { route } = match;
+  const operation = `${request.method} ${route.resource}`;
+  const call = { service: 'apigateway', operation, caller: 'client', input: () => JSON.parse(payload) } as const;
+  let worker: string | undefined;
   const exchange: Exchange = {
-    route,
-    payload,
-    response,
-    idleMs: api.idleMs,
-    refuse,
-    onError,
+    ...{ route, payload, response, idleMs: api.idleMs, refuse, onError },
     headers: standardHeaders(requestId),
+    onWorker(id) {
+      worker = id;
+    },
+    strike: (at) => bench.strike({ ...call, worker }, at),
   };
-  await (route.streaming ? answerStreaming(lambda, exchange) : answerBuffered(lambda, exchange));
+  try {
+    await exchange.strike('before');
+    await (route.streaming ? answerStreaming(lambda, exchange) : answerBuffered(lambda, exchange));
+  } catch (struck) {
+    if (struck instanceof ConnectionLost) response.destroy();
+    else if (struck instanceof AwsError) refuseStruck(struck, refuse);
+    else throw struck;
+  }
+}
+
+function refuseStruck({ status, message }: AwsError, refuse: Exchange['refuse']): void {
+  const type = status === 429 ? 'THROTTLED' : `DEFAULT_${status < 500 ? 4 : 5}XX`;
+  refuse(type, status, message);
 }
 
 function standardHeaders(requestId: string): Record<string, string> {

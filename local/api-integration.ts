@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Route } from './api-routes.ts';
 import { AwsError } from './aws-error.ts';
+import type { FaultBench, FaultPoint } from './faults/index.ts';
 import { isObject, type JsonObject, listOf, objectOf } from './json.ts';
 import type { Lambda } from './lambda/index.ts';
 
@@ -16,13 +17,18 @@ export interface Exchange {
   /** Answers in place of the function. */
   refuse(type: string, status: number, message: string, headers?: OutgoingHttpHeaders): void;
   onError(message: string): void;
+  /** Hears which worker answers. */
+  onWorker(workerId: string): void;
+  /** Lets the faults of a point strike. */
+  strike(at: FaultPoint): ReturnType<FaultBench['strike']>;
 }
 
 /** The function answers as a whole. */
 export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: Exchange): Promise<void> {
-  const { route, payload, response, refuse, onError } = exchange;
-  const result = await inTime(lambda.invoke(route.functionArn, payload), exchange);
+  const { route, payload, response, refuse, onError, onWorker } = exchange;
+  const result = await inTime(lambda.invoke(route.functionArn, payload, { onWorker }), exchange);
   if (!result) return;
+  await exchange.strike('after');
   const answer = result.functionError ? undefined : parseAnswer(result.payload);
   if (!answer) {
     onError(`the function of ${route.method} ${route.resource} did not answer as a proxy must: ${result.payload}`);
@@ -35,11 +41,15 @@ export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: E
 
 /** The function answers piece by piece; each goes out as it comes. */
 export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, exchange: Exchange): Promise<void> {
-  const { route, payload, response } = exchange;
+  const { route, payload, response, onWorker } = exchange;
   const started = performance.now();
-  const result = await inTime(lambda.invokeStreaming(route.functionArn, payload), exchange);
+  const result = await inTime(lambda.invokeStreaming(route.functionArn, payload, { onWorker }), exchange);
   if (!result) return;
   const { statusCode, headers, cookies, body } = result;
+  await exchange.strike('after')?.catch((struck: unknown) => {
+    body.destroy();
+    throw struck;
+  });
   if (response.destroyed) return void body.destroy();
   const setCookie = cookies === undefined ? {} : { 'set-cookie': cookies };
   if (!writeHead(exchange, statusCode, { ...outgoing(headers), ...setCookie })) return void body.destroy();
@@ -63,7 +73,7 @@ function writeHead(
   }
 }
 
-function pump(body: Readable, response: ServerResponse, { idleMs, onError }: Exchange, leftMs: number): void {
+function pump(body: Readable, response: ServerResponse, { idleMs, onError, strike }: Exchange, leftMs: number): void {
   const cut = (why: string) => () => {
     onError(`a stream was cut: ${why}`);
     response.destroy();
@@ -73,6 +83,15 @@ function pump(body: Readable, response: ServerResponse, { idleMs, onError }: Exc
   body.on('data', (chunk: Buffer) => {
     idle.refresh();
     if (!response.write(chunk)) body.pause();
+  });
+  body.once('data', () => {
+    const struck = strike('midway');
+    if (!struck) return;
+    body.pause();
+    struck.then(
+      () => body.resume(),
+      (error: unknown) => cut(String(error))(),
+    );
   });
   response.on('drain', () => body.resume());
   body.on('end', () => response.end());

@@ -9,6 +9,7 @@ export interface Call {
   readonly service: string;
   readonly operation: string;
   readonly input: unknown;
+  /** 0 where a fault lost the request. */
   readonly status: number;
   /** The type of the error, where there was one. */
   readonly error?: string | undefined;

@@ -3,9 +3,11 @@ import { startApiGateway } from './api-gateway.ts';
 import { readApi } from './api-routes.ts';
 import { DEFAULT_REGION, readAssembly } from './assembly.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
+import { type Clock, fixedClock, movableClock } from './clock.ts';
 import { lockDataDir } from './data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createEventBridge, readRules, type Schedules } from './events/index.ts';
+import { createFaults, type Faults, runPoint } from './faults/index.ts';
 import { createIntegrations } from './integrations.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
 import { createQueues, type QueueMessage } from './queues.ts';
@@ -25,8 +27,10 @@ export interface CloudOptions {
   readonly dataDir?: string;
   /** What functions and the cloud itself have to say. @default nowhere */
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr') => void;
-  /** Milliseconds since the epoch. @default Date.now */
+  /** Milliseconds since the epoch, to all but the functions. @default Date.now */
   readonly now?: () => number;
+  /** Whether `cloud.clock` can be moved, that of the functions with it; in place of `now`. @default false */
+  readonly movableClock?: boolean;
   /**
    * Divides the waits, retry delays and timeouts of state machines, the rates of schedules, and the pauses before
    * events are delivered again and asynchronous invocations repeated. @default 1
@@ -63,6 +67,9 @@ export interface Cloud {
   readonly schedules: Schedules;
   /** What went to the queues, by their names: events and invocations that were given up. */
   readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
+  /** What goes wrong, as tests want it: calls that get lost, fail or wait, workers that die. */
+  readonly faults: Faults;
+  readonly clock: Clock;
   /** Removes expired items and objects now; answers how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
@@ -93,7 +100,7 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
 }
 
 async function start(options: CloudOptions, atStop: (undo: () => unknown) => void): Promise<Omit<Cloud, 'stop'>> {
-  const { assembly, port = 0, dataDir, now = Date.now, timeScale = 1, onStatusChange } = options;
+  const { assembly, port = 0, dataDir, timeScale = 1, onStatusChange } = options;
   const { onLog = () => undefined, ttlSweepMs = 5_000, recordCalls = false, maxWorkersPerFunction } = options;
   const { schedules: scheduled = true } = options;
   const onError = (message: string) => onLog('cloud', message, 'stderr');
@@ -104,6 +111,8 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const api = readApi(stacks);
   const region = stacks[0]?.stack.region ?? DEFAULT_REGION;
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
+  const clock = clockOf(options, specs.functions);
+  const { now } = clock;
 
   if (dataDir !== undefined) atStop(lockDataDir(dataDir));
   const { tables, buckets } = specs;
@@ -113,17 +122,24 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(s3.stop);
   const wire = await openWire();
   atStop(wire.stop);
-  const functions = specs.functions.map((spec) => withAwsEnvironment(spec, wire.url, region));
+  const functions = specs.functions.map((spec): FunctionSpec => {
+    const shared = clock.sharedWith(spec.logicalId);
+    return { ...withAwsEnvironment(spec, wire.url, region), ...(shared && { clock: shared }) };
+  });
   const workers = maxWorkersPerFunction === undefined ? {} : { maxWorkersPerFunction };
   const queues = createQueues(specs.queues, now);
-  // Lambda multiplies by its scale what Step Functions divides.
-  const lambda = createLambda(functions, { onLog, timeScale: 1 / timeScale, now, onGivenUp: queues.send, ...workers });
+  const bench = createFaults((workerId) => lambda.killWorker(workerId));
+  const lambda: Lambda = createLambda(functions, {
+    ...{ onLog, now, onGivenUp: queues.send, onRun: runPoint(specs.functions, bench, onError), ...workers },
+    // Lambda multiplies by its scale what Step Functions divides.
+    timeScale: 1 / timeScale,
+  });
   atStop(lambda.stop);
-  const events = createEventBridge({ rules, lambda, queues, now, timeScale, scheduled, onError });
+  const events = createEventBridge({ rules, lambda, queues, bench, now, timeScale, scheduled, onError });
   atStop(events.stop);
   const callerOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
-  const integrations = createIntegrations({ lambda, endpoint: wire.url, region, calls, now, callerOf, closed });
+  const integrations = createIntegrations({ lambda, bench, endpoint: wire.url, region, calls, now, callerOf, closed });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
     ...{ integrations, now, timeScale },
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
@@ -138,13 +154,13 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
     secretsmanager: jsonService('secretsmanager', '1.1', createSecretsManager(specs.secrets, { dataDir, now })),
   };
-  wire.serve({ services, lambda: lambda.handleHttp, s3: s3.service, calls, now, onError });
-  const frontDoor = await startApiGateway({ api, lambda, port, now, onError });
+  wire.serve({ services, lambda: lambda.handleHttp, s3: s3.service, calls, bench, now, onError });
+  const frontDoor = await startApiGateway({ api, lambda, bench, port, now, onError });
   atStop(frontDoor.stop);
 
   return {
     ...{ url: frontDoor.url, endpoint: wire.url, region, calls, lambda, stepFunctions },
-    ...{ schedules: events.schedules, queues: queues.messages },
+    ...{ schedules: events.schedules, queues: queues.messages, faults: bench.faults, clock },
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
     outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
@@ -160,8 +176,13 @@ function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: st
     AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: spec.logicalId,
     AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_SESSION_TOKEN: 'local',
     ...spec.environment,
   };
   return { ...spec, environment };
+}
+
+function clockOf({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
+  if (!movable) return fixedClock(now ?? Date.now);
+  if (now) throw new Error('a cloud with a movableClock has no use for now');
+  return movableClock(functions.map(({ logicalId }) => logicalId));
 }

@@ -3,6 +3,7 @@ import { DynamoDBClient, UpdateItemCommand, type UpdateItemCommandInput } from '
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { AwsError } from './aws-error.ts';
 import type { CallLog } from './call-log.ts';
+import { ConnectionLost, type FaultBench, noFaults } from './faults/index.ts';
 import { isObject, type JsonObject, objectOf, stringOf } from './json.ts';
 import { runtimeExited } from './lambda/errors.ts';
 import type { InvokeResult, Lambda } from './lambda/index.ts';
@@ -11,6 +12,8 @@ import { AGAIN, type Integration, type IntegrationCall, StatesError } from './st
 
 export interface IntegrationOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
+  /** @default no faults */
+  readonly bench?: Pick<FaultBench, 'around'>;
   /** The AWS endpoint of the embedded cloud. */
   readonly endpoint: string;
   readonly region: string;
@@ -59,28 +62,29 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
   // To the SDK text is the payload itself; the optimised integration makes JSON of whatever it is given.
   const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
   if (call.lost && InvocationType !== 'Event') return diedWithItsWorker();
+  const facts = { caller: options.callerOf(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
   const at = options.now();
-  const record = (status: number, error?: string) =>
-    options.calls.add({
-      at,
-      caller: options.callerOf(call.roleArn),
-      service: 'lambda',
-      operation: 'Invoke',
-      input,
-      status,
-      error,
-    });
-  try {
+  let kept = false;
+  const keep = (status: number, error?: string) => {
+    if (!kept) options.calls.add({ at, ...facts, input, status, error });
+    kept = true;
+  };
+  const run = async () => {
     const { signal } = call;
-    const result = await options.lambda.invoke(String(FunctionName), payload, {
-      signal,
-      event: InvocationType === 'Event',
-    });
-    record(result.statusCode);
+    const event = InvocationType === 'Event';
+    const result = await options.lambda.invoke(String(FunctionName), payload, { signal, event });
+    keep(result.statusCode);
     return result;
+  };
+  try {
+    return await (options.bench ?? noFaults).around({ ...facts, worker: undefined, input: () => input }, run);
   } catch (error) {
+    if (error instanceof ConnectionLost) {
+      keep(0, 'ConnectionLost');
+      throw new StatesError('Lambda.SdkClientException', error.message);
+    }
     if (!(error instanceof AwsError)) throw error;
-    record(error.status, error.type);
+    keep(error.status, error.type);
     throw new StatesError(`Lambda.${error.type}`, error.message);
   }
 }
@@ -111,7 +115,8 @@ function clientsOf<T>(
   const clients = new Map<string, T>();
   return (roleArn) => {
     const credentials = { accessKeyId: callerOf(roleArn), secretAccessKey: 'local' };
-    const client = clients.get(roleArn) ?? create({ endpoint, region, credentials });
+    // One attempt: what fails is for the Retry of a state to repeat, where it can be seen.
+    const client = clients.get(roleArn) ?? create({ endpoint, region, credentials, maxAttempts: 1 });
     clients.set(roleArn, client);
     return client;
   };
@@ -120,6 +125,7 @@ function clientsOf<T>(
 interface ClientConfig {
   readonly endpoint: string;
   readonly region: string;
+  readonly maxAttempts: number;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { AwsError } from './aws-error.ts';
+import type { FaultService } from './faults/index.ts';
 import type { WireResponse } from './wire.ts';
 
 /** AWS services whose operations are methods and paths, not names in a header. */
@@ -12,11 +14,13 @@ export interface RestRequest {
 
 export interface RestService {
   /** Its name in the call log. */
-  readonly name: string;
+  readonly name: FaultService;
   readonly operation: (request: RestRequest) => string;
   /** What the call log keeps of a request. */
   readonly input: (request: RestRequest) => unknown;
   readonly handle: (request: RestRequest) => Promise<WireResponse>;
+  /** An error as the service answers it. */
+  readonly refuse: (error: AwsError, request: RestRequest) => WireResponse;
 }
 
 export function restRequest({ method = 'GET', headers }: IncomingMessage, path: string, body: Buffer): RestRequest {

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { AwsError } from './aws-error.ts';
-import type { CallLog, Consumed } from './call-log.ts';
+import type { Consumed } from './call-log.ts';
+import { type CarryOutOptions, carryOut, failure } from './carry-out.ts';
+import { type CallFacts, ConnectionLost, type FaultService } from './faults/index.ts';
 import { isObject, type JsonObject } from './json.ts';
+import { errorResponse } from './lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from './loopback.ts';
 import { isForS3, type RestRequest, type RestService, restRequest } from './rest.ts';
 
@@ -30,19 +33,16 @@ export type Operations = Readonly<Record<string, (input: JsonObject) => Promise<
 /** A service that speaks AWS JSON. */
 export interface WireService {
   /** Its name in the call log. */
-  readonly name: string;
+  readonly name: FaultService;
   readonly handle: (request: WireRequest) => Promise<WireResponse>;
 }
 
-export interface WireOptions {
+export interface WireOptions extends CarryOutOptions {
   /** By the part of `X-Amz-Target` before the dot. */
   readonly services: Readonly<Record<string, WireService>>;
   /** Lambda speaks REST and not AWS JSON; undefined for a path that it does not know. */
   readonly lambda: (request: RestRequest) => Promise<WireResponse | undefined>;
   readonly s3: RestService;
-  readonly calls: CallLog;
-  readonly now: () => number;
-  readonly onError: (message: string) => void;
 }
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -67,7 +67,7 @@ export async function openWire(): Promise<Wire> {
 }
 
 /** A service made of operations that take and return plain JSON. */
-export function jsonService(name: string, version: '1.0' | '1.1', operations: Operations): WireService {
+export function jsonService(name: FaultService, version: '1.0' | '1.1', operations: Operations): WireService {
   const headers = { 'content-type': `application/x-amz-json-${version}` };
   return {
     name,
@@ -90,9 +90,11 @@ export function parseInput(body: Buffer): JsonObject {
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: WireOptions): Promise<void> {
-  const answer = await handle(request, options).catch((error: unknown) =>
-    isAbandoned(request) ? undefined : failure(error, options),
-  );
+  const answer = await handle(request, options).catch((error: unknown) => {
+    if (error instanceof ConnectionLost) response.destroy();
+    else if (!isAbandoned(request)) return failure(error, options);
+    return undefined;
+  });
   if (!answer) return;
   const type = answer.error === undefined ? {} : { 'x-amzn-errortype': answer.error };
   response.writeHead(answer.status, { ...answer.headers, ...type, 'x-amzn-requestid': randomUUID() });
@@ -107,7 +109,10 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   const body = await readBody(request, MAX_BODY_BYTES);
   if (!body) throw new AwsError('RequestEntityTooLargeException', 'the body is too large', 413);
 
-  if (isForS3(request)) return callRest(options.s3, restRequest(request, request.url ?? '/', body), caller, options);
+  // The session of a worker is its name.
+  const { 'x-amz-security-token': token } = request.headers;
+  const who = { caller, worker: typeof token === 'string' ? token : undefined };
+  if (isForS3(request)) return callRest(options.s3, restRequest(request, request.url ?? '/', body), who, options);
   const { path } = targetOf(request);
   const target = request.headers['x-amz-target'];
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
@@ -115,18 +120,26 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   if (!service && !path.includes('/functions/')) {
     throw new AwsError('UnknownOperationException', `nothing here answers ${target ?? path}`, 404);
   }
-  if (!service) return invoke(request, path, body, caller, options);
+  if (!service) return invoke(request, path, body, who, options);
+  const call = { ...who, service: service.name, operation, input: () => parseInput(body) };
   const run = () => service.handle({ operation, caller, headers: request.headers, body });
-  return recorded({ caller, service: service.name, operation }, () => parseInput(body), run, options);
+  return carryOut(call, run, (error) => failure(error, options), options);
 }
 
-function callRest(service: RestService, request: RestRequest, caller: string, options: WireOptions) {
-  const call = { caller, service: service.name, operation: service.operation(request) };
+type Who = Pick<CallFacts, 'caller' | 'worker'>;
+
+function callRest(service: RestService, request: RestRequest, who: Who, options: WireOptions) {
   const input = () => service.input(request);
-  return recorded(call, input, () => service.handle(request), options);
+  const call = { ...who, service: service.name, operation: service.operation(request), input };
+  return carryOut(
+    call,
+    () => service.handle(request),
+    (error) => service.refuse(error, request),
+    options,
+  );
 }
 
-async function invoke(request: IncomingMessage, path: string, body: Buffer, caller: string, options: WireOptions) {
+function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, options: WireOptions) {
   const run = async (): Promise<WireResponse> => {
     const answer = await options.lambda(restRequest(request, path, body));
     if (!answer) throw new AwsError('UnknownOperationException', `nothing here answers ${request.method} ${path}`, 404);
@@ -136,34 +149,6 @@ async function invoke(request: IncomingMessage, path: string, body: Buffer, call
     FunctionName: decodeURIComponent(/\/functions\/([^/]+)/.exec(path)?.[1] ?? ''),
     Payload: body.toString(),
   });
-  return recorded({ caller, service: 'lambda', operation: 'Invoke' }, input, run, options);
-}
-
-async function recorded(
-  call: { caller: string; service: string; operation: string },
-  input: () => unknown,
-  run: () => Promise<WireResponse>,
-  options: WireOptions,
-): Promise<WireResponse> {
-  const at = options.now();
-  const answer = await run().catch((thrown: unknown) => failure(thrown, options));
-  const { status, error, consumed } = answer;
-  if (options.calls.enabled) options.calls.add({ at, ...call, input: tolerant(input), status, error, consumed });
-  return answer;
-}
-
-function tolerant(input: () => unknown): unknown {
-  try {
-    return input();
-  } catch {
-    return undefined;
-  }
-}
-
-function failure(thrown: unknown, options: WireOptions): WireResponse {
-  if (!(thrown instanceof AwsError)) options.onError(thrown instanceof Error ? String(thrown.stack) : String(thrown));
-  const { type, message, status } =
-    thrown instanceof AwsError ? thrown : new AwsError('InternalFailure', 'the embedded cloud failed', 500);
-  const headers = { 'content-type': 'application/x-amz-json-1.1' };
-  return { status, headers, error: type, body: JSON.stringify({ __type: type, message }) };
+  const call = { ...who, service: 'lambda', operation: 'Invoke', input } as const;
+  return carryOut(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
 }

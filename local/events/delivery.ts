@@ -1,4 +1,5 @@
 import { AwsError } from '../aws-error.ts';
+import { ConnectionLost, type FaultBench } from '../faults/index.ts';
 import type { InvokeResult, Lambda } from '../lambda/index.ts';
 import type { Queues } from '../queues.ts';
 import type { Event } from './event.ts';
@@ -7,6 +8,7 @@ import type { Rule, Target } from './rules.ts';
 export interface DeliveryOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
   readonly queues: Pick<Queues, 'send'>;
+  readonly bench: Pick<FaultBench, 'strike'>;
   /** Divides the pauses between attempts and the age of an event. */
   readonly timeScale: number;
   readonly pause: (milliseconds: number) => Promise<void>;
@@ -32,7 +34,7 @@ export async function deliver(
   const until = performance.now() + (target.maximumEventAgeSeconds * 1000) / timeScale;
   for (let retries = 0; ; retries++) {
     try {
-      return await invoke(target, event, options);
+      return await attempt(rule, target, event, options);
     } catch (error) {
       const dead = { rule, target, event, error, retries };
       if (!isPassing(error)) return giveUp(dead, undefined, options);
@@ -43,11 +45,31 @@ export async function deliver(
   }
 }
 
-async function invoke(target: Target, event: Event, { lambda }: DeliveryOptions): Promise<InvokeResult | undefined> {
-  const { promise: attempt, resolve } = Promise.withResolvers<InvokeResult | undefined>();
-  const payload = target.input ?? JSON.stringify(event);
-  await lambda.invoke(target.functionArn, payload, { event: true, onAttempt: resolve });
-  return attempt;
+async function attempt(rule: Rule, target: Target, event: Event, options: DeliveryOptions) {
+  const call = { service: 'events', operation: 'Deliver', caller: rule.logicalId, worker: undefined } as const;
+  const strike = (at: 'before' | 'after') => options.bench.strike({ ...call, input: () => event }, at);
+  let double = false;
+  try {
+    double = (await strike('before'))?.includes('double') === true;
+  } catch (struck) {
+    // Best effort, says Step Functions of its events.
+    if (struck instanceof ConnectionLost) return undefined;
+    throw struck;
+  }
+  const attempts = await Promise.all([
+    invoke(target, event, options),
+    ...(double ? [invoke(target, event, options)] : []),
+  ]);
+  await strike('after');
+  const [first] = await Promise.all(attempts.map(({ ended }) => ended));
+  return first;
+}
+
+/** Resolves when Lambda has taken the event, `ended` when its function has run. */
+async function invoke(target: Target, event: Event, { lambda }: DeliveryOptions) {
+  const { promise: ended, resolve: onAttempt } = Promise.withResolvers<InvokeResult | undefined>();
+  await lambda.invoke(target.functionArn, target.input ?? JSON.stringify(event), { event: true, onAttempt });
+  return { ended };
 }
 
 function backoffMs(retries: number): number {

@@ -1,5 +1,6 @@
 import { createPauses } from '../after.ts';
 import type { InvokeResult } from '../lambda/index.ts';
+import { isNamed } from '../names.ts';
 import type { StatusChange } from '../step-functions/index.ts';
 import { type DeliveryOptions, deliver } from './delivery.ts';
 import { scheduledEvent, statusChangeEvent } from './event.ts';
@@ -48,7 +49,9 @@ export function createEventBridge({ rules, now, scheduled, ...options }: EventBr
     schedules: {
       names: schedules.map(({ name }) => name),
       async fire(name) {
-        const found = schedules.filter((rule) => name === undefined || namesOf(rule).includes(name));
+        const found = schedules.filter(
+          (rule) => name === undefined || rule.name === name || isNamed(rule.logicalId, name),
+        );
         if (found.length === 0) throw new Error(`there is no enabled schedule${name === undefined ? '' : ` ${name}`}`);
         return Promise.all(found.flatMap(run));
       },
@@ -62,8 +65,4 @@ export function createEventBridge({ rules, now, scheduled, ...options }: EventBr
       end();
     },
   };
-}
-
-function namesOf({ name, logicalId }: Rule): string[] {
-  return [name, logicalId, logicalId.replace(/[0-9A-F]{8}$/, '')];
 }

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FunctionSpec } from './types.ts';
 
-/** The variables Lambda itself sets; whatever the caller gives wins. */
-export function workerEnvironment(spec: FunctionSpec, now = new Date()): Record<string, string> {
+/**
+ * The variables Lambda itself sets; whatever the caller gives wins.
+ * @param workerId stands for the session of the worker, so that its calls tell which one made them
+ */
+export function workerEnvironment(spec: FunctionSpec, workerId: string, now = new Date()): Record<string, string> {
   return {
+    AWS_SESSION_TOKEN: workerId,
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_NAME: spec.name,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

@@ -42,7 +42,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
   const attempt = ({ id, payload, until }: Queued): Promise<InvokeResult | undefined> =>
     new Promise((resolve, reject) => {
       const refused = (error: unknown) => (isThrottled(error) ? resolve(undefined) : reject(error));
-      const job = newJob(payload, 'buffered', wholeReply({ resolve, reject: refused }), log, id);
+      const job = newJob(payload, 'buffered', wholeReply({ resolve, reject: refused }), { log, id });
       pool.submit(job, Math.min(Math.max(0, until - performance.now()), LONGEST_WAIT));
     });
 

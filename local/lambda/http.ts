@@ -61,7 +61,8 @@ function response(status: number, body: string, headers: Record<string, string> 
   };
 }
 
-function errorResponse(error: unknown): HttpResponse {
+/** An error as Lambda answers it. */
+export function errorResponse(error: unknown): HttpResponse {
   const known = error instanceof AwsError ? error : new AwsError('ServiceException', String(error), 500);
   const body = { Type: known.status < 500 ? 'User' : 'Service', message: known.message };
   return response(known.status, JSON.stringify(body), { 'x-amzn-errortype': known.type });

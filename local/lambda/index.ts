@@ -6,7 +6,15 @@ import { checkPayload } from './limits.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createRegistry } from './registry.ts';
 import { streamReply } from './streaming.ts';
-import type { FunctionSpec, InvokeOptions, InvokeResult, Lambda, LambdaOptions, StreamResult } from './types.ts';
+import type {
+  FunctionSpec,
+  InvokeOptions,
+  InvokeResult,
+  Lambda,
+  LambdaOptions,
+  StreamOptions,
+  StreamResult,
+} from './types.ts';
 
 export { FunctionError } from './errors.ts';
 export type * from './types.ts';
@@ -34,7 +42,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
   const patience = patienceMs * (options.timeScale ?? 1);
 
   async function invoke(nameOrArn: string, payload: string, invokeOptions: InvokeOptions = {}): Promise<InvokeResult> {
-    const { signal, event = false } = invokeOptions;
+    const { signal, event = false, onWorker } = invokeOptions;
     const entry = find(nameOrArn);
     checkPayload(payload, event);
     if (event) {
@@ -42,18 +50,18 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
       return { statusCode: 202, payload: '', executedVersion: '$LATEST' };
     }
     return settled(signal, (settle) => {
-      const job = newJob(payload, 'buffered', wholeReply(settle), entry.log);
+      const job = newJob(payload, 'buffered', wholeReply(settle), { log: entry.log, onWorker });
       entry.pool.submit(job, patience);
       return () => entry.pool.withdraw(job);
     });
   }
 
-  async function invokeStreaming(nameOrArn: string, payload: string, { signal }: { signal?: AbortSignal } = {}) {
+  async function invokeStreaming(nameOrArn: string, payload: string, { signal, onWorker }: StreamOptions = {}) {
     const entry = find(nameOrArn);
     checkPayload(payload, false);
     const result = await settled<StreamResult>(signal, (settle) => {
       const reply = streamReply(settle);
-      const job = newJob(payload, 'streaming', reply, entry.log);
+      const job = newJob(payload, 'streaming', reply, { log: entry.log, onWorker });
       entry.pool.submit(job, patience);
       return () => {
         entry.pool.withdraw(job);
@@ -71,6 +79,11 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     handleHttp: (request) => handleHttp(invoker, request),
     workers: () => entries.map(({ spec, pool }) => ({ functionName: spec.name, ...pool.load() })),
     kill: (functionName) => find(functionName).pool.kill(),
+    async killWorker(workerId) {
+      const [gone] = entries.flatMap(({ pool }) => pool.killWorker(workerId) ?? []);
+      await gone;
+      return gone !== undefined;
+    },
     async stop() {
       for (const { events } of entries) events.stop();
       await Promise.all(entries.map(({ pool }) => pool.stop()));
@@ -80,13 +93,14 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
 
 function createEntry(spec: FunctionSpec, options: LambdaOptions): Entry {
   const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, timeScale = 1, now = Date.now } = options;
-  const { onLog = () => undefined, onGivenUp = () => undefined } = options;
+  const { onLog = () => undefined, onGivenUp = () => undefined, onRun = () => undefined } = options;
   const { reservedConcurrency = maxWorkersPerFunction } = spec;
   const pool = createPool(spec, {
     maxWorkers: Math.min(maxWorkersPerFunction, reservedConcurrency),
     idleMs,
     initMs,
     log: (line, stream) => onLog(spec.name, line, stream),
+    onRun,
   });
   const log = (line: string): void => onLog(spec.name, line, 'stderr');
   return { spec, pool, log, events: createEventQueue({ spec, pool, timeScale, now, log, onGivenUp }) };

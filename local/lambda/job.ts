@@ -19,6 +19,8 @@ export interface Job {
   payload: string;
   mode: Mode;
   reply: Reply;
+  /** Told which worker got the job. */
+  onWorker: ((workerId: string) => void) | undefined;
 }
 
 /** How a promise is settled. */
@@ -27,20 +29,22 @@ export interface Settle<T> {
   reject: (error: unknown) => void;
 }
 
-/** @param log gets what the runtime writes when a function fails */
-export function newJob(
-  payload: string,
-  mode: Mode,
-  reply: Reply,
-  log: (line: string) => void,
-  id: string = randomUUID(),
-): Job {
+export interface JobOptions {
+  /** Gets what the runtime writes when a function fails. */
+  readonly log: (line: string) => void;
+  /** The request id; a repeated event has that of the first attempt. @default a new one */
+  readonly id?: string;
+  readonly onWorker?: Job['onWorker'] | undefined;
+}
+
+export function newJob(payload: string, mode: Mode, reply: Reply, options: JobOptions): Job {
+  const { log, id = randomUUID(), onWorker } = options;
   const failed = (error: ErrorBody): void => {
     log(`Invoke Error ${JSON.stringify({ requestId: id, ...error })}`);
     reply.failed(error);
   };
   // AWS hands an empty payload to the function as an empty object.
-  return { id, payload: payload === '' ? '{}' : payload, mode, reply: { ...reply, failed } };
+  return { id, payload: payload === '' ? '{}' : payload, mode, reply: { ...reply, failed }, onWorker };
 }
 
 /** The answer of a plain invocation: all of it at once. */

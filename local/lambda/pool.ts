@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { stopped } from './errors.ts';
 import type { Job } from './job.ts';
 import { killed, type Sandbox, startSandbox, type Verdict } from './sandbox.ts';
-import type { FunctionSpec, LogStream } from './types.ts';
+import type { FunctionSpec, LambdaOptions, LogStream } from './types.ts';
 import { createWaitingLine } from './waiting-line.ts';
 
 export interface PoolOptions {
@@ -10,6 +10,8 @@ export interface PoolOptions {
   idleMs: number;
   initMs: number;
   log: (line: string, stream: LogStream) => void;
+  /** As of `LambdaOptions`. */
+  onRun: NonNullable<LambdaOptions['onRun']>;
 }
 
 /** The workers of one function, and the jobs that wait for one. */
@@ -20,6 +22,8 @@ export interface Pool {
   withdraw(job: Job): void;
   load(): { count: number; busy: number };
   kill(): void;
+  /** Undefined when there is no such worker; else resolves when it is gone. */
+  killWorker(workerId: string): Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
@@ -57,6 +61,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   function start(): void {
     const sandbox = startSandbox(spec, options.initMs, {
       log: options.log,
+      begin: ({ payload }, workerId) => options.onRun({ functionName: spec.name, workerId, payload }),
       free() {
         const timer = setTimeout(() => sandbox.end(refuse), options.idleMs);
         idle.push({ sandbox, timer });
@@ -93,6 +98,11 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     withdraw: line.remove,
     load: () => ({ count: sandboxes.size, busy: count('busy') }),
     kill: () => endAll(killed),
+    killWorker(workerId) {
+      const sandbox = [...sandboxes].find(({ id }) => id === workerId);
+      sandbox?.end(killed);
+      return sandbox?.exited;
+    },
     async stop() {
       open = false;
       for (let job = line.next(); job; job = line.next()) refuse(job);

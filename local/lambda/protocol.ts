@@ -1,3 +1,4 @@
+import type { SharedClock } from '../clock.ts';
 import type { LogStream } from './types.ts';
 
 export interface ErrorBody {
@@ -12,6 +13,7 @@ export type Mode = 'buffered' | 'streaming';
 export interface WorkerSettings {
   codePath: string;
   handler: string;
+  clock?: SharedClock;
 }
 
 export interface InvokeMessage {

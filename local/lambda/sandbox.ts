@@ -9,6 +9,8 @@ import type { FunctionSpec, LogStream } from './types.ts';
 export type Verdict = (job: Job) => void;
 
 export interface SandboxEvents {
+  /** A job is about to begin: it waits for what this answers. */
+  begin(job: Job, workerId: string): Promise<void> | undefined;
   /** The module is loaded, or an event is done: the next job may come. */
   free(): void;
   /** The worker ended. The verdict is there when it did so by itself, before it could take a job. */
@@ -18,6 +20,7 @@ export interface SandboxEvents {
 
 /** One worker thread, Lambda's execution environment: it runs one job at a time. */
 export interface Sandbox {
+  readonly id: string;
   state(): 'starting' | 'idle' | 'busy' | 'gone';
   run(job: Job): void;
   /** Ends the worker now, whatever it does. */
@@ -28,7 +31,10 @@ export interface Sandbox {
 
 export const killed: Verdict = (job) => job.reply.failed(runtimeExited(job.id, 'signal: killed'));
 
+let started = 0;
+
 export function startSandbox(spec: FunctionSpec, initMs: number, events: SandboxEvents): Sandbox {
+  const id = `${spec.name}-${++started}`;
   const lines = lineSplitter(events.log);
   const exited = Promise.withResolvers<void>();
   const timeoutMs = spec.timeoutSeconds * 1000;
@@ -36,7 +42,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
   let state: ReturnType<Sandbox['state']> = 'starting';
   let job: Job | undefined;
 
-  const thread = startThread(spec, (line) => events.log(line, 'stderr'));
+  const thread = startThread(spec, id, (line) => events.log(line, 'stderr'));
   const post = (message: ToWorker): void => thread.postMessage(message);
   let timer = setTimeout(() => lost(timedOutVerdict), initMs + timeoutMs);
 
@@ -101,14 +107,23 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
     exited.resolve();
   });
 
+  function begin(next: Job): void {
+    if (job !== next) return;
+    timer = setTimeout(() => lost(timedOutVerdict), timeoutMs);
+    post(invocation(spec, next, Date.now() + timeoutMs));
+  }
+
   return {
+    id,
     exited: exited.promise,
     state: () => state,
     run(next) {
       job = next;
       state = 'busy';
-      timer = setTimeout(() => lost(timedOutVerdict), timeoutMs);
-      post(invocation(spec, next, Date.now() + timeoutMs));
+      next.onWorker?.(id);
+      const held = events.begin(next, id);
+      if (held) void held.then(() => begin(next));
+      else begin(next);
     },
     end(verdict) {
       if (state === 'gone') return;

@@ -6,8 +6,8 @@ import type { FunctionSpec } from './types.ts';
 const bootstrap = new URL('./worker.ts', import.meta.url);
 
 /** Starts a worker thread of a function. */
-export function startThread(spec: FunctionSpec, warn: (line: string) => void): Worker {
-  const env = workerEnvironment(spec);
+export function startThread(spec: FunctionSpec, workerId: string, warn: (line: string) => void): Worker {
+  const env = workerEnvironment(spec, workerId);
   try {
     return new Worker(bootstrap, threadOptions(spec, env));
   } catch (error) {
@@ -20,7 +20,8 @@ export function startThread(spec: FunctionSpec, warn: (line: string) => void): W
 }
 
 function threadOptions(spec: FunctionSpec, env: Record<string, string>): WorkerOptions {
-  const workerData: WorkerSettings = { codePath: spec.codePath, handler: spec.handler };
+  const { codePath, handler, clock } = spec;
+  const workerData: WorkerSettings = { codePath, handler, ...(clock && { clock }) };
   return {
     workerData,
     env,

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { SharedClock } from '../clock.ts';
 
 export interface FunctionSpec {
   name: string;
@@ -12,6 +13,8 @@ export interface FunctionSpec {
   /** Complete: nothing is inherited from this process. The runtime adds only what Lambda itself sets. */
   environment: Record<string, string>;
   asynchronous?: AsynchronousSettings;
+  /** The clock its `Date` goes by. @default that of the machine */
+  clock?: SharedClock;
   /** How many workers it may have at most, below the bound for all functions. */
   reservedConcurrency?: number;
 }
@@ -63,13 +66,27 @@ export interface LambdaOptions {
   timeScale?: number;
   /** Milliseconds since the epoch. @default Date.now */
   now?: () => number;
+  /** Called before a worker gets an event, which waits for it. */
+  onRun?: (run: Run) => Promise<void> | undefined;
   /** Takes what goes to the destination of failed asynchronous invocations. */
   onGivenUp?: (destinationArn: string, record: InvocationRecord) => void;
 }
 
-export interface InvokeOptions {
+/** A worker about to begin with an event. */
+export interface Run {
+  readonly functionName: string;
+  readonly workerId: string;
+  readonly payload: string;
+}
+
+export interface StreamOptions {
   /** Gives up waiting. As in AWS, a running function is not stopped by it. */
   signal?: AbortSignal;
+  /** Hears which worker got the event. */
+  onWorker?: (workerId: string) => void;
+}
+
+export interface InvokeOptions extends StreamOptions {
   /** Asynchronous invocation: answers at once, runs in the background, again when the function fails. */
   event?: boolean;
   /** Hears of the end of each attempt of an asynchronous invocation; undefined where no worker took it. */
@@ -116,11 +133,13 @@ export interface Lambda {
   /** @throws AwsError when the service refuses; what the function throws is a result with `functionError`. */
   invoke(nameOrArn: string, payload: string, options?: InvokeOptions): Promise<InvokeResult>;
   /** @throws FunctionError when the function fails before it began to answer. */
-  invokeStreaming(nameOrArn: string, payload: string, options?: { signal?: AbortSignal }): Promise<StreamResult>;
+  invokeStreaming(nameOrArn: string, payload: string, options?: StreamOptions): Promise<StreamResult>;
   /** The Lambda Invoke wire. Undefined when the path is not Lambda's. */
   handleHttp(request: HttpRequest): Promise<HttpResponse | undefined>;
   workers(): WorkerCount[];
   /** Ends a function's workers at once, as a crash would. */
   kill(functionName: string): void;
+  /** The same for one worker; resolves once it is gone. False: it was gone before. */
+  killWorker(workerId: string): Promise<boolean>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ErrorBody, FromWorker, ToWorker, WorkerSettings } from './protocol.ts';
+import { followClock } from './worker/clock.ts';
 import { failureBody, rejectionBody } from './worker/failure.ts';
 import { type LoadedHandler, loadHandler } from './worker/load.ts';
 import { captureOutput } from './worker/output.ts';
@@ -29,7 +30,9 @@ installStreaming();
 process.on('uncaughtException', (error) => die(failureBody(error)));
 process.on('unhandledRejection', (reason) => die(rejectionBody(reason)));
 
-const handler = await load(workerData as WorkerSettings);
+const settings = workerData as WorkerSettings;
+if (settings.clock) followClock(settings.clock);
+const handler = await load(settings);
 port.on('message', (message: ToWorker) => {
   if (message.type === 'ack') acknowledge(message);
   else void runInvocation(handler, message, post);

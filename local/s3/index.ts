@@ -84,9 +84,11 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
         try {
           return handle(request);
         } catch (error) {
+          if (!(error instanceof AwsError)) throw error;
           return xmlError(error, request);
         }
       },
+      refuse: xmlError,
     },
     sweep,
     stop: () => clearInterval(timer),
@@ -128,9 +130,7 @@ function headersOf({ type, etag, bytes, modifiedAt }: ObjectFacts): Record<strin
 }
 
 /** As S3 says it; an answer to HEAD has no body. */
-function xmlError(error: unknown, { method }: RestRequest): WireResponse {
-  if (!(error instanceof AwsError)) throw error;
-  const { type, message, status } = error;
+function xmlError({ type, message, status }: AwsError, { method }: RestRequest): WireResponse {
   const text = message.replace(/[<&]/g, (character) => (character === '<' ? '&lt;' : '&amp;'));
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${type}</Code><Message>${text}</Message></Error>`;
   return { status, headers: { 'content-type': 'application/xml' }, body: method === 'HEAD' ? '' : xml, error: type };

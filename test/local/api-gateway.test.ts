@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { startApiGateway } from '../../local/api-gateway.ts';
 import { type Api, matchRoute, type Route } from '../../local/api-routes.ts';
 import { AwsError } from '../../local/aws-error.ts';
+import { noFaults } from '../../local/faults/index.ts';
 import type { InvokeResult, Lambda, StreamResult } from '../../local/lambda/index.ts';
 
 type FakeLambda = Partial<Pick<Lambda, 'invoke' | 'invokeStreaming'>>;
@@ -28,6 +29,7 @@ async function serve(lambda: FakeLambda, api: Partial<Api> = {}): Promise<{ url:
   const gateway = await startApiGateway({
     api: { ...API, ...api },
     lambda: { invoke: unused, invokeStreaming: unused, ...lambda },
+    bench: noFaults,
     ...{ port: 0, now: () => Date.UTC(2026, 3, 9, 12, 34, 56), onError: (message: string) => errors.push(message) },
   });
   stop = gateway.stop;

@@ -4,6 +4,7 @@ import { AwsError } from '../../../local/aws-error.ts';
 import { deliver } from '../../../local/events/delivery.ts';
 import { scheduledEvent } from '../../../local/events/event.ts';
 import type { Rule, Target } from '../../../local/events/rules.ts';
+import { noFaults } from '../../../local/faults/index.ts';
 import type { InvokeResult, Lambda } from '../../../local/lambda/index.ts';
 import { createQueues } from '../../../local/queues.ts';
 
@@ -31,7 +32,7 @@ async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale =
   const { pause } = createPauses();
   const errorsSeen: string[] = [];
   const onError = (message: string) => errorsSeen.push(message);
-  const result = await deliver(rule, target, event, { lambda, queues, timeScale, pause, onError });
+  const result = await deliver(rule, target, event, { lambda, queues, bench: noFaults, timeScale, pause, onError });
   return { sent, result, dead: queues.messages.get('dead'), errors: errorsSeen };
 }
 const deadLetterArn = 'arn:dead';

@@ -97,6 +97,7 @@ describe('the context and the environment', () => {
     expect(remaining).toBeLessThanOrEqual(3_000);
     expect(env).toEqual({
       OWN: 'yes',
+      AWS_SESSION_TOKEN: expect.stringMatching(/^context-\d+$/),
       AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
       AWS_LAMBDA_FUNCTION_NAME: 'context',
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

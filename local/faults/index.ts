@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AwsError } from '../aws-error.ts';
+import { objectOf } from '../json.ts';
+import { isNamed } from '../names.ts';
+import { type CallFacts, ConnectionLost, checkSpec } from './points.ts';
+import type { Choose, Fault, FaultCall, FaultHandle, FaultPoint, FaultSpec, Faults } from './types.ts';
+
+export { type CallFacts, ConnectionLost } from './points.ts';
+export { randomFaults } from './random.ts';
+export { runPoint } from './run-point.ts';
+export type * from './types.ts';
+
+/** What the cloud itself does with faults. */
+export interface FaultBench {
+  readonly faults: Faults;
+  /** Carries a call out, with the faults before and after it. Throws an AwsError or ConnectionLost where one strikes. */
+  around<T>(call: CallFacts, run: () => Promise<T>): Promise<T>;
+  /** Lets the faults of one point strike: answers those that did not end the call, or nothing if there were none. */
+  strike(call: CallFacts, at: FaultPoint): Promise<readonly Fault[]> | undefined;
+}
+
+interface Kept {
+  readonly choose: Choose;
+  hits: number;
+  readonly struck: PromiseWithResolvers<FaultCall>;
+}
+
+/** @param killWorker as of Lambda: false where there is no such worker any more */
+export function createFaults(killWorker: (workerId: string) => Promise<boolean>): FaultBench {
+  const kept = new Set<Kept>();
+
+  const use = (choose: Choose): FaultHandle => {
+    const entry: Kept = { choose, hits: 0, struck: Promise.withResolvers() };
+    kept.add(entry);
+    return {
+      get hits() {
+        return entry.hits;
+      },
+      struck: entry.struck.promise,
+      remove: () => void kept.delete(entry),
+    };
+  };
+
+  const strikeAll = async (facts: CallFacts, at: FaultPoint): Promise<readonly Fault[]> => {
+    const call = callOf(facts, at);
+    const struck: Fault[] = [];
+    for (const entry of [...kept]) {
+      const fault = entry.choose(call);
+      if (fault === undefined) continue;
+      entry.hits++;
+      entry.struck.resolve(call);
+      struck.push(fault);
+      await apply(fault, call, killWorker);
+    }
+    return struck;
+  };
+  const strike: FaultBench['strike'] = (call, at) => (kept.size === 0 ? undefined : strikeAll(call, at));
+
+  return {
+    faults: {
+      add(spec) {
+        checkSpec(spec);
+        const matches = matcher(spec);
+        let left = spec.times ?? 1;
+        return use((call) => {
+          if (left <= 0 || !matches(call)) return undefined;
+          left--;
+          return spec.do;
+        });
+      },
+      use,
+      clear: () => kept.clear(),
+    },
+    strike,
+    async around(call, run) {
+      const before = strike(call, 'before');
+      if (before) await before;
+      try {
+        return await run();
+      } finally {
+        const after = strike(call, 'after');
+        if (after) await after;
+      }
+    },
+  };
+}
+
+/** Of a cloud that nobody sets a fault in. */
+export const noFaults: FaultBench = createFaults(async () => false);
+
+function callOf({ input, ...facts }: CallFacts, at: FaultPoint): FaultCall {
+  return {
+    ...facts,
+    at,
+    get input() {
+      try {
+        return objectOf(input());
+      } catch {
+        return {};
+      }
+    },
+  };
+}
+
+function matcher({ service, operation, caller, when, at = 'before' }: FaultSpec): (call: FaultCall) => boolean {
+  return (call) =>
+    call.service === service &&
+    call.at === at &&
+    (operation === undefined || call.operation === operation) &&
+    (caller === undefined || isNamed(call.caller, caller)) &&
+    (when === undefined || when(call));
+}
+
+async function apply(fault: Fault, call: FaultCall, killWorker: (id: string) => Promise<boolean>): Promise<void> {
+  if (fault === 'double') return;
+  if (fault === 'drop') throw new ConnectionLost();
+  if (fault === 'killWorker') {
+    await killWorker(workerOf(call));
+    throw new ConnectionLost();
+  }
+  if ('error' in fault) throw new AwsError(fault.error, fault.message ?? `${fault.error} (on purpose)`, fault.status);
+  if ('delayMs' in fault) await sleep(fault.delayMs, undefined, { ref: false });
+  else if ('run' in fault) await fault.run(call);
+  else {
+    const worker = workerOf(call);
+    setTimeout(() => void killWorker(worker), fault.killAfterMs).unref();
+  }
+}
+
+function workerOf({ worker, caller, service, operation }: FaultCall): string {
+  if (worker === undefined) throw new Error(`no worker makes the call ${service} ${operation} of ${caller}`);
+  return worker;
+}

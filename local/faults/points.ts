@@ -1,0 +1,28 @@
+import type { FaultCall, FaultSpec } from './types.ts';
+
+/** What a call tells of itself at its points. */
+export type CallFacts = Omit<FaultCall, 'at' | 'input'> & { readonly input: () => unknown };
+
+/** Thrown in place of what the call would have answered: its connection is gone. */
+export class ConnectionLost extends Error {
+  constructor() {
+    super('the connection was lost (on purpose)');
+  }
+}
+
+/** Refuses a fault at a point that no call passes, or where it means nothing: a test would wait for it in vain. */
+export function checkSpec({ service, operation, at = 'before', do: fault }: FaultSpec): void {
+  const refuse = (why: string): never => {
+    throw new Error(`no such fault: ${why}`);
+  };
+  const kind = typeof fault === 'string' ? fault : Object.keys(fault)[0];
+  const kills = kind === 'killWorker' || kind === 'killAfterMs';
+  if (at === 'midway' && service !== 'apigateway') refuse(`nothing of ${service} is midway`);
+  if (at === 'midway' && kind === 'error') refuse('the status of the answer is out');
+  if (kind === 'double' && (service !== 'events' || at !== 'before')) refuse('only events are doubled, before');
+  if (kills && service === 'events') refuse('no worker delivers events');
+  if (kills && service === 'apigateway' && at === 'before') refuse('no worker answers yet');
+  if (operation !== 'Run') return;
+  if (service !== 'lambda' || at !== 'before') refuse('Run is of lambda, and before');
+  if (kind === 'drop' || kind === 'error') refuse('nobody hears of a Run');
+}

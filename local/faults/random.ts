@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { Choose, Fault, FaultCall, FaultService } from './types.ts';
+
+export interface RandomFaultsOptions {
+  /** The same seed strikes the same calls with the same faults, as far as they come in the same order. */
+  readonly seed: number;
+  /** The share of points that are struck, from 0 to 1. */
+  readonly rate: number;
+  /** Which calls may be struck. @default all */
+  readonly only?: (call: FaultCall) => boolean;
+  /** Delays, and times until a worker dies, are up to so long. @default 50 */
+  readonly longestMs?: number;
+  /** Hears of each fault, to tell what happened when a test fails. */
+  readonly onStrike?: (call: FaultCall, fault: Fault, count: number) => void;
+}
+
+const THROTTLED: Readonly<Partial<Record<FaultService, Fault>>> = {
+  dynamodb: { error: 'ProvisionedThroughputExceededException' },
+  states: { error: 'ThrottlingException' },
+  secretsmanager: { error: 'ThrottlingException' },
+  lambda: { error: 'TooManyRequestsException', status: 429 },
+  s3: { error: 'SlowDown', status: 503 },
+  events: { error: 'TooManyRequestsException', status: 429 },
+  apigateway: { error: 'TooManyRequestsException', status: 429 },
+};
+const BROKEN: Readonly<Partial<Record<FaultService, Fault>>> = {
+  dynamodb: { error: 'InternalServerError', status: 500 },
+  states: { error: 'InternalFailure', status: 500 },
+  secretsmanager: { error: 'InternalServiceError', status: 500 },
+  lambda: { error: 'ServiceException', status: 500 },
+  s3: { error: 'InternalError', status: 500 },
+  events: { error: 'ServiceException', status: 500 },
+};
+
+/**
+ * Faults by chance, of the kinds that AWS may show any day: requests and answers that are lost, throttling, failing
+ * services, slow ones, workers that die, events that are lost or come twice.
+ */
+export function randomFaults(options: RandomFaultsOptions): Choose {
+  const { seed, rate, only = () => true, longestMs = 50, onStrike } = options;
+  const counts = new Map<string, number>();
+  return (call) => {
+    if (!only(call)) return undefined;
+    const kind = `${call.service} ${call.operation} ${call.caller} ${call.at}`;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    const [chance, choice, ms] = draws(`${seed} ${kind} ${count}`);
+    if (chance >= rate) return undefined;
+    const possible = faultsOf(call, Math.round(ms * longestMs));
+    const fault = possible[Math.floor(choice * possible.length)];
+    if (fault !== undefined) onStrike?.(call, fault, count);
+    return fault;
+  };
+}
+
+function faultsOf(call: FaultCall, ms: number): Fault[] {
+  const { service, operation, at, worker } = call;
+  const kill: Fault[] = worker === undefined ? [] : ['killWorker'];
+  if (service === 'lambda' && operation === 'Run') return [...kill, { killAfterMs: ms }, { delayMs: ms }];
+  if (at !== 'before') return ['drop', { delayMs: ms }, ...kill];
+  const errors = [THROTTLED[service], BROKEN[service]].filter((fault) => fault !== undefined);
+  const double: Fault[] = service === 'events' ? ['double'] : [];
+  return ['drop', { delayMs: ms }, ...errors, ...kill, ...double];
+}
+
+/** Three numbers from 0 to below 1, always the same for a text. */
+function draws(text: string): [number, number, number] {
+  const digest = createHash('sha256').update(text).digest();
+  const draw = (at: number) => digest.readUInt32BE(at) / 2 ** 32;
+  return [draw(0), draw(4), draw(8)];
+}

@@ -1,0 +1,15 @@
+import { readClock, type SharedClock } from '../../clock.ts';
+
+/** Lets `Date` go by a clock that others may move. Timers and `performance` stay on that of the machine. */
+export function followClock({ common, own }: SharedClock): void {
+  const [words, skew] = [new BigInt64Array(common), new BigInt64Array(own)];
+  const real = Date.now;
+  const now = (): number => readClock(words, real()) + Number(Atomics.load(skew, 0));
+  Date.now = now;
+  const Moved = new Proxy(Date, {
+    construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+    apply: (target) => new target(now()).toString(),
+  });
+  Date.prototype.constructor = Moved;
+  globalThis.Date = Moved;
+}
