@@ -8,7 +8,7 @@ import { assemblyDirOf, synthApp } from '../local/synth.ts';
 const USAGE = `usage: npm start -- [options]
   --port N        where the server listens (default 3000, 0 for a free one)
   --app FILE      the CDK app to run (default bin/app.ts)
-  --data DIR      where tables and secrets are kept (default: in memory)
+  --data DIR      where tables, secrets and executions are kept (default: in memory)
   --assembly DIR  run what cdk synth wrote there, instead of an app
 `;
 

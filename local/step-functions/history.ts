@@ -32,7 +32,8 @@ export function createHistory(now: () => number, before = 0): History {
   let events: HistoryEvent[] = [];
   let states: string[] = [];
   let transitions = before;
-  let ended = false;
+  // Gone with the end: a closed execution is kept for long, and what ran it need not be.
+  let clock: (() => number) | undefined = now;
 
   const append = (event: Omit<HistoryEvent, 'id'>) => {
     const id = events.length + 1;
@@ -40,12 +41,12 @@ export function createHistory(now: () => number, before = 0): History {
     return id;
   };
   const add: History['add'] = (type, previous, details) => {
-    if (ended) return previous;
+    if (clock === undefined) return previous;
     if (events.length >= EVENT_LIMIT - 1) {
       const cause = `The execution reached the maximum number of history events (${EVENT_LIMIT}).`;
       throw new StatesError('States.Runtime', cause);
     }
-    return append({ previousEventId: previous, timestamp: now(), type, ...(details && { details }) });
+    return append({ previousEventId: previous, timestamp: clock(), type, ...(details && { details }) });
   };
 
   return {
@@ -69,8 +70,8 @@ export function createHistory(now: () => number, before = 0): History {
       transitions += 1;
     },
     end(type, timestamp, details) {
-      if (!ended) append({ previousEventId: events.length, timestamp, type, ...(details && { details }) });
-      ended = true;
+      if (clock !== undefined) append({ previousEventId: events.length, timestamp, type, ...(details && { details }) });
+      clock = undefined;
     },
     forget() {
       events = [];

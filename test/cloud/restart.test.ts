@@ -1,46 +1,59 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, inject, test } from 'vitest';
-import { legacySession, modernRequest, runTask } from '../support/clients.ts';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { synthApp } from '../../local/synth.ts';
+import { temporaryDir } from '../local/fixture.ts';
+import { type Answer, ended, legacySession, modernRequest, poll, runTask } from '../support/clients.ts';
 
-const data = mkdtempSync(join(tmpdir(), 'mcp-restart-'));
+const folder = temporaryDir();
 const running: ChildProcess[] = [];
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(data, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 });
 
+interface Process {
+  readonly url: string;
+  /** With `kill -9`, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+/** All but the advice when to look again, which follows the age of the task. */
+const asBefore = (task: Answer['body']) => ({ ...task, pollIntervalMs: expect.any(Number) });
+
 /** The command people run, on a free port. */
-async function start(): Promise<{ url: string; child: ChildProcess }> {
-  const args = ['bin/local.ts', '--port', '0', '--data', data, '--assembly', inject('assembly')];
+async function start(data: string, assembly: string): Promise<Process> {
+  const args = ['bin/local.ts', '--port', '0', '--data', join(folder, data), '--assembly', assembly];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.push(child);
   let output = '';
   child.stderr.on('data', (chunk) => (output += chunk));
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
   for await (const chunk of child.stdout) {
     output += chunk;
     const url = /^ready (\S+)$/m.exec(output)?.[1];
     if (url !== undefined) {
       child.stdout.resume();
-      return { url, child };
+      return { url, kill };
     }
   }
   throw new Error(`It did not start:\n${output}`);
 }
 
 test('killed and started again on the same data, it serves the finished tasks of before, and sessions go on', async () => {
-  const before = await start();
+  const before = await start('tables', inject('assembly'));
   const task = await runTask(before.url, 'echo', { kept: true });
   const legacy = await legacySession(before.url);
-  before.child.kill('SIGKILL');
-  await once(before.child, 'exit');
+  await before.kill();
 
-  const after = await start();
+  const after = await start('tables', inject('assembly'));
   const { body } = await modernRequest(after.url, 'tasks/get', { taskId: task.taskId });
-  expect(body.result).toEqual(task);
+  expect(body.result).toEqual(asBefore(task));
   const headers = {
     'content-type': 'application/json',
     'mcp-session-id': legacy.session,
@@ -48,4 +61,89 @@ test('killed and started again on the same data, it serves the finished tasks of
   };
   const ping = await fetch(after.url, { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
   expect(ping.status).toBe(200);
+  await after.kill();
 }, 60_000);
+
+describe('killed with -9 under load and started again', () => {
+  const assembly = join(folder, 'assembly');
+  let after: Process;
+  beforeAll(() => synthApp('test/support/restart-app.ts', assembly));
+
+  const AT_ONCE = 10;
+  async function inBatches<T, R>(items: readonly T[], run: (item: T, index: number) => Promise<R>): Promise<R[]> {
+    const done: R[] = [];
+    for (let i = 0; i < items.length; i += AT_ONCE) {
+      done.push(...(await Promise.all(items.slice(i, i + AT_ONCE).map((item, j) => run(item, i + j)))));
+    }
+    return done;
+  }
+  async function call(url: string, name: string, args: object = {}): Promise<string> {
+    const { body } = await modernRequest(url, 'tools/call', { name, arguments: args });
+    return body.result.taskId;
+  }
+  const many = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+  test('200 tasks in flight all come to the right end (row 22)', async () => {
+    const before = await start('executions', assembly);
+    const { url } = before;
+    const asking = await inBatches(many(40), () => call(url, 'ask'));
+    await inBatches(asking, (taskId) => poll(url, taskId, ({ status }) => status === 'input_required'));
+    const finished = await inBatches(many(20), (i) => runTask(url, 'short', { i }));
+    // More than there are workers: some run, most wait for one.
+    const [onceOnly, repeatable] = [
+      await inBatches(many(60), () => call(url, 'once', { folder })),
+      await inBatches(many(60), () => call(url, 'repeat', { folder })),
+    ];
+    const machines = await inBatches(many(40), () => call(url, 'machine', { seconds: 6 }));
+    // Some of these end before the process does, some with it.
+    const short = await inBatches(many(30), (i) => call(url, 'short', { i }));
+    await before.kill();
+    const runsOf = (taskId: string) => runs().filter((line) => line === taskId).length;
+    const runs = () => readFileSync(join(folder, 'runs'), 'utf8').split('\n');
+    const started = onceOnly.filter((taskId) => runsOf(taskId) > 0);
+    expect(started.length).toBeGreaterThan(0);
+    expect(new Set([...asking, ...onceOnly, ...repeatable, ...machines]).size).toBe(200);
+
+    writeFileSync(join(folder, 'go'), '');
+    after = await start('executions', assembly);
+    const ends = (taskIds: readonly string[]) => inBatches(taskIds, (taskId) => poll(after.url, taskId, ended));
+    const crashed = (task: Answer['body']) =>
+      task.status === 'failed' && task.error.data.reason === 'Runtime.ExitError';
+
+    for (const task of finished) {
+      const { body } = await modernRequest(after.url, 'tasks/get', { taskId: task.taskId });
+      expect(body.result).toEqual(asBefore(task));
+    }
+    const confirm = { action: 'accept', content: { ok: true } };
+    await inBatches(asking, (taskId) =>
+      modernRequest(after.url, 'tasks/update', { taskId, inputResponses: { 'r1.confirm': confirm } }),
+    );
+    for (const task of await ends(asking)) expect(task).toMatchObject({ status: 'completed' });
+    for (const task of await ends(onceOnly)) expect(task).toSatisfy(crashed);
+    for (const taskId of onceOnly) expect(runsOf(taskId)).toBeLessThanOrEqual(1);
+    for (const task of await ends(repeatable)) {
+      expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { attempt: 1 } } });
+    }
+    for (const task of await ends(machines)) {
+      expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { version: 'first-version' } } });
+    }
+    for (const [i, task] of (await ends(short)).entries()) {
+      if (!crashed(task)) expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { i } } });
+    }
+  }, 90_000);
+
+  test('with another definition meanwhile, a run keeps the one it began with (row 23)', async () => {
+    const taskId = await call(after.url, 'machine', { seconds: 3 });
+    await after.kill();
+    const deployed = join(folder, 'deployed');
+    cpSync(assembly, deployed, { recursive: true });
+    const template = join(deployed, 'Restart.template.json');
+    writeFileSync(template, readFileSync(template, 'utf8').replaceAll('first-version', 'second-version'));
+
+    const later = await start('executions', deployed);
+    const fresh = await runTask(later.url, 'machine', { seconds: 0 });
+    expect(fresh.result.structuredContent).toEqual({ version: 'second-version' });
+    const task = await poll(later.url, taskId, ended);
+    expect(task.result.structuredContent).toEqual({ version: 'first-version' });
+  }, 60_000);
+});

@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ToolEvent, ToolReturn } from '../../functions/tool/contract.ts';
+
+const question = {
+  method: 'elicitation/create',
+  params: {
+    message: 'Really?',
+    requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+  },
+};
+
+/** The tools of ./restart-app.ts. `once` and `repeat` say in the file `runs` that they run, and go on when there is `go`. */
+export async function handler({ name, arguments: args, inputResponses, task }: ToolEvent): Promise<ToolReturn> {
+  if (name === 'short') return args;
+  if (name === 'ask') return inputResponses.confirm ?? { inputRequests: { confirm: question } };
+  const folder = String(args.folder);
+  await appendFile(join(folder, 'runs'), `${task?.taskId}\n`);
+  while (!existsSync(join(folder, 'go'))) await sleep(25);
+  return { attempt: task?.attempt };
+}
