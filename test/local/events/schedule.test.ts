@@ -24,12 +24,12 @@ test('a schedule does not drift, and ends', async () => {
     const until = performance.now() + 20;
     while (performance.now() < until);
   });
-  await expect.poll(() => at.length).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => at.length).toBeGreaterThanOrEqual(10);
   cancel();
-  for (const [index, ms] of at.slice(0, 4).entries()) {
-    expect(ms).toBeGreaterThan((index + 1) * 50 - 2);
-    expect(ms).toBeLessThan((index + 1) * 50 + 45);
-  }
+  const tenth = at[9] ?? 0;
+  // With that time added up it would be 700.
+  expect(tenth).toBeGreaterThan(498);
+  expect(tenth).toBeLessThan(660);
   const { length } = at;
   await sleep(120);
   expect(at).toHaveLength(length);
