@@ -9,10 +9,11 @@ import { logUnexpected } from './log.ts';
 import { methods } from './methods/index.ts';
 import type { Call, Server } from './server.ts';
 import type { Session } from './session.ts';
+import { offersSessionStream } from './stream/asked.ts';
 import { openHeld } from './stream/held-call.ts';
 import { hold } from './stream/hold.ts';
 import { type QuestionId, questionPurpose } from './stream/questions.ts';
-import { offersSessionStream, openCursor, sessionStream } from './stream/session-stream.ts';
+import { openCursor, sessionStream } from './stream/session-stream.ts';
 import { EventStream, streamReply } from './stream/sse.ts';
 import { findTask } from './task-view.ts';
 import { LEGACY } from './versions.ts';
@@ -72,9 +73,9 @@ async function serveSessionStream(
   const call = legacyCall(request, message, caller.session?.version ?? '', caller);
   if (!offersSessionStream(call, server) || !acceptsStream(request)) return emptyReply(405, { allow: 'POST' });
   const fresh = { seen: [], activeAt: server.now() };
-  const cursor = eventId === undefined ? fresh : await openCursor(call.session, eventId, server);
+  const cursor = eventId === undefined ? fresh : await openCursor(call, eventId, server);
   if (cursor === undefined) return emptyReply(405, { allow: 'POST' });
-  return streamReply(new EventStream(sessionStream(cursor, call.session, call, server)), {});
+  return streamReply(new EventStream(sessionStream(cursor, call, server)), {});
 }
 
 /**

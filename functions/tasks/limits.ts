@@ -41,4 +41,26 @@ export const limits = {
   /** Step Functions' hard limit on an execution's input. */
   executionInput: 262_144,
   session: 24 * HOUR,
+  /** The stream that a 2025-11-25 session opens by GET: see `functions/mcp/stream/session-stream.ts`. */
+  sessionStream: {
+    /** From the poll that finds a question until it is asked there, in case the client goes on to tasks/result. */
+    grace: 1.5 * SECOND,
+    /** A held call leaves a question to this stream for so long after it was sent there. */
+    silence: 60 * SECOND,
+    /** A question without an answer is asked again after this, if its client still polls. */
+    askAgain: 180 * SECOND,
+    /** When to come back: a share of the time since a task last asked. */
+    retry: { min: 1 * SECOND, max: 30 * SECOND, shareOfIdle: 0.15 },
+    /** Looked at by one stream. */
+    tasks: 50,
+    /** Questions, and tasks, that a session remembers. */
+    notes: 300,
+  },
+  /** Places of an owner's open tasks: see `functions/tasks/places.ts`. */
+  places: {
+    /** So many are kept without looking which are free, and twice what is open: taking one stays cheap. */
+    small: 32,
+    /** A task that is not there so long after it took its place never came to be. */
+    createdWithin: 60 * SECOND,
+  },
 } as const;

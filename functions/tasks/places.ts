@@ -1,6 +1,8 @@
 import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { InternalError } from './errors.ts';
+import { limits } from './limits.ts';
+import { lost } from './lost.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
-import { lost } from './store.ts';
 import { asOf, isTerminal } from './transitions.ts';
 
 /**
@@ -15,12 +17,11 @@ export interface PlaceStore {
 }
 
 const SORT_KEY = '#places';
-/** The set is kept about twice as large as what is open, and at least this, so that taking a place stays cheap. */
-const SMALL = 32;
-/** A task that is not there so long after it took its place never came to be. */
-const CREATED_WITHIN = 60_000;
 const ATTEMPTS = 8;
 const BATCH = 100;
+/** All taskIds of an owner begin alike, so this end of them is enough; the minute it was taken in follows. */
+const ID = 36;
+const MINUTE = 60_000;
 
 type Seen = Pick<TaskRecord, (typeof SEEN)[number]>;
 const SEEN = ['taskId', 'status', 'createdAt', 'ttl', 'deadlineAt'] as const;
@@ -32,14 +33,16 @@ export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStor
       TableName: table,
       Key: { owner, taskId: SORT_KEY },
       ConditionExpression:
-        'attribute_not_exists(#taken) OR (size(#taken) < :most AND ' +
+        // A repeat of the same create has its place already.
+        'attribute_not_exists(#taken) OR contains(#taken, :one) OR (size(#taken) < :most AND ' +
         '(size(#taken) < #room OR (attribute_not_exists(#room) AND size(#taken) < :small)))',
       UpdateExpression: 'ADD #taken :place SET #expiresAt = :expiresAt',
       ExpressionAttributeNames: { '#taken': 'taken', '#room': 'room', '#expiresAt': 'expiresAt' },
       ExpressionAttributeValues: {
         ':place': new Set([place]),
+        ':one': place,
         ':most': most,
-        ':small': SMALL,
+        ':small': limits.places.small,
         ':expiresAt': expiresAt,
       },
     });
@@ -63,46 +66,51 @@ export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStor
     await db.send(update);
   }
 
-  /** Places whose task has ended, or never came to be. What could not be read counts as open. */
-  async function ended(owner: string, places: readonly string[], now: number): Promise<string[]> {
-    const gone: string[] = [];
-    for (let from = 0; from < places.length; from += BATCH) {
-      const some = places.slice(from, from + BATCH);
-      const Keys = [...new Set(some.map(taskOf))].map((taskId) => ({ owner, taskId }));
-      const ProjectionExpression = Object.keys(SEEN_NAMES).join(', ');
-      const request = { Keys, ProjectionExpression, ExpressionAttributeNames: SEEN_NAMES };
+  /** Places whose task has ended, never came to be, or has a later one. What could not be read counts as open. */
+  async function needless({ owner, taskId }: TaskKey, places: readonly string[], now: number): Promise<string[]> {
+    const last = new Map(places.toSorted().map((place) => [place.slice(0, ID), place]));
+    const gone = places.filter((place) => last.get(place.slice(0, ID)) !== place);
+    const kept = [...last.values()];
+    const idOf = (place: string) => taskId.slice(0, -ID) + place.slice(0, ID);
+    for (let from = 0; from < kept.length; from += BATCH) {
+      const some = kept.slice(from, from + BATCH);
+      const request = {
+        Keys: some.map((place) => ({ owner, taskId: idOf(place) })),
+        // A caller that has just cancelled a task has a place.
+        ConsistentRead: true,
+        ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
+        ExpressionAttributeNames: SEEN_NAMES,
+      };
       const got = await db.send(new BatchGetCommand({ RequestItems: { [table]: request } }));
-      const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map(({ taskId }) => taskId as string));
+      const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key.taskId as string));
       const records = new Map(
         (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as Seen]),
       );
-      gone.push(
-        ...some.filter((place) => !unread.has(taskOf(place)) && isOver(place, records.get(taskOf(place)), now)),
-      );
+      gone.push(...some.filter((place) => !unread.has(idOf(place)) && isOver(place, records.get(idOf(place)), now)));
     }
     return gone;
   }
 
   return {
-    async takePlace({ owner, taskId }, most, now, expiresAt) {
+    async takePlace(key, most, now, expiresAt) {
+      const { owner, taskId } = key;
+      const place = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (await add(owner, `${taskId} ${now}`, most, expiresAt)) return true;
+        if (await add(owner, place, most, expiresAt)) return true;
         const places = await taken(owner);
-        const gone = await ended(owner, places, now);
+        const gone = await needless(key, places, now);
         const open = places.length - gone.length;
         if (open >= most) return false;
-        await free(owner, gone, Math.min(most, Math.max(SMALL, 2 * open)));
+        await free(owner, gone, Math.min(most, Math.max(limits.places.small, 2 * open)));
       }
-      return false;
+      throw new InternalError('Too many calls at once: try again');
     },
   };
 }
 
-/** A place is `<taskId> <when it was taken>`. */
-const taskOf = (place: string): string => place.split(' ')[0] ?? '';
-
 function isOver(place: string, record: Seen | undefined, now: number): boolean {
-  if (record === undefined) return now - Number(place.split(' ')[1]) > CREATED_WITHIN;
+  const takenAt = Number.parseInt(place.slice(ID), 36) * MINUTE;
+  if (record === undefined) return now - takenAt > limits.places.createdWithin + MINUTE;
   const seen = asOf(record as TaskRecord, now);
   return seen === undefined || isTerminal(seen.status);
 }

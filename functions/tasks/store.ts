@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
@@ -7,6 +6,7 @@ import {
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { lost } from './lost.ts';
 import { type PlaceStore, placeStore } from './places.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
@@ -141,14 +141,4 @@ export function updateExpression(change: Change) {
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,
   };
-}
-
-/** Undefined when the condition did not hold. */
-export async function lost<T>(sent: Promise<T>): Promise<T | undefined> {
-  try {
-    return await sent;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { legacySession, modernRequest, poll, runTask, TASKS } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
 
@@ -20,6 +20,22 @@ describe('the way of a task', () => {
       .stepFunctions.executions()
       .find(({ name }) => name === `${taskId}-r1`);
     expect(execution).toMatchObject({ status: 'SUCCEEDED', states: ['Run', 'Finish'], transitions: 2 });
+  });
+
+  test('what it costs a caller whose open tasks are counted: one update more, still at most 6 write units (C-37)', async () => {
+    const session = await legacySession(url());
+    const mark = cloud().calls.mark();
+    const { body } = await session.request('tools/call', { name: 'echo', arguments: {}, task: {} });
+    await vi.waitFor(async () => {
+      const { result } = (await session.request('tasks/get', { taskId: body.result.task.taskId })).body;
+      expect(result.status).toBe('completed');
+    });
+    const writes = cloud()
+      .calls.since(mark)
+      .filter(({ operation }) => ['PutItem', 'UpdateItem', 'DeleteItem'].includes(operation));
+    expect(writes.map(({ operation }) => operation)).toEqual(['UpdateItem', 'PutItem', 'UpdateItem']);
+    const units = writes.reduce((sum, { consumed }) => sum + (consumed?.table ?? 99) + (consumed?.index ?? 99), 0);
+    expect(units).toBeLessThanOrEqual(6);
   });
 
   test('a poll costs exactly one strongly consistent GetItem', async () => {

@@ -124,8 +124,10 @@ async function put(record: TaskRecord, server: Server, limited: boolean): Promis
   // A repeat needs no place of its own.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {
-    const { maxOpenTasks } = server.manifest;
-    if (limited && !(await server.store.takePlace(record, maxOpenTasks, server.now(), record.expiresAt))) {
+    const { maxOpenTasks, maxTtl } = server.manifest;
+    // The places outlive the longest task.
+    const expiresAt = Math.ceil((server.now() + maxTtl + limits.retention) / 1_000);
+    if (limited && !(await server.store.takePlace(record, maxOpenTasks, server.now(), expiresAt))) {
       throw new TooManyTasks(maxOpenTasks);
     }
     if (await server.store.create(record)) return record;

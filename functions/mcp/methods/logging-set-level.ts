@@ -1,6 +1,6 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { sessionPartition } from '../../tasks/ids.ts';
-import { LOG_LEVELS } from '../../tasks/session-notes.ts';
+import { LOG_LEVELS, type SessionNotes } from '../../tasks/session-notes.ts';
 import type { Method } from '../server.ts';
 import { sessionExpires } from '../session.ts';
 
@@ -9,6 +9,7 @@ export const loggingSetLevel: Method = async ({ params, session }, server) => {
   const level = LOG_LEVELS.find((known) => known === params.level);
   if (level === undefined) throw new InvalidParams(`level must be one of ${LOG_LEVELS.join(', ')}`);
   if (session === undefined) throw new InvalidParams('logging/setLevel needs the MCP-Session-Id that initialize gave');
-  await server.store.setLogLevel(sessionPartition(session), level, sessionExpires(server));
+  const change = (notes: SessionNotes) => ({ ...notes, logLevel: level });
+  await server.store.updateSession(sessionPartition(session), change, sessionExpires(server));
   return {};
 };

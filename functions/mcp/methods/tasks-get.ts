@@ -2,7 +2,7 @@ import { goOnIfLost } from '../go-on.ts';
 import { withState } from '../machine-progress.ts';
 import type { Method } from '../server.ts';
 import { withResult, withStatus } from '../stored-result.ts';
-import { noteQuestions } from '../stream/session-stream.ts';
+import { noteQuestions } from '../stream/asked.ts';
 import { loadTask, view } from '../task-view.ts';
 
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */

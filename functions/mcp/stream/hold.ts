@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
-import type { TaskRecord } from '../../tasks/record.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Server } from '../server.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
+import { askedHere, noteAsked } from './asked.ts';
 import { type HeldCall, sealHeld } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { questionsFor } from './questions.ts';
-import { askedHere, noteAsked } from './session-stream.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
 import { watch } from './watch.ts';
 
@@ -50,21 +49,17 @@ export async function* hold(start: HeldCall, call: Call, server: Server): AsyncG
         quietSince = server.now();
       }
       if (answer) return yield await send(await answerMessage(held.id, answer), { answered: true });
-      const questions = record ? await questionsFor(held, record, call, server) : [];
-      const due = questions.filter(({ askedAs }) => !askedHere(record as TaskRecord, askedAs, notes));
-      await noteAsked(
-        record as TaskRecord,
-        due.map(({ askedAs }) => askedAs),
-        notes,
-        call,
-        server,
+      if (record === undefined) continue;
+      const due = (await questionsFor(held, record, call, server)).filter(
+        ({ askedAs }) => !askedHere(record, askedAs, notes, server),
       );
+      const askedAs = due.map((question) => question.askedAs);
+      await noteAsked(record, askedAs, call, server);
       for (const { message, askedAs } of due) {
         yield await send(message, { asked: [...held.asked, askedAs] });
         quietSince = server.now();
       }
-      if (record?.status === 'input_required')
-        held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
+      if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
       if (server.now() - quietSince < QUIET) continue;
       quietSince = server.now();
       yield KEEP_ALIVE;

@@ -102,24 +102,13 @@ export function fakeServer(over: Partial<Server> = {}) {
 /** What is known of sessions, as the table would keep it. */
 function fakeSessions(): SessionStore {
   const sessions = new Map<string, SessionNotes>();
-  const notesOf = (session: string): SessionNotes =>
-    sessions.get(session) ?? { waiting: [], waitingSince: 0, asked: [] };
-  const change = (session: string, to: Partial<SessionNotes>) =>
-    void sessions.set(session, { ...notesOf(session), ...to });
-  const without = (session: string, taskIds: readonly string[]) => ({
-    waiting: notesOf(session).waiting.filter((taskId) => !taskIds.includes(taskId)),
-  });
+  const notesOf = (session: string): SessionNotes => sessions.get(session) ?? { waiting: {}, asked: {} };
   return {
     session: async (session) => notesOf(session),
-    setLogLevel: async (session, logLevel) => change(session, { logLevel }),
-    async noteWaiting(session, taskId, waitingSince) {
-      const { waiting } = notesOf(session);
-      if (!waiting.includes(taskId)) change(session, { waiting: [...waiting, taskId], waitingSince });
-    },
-    forgetWaiting: async (session, taskIds) => change(session, without(session, taskIds)),
-    async noteAsked(session, taskId, askings, afresh) {
-      const asked = [...(afresh ? [] : notesOf(session).asked), ...askings];
-      change(session, { ...without(session, [taskId]), asked });
+    async updateSession(session, change) {
+      const changed = change(notesOf(session)) ?? notesOf(session);
+      sessions.set(session, changed);
+      return changed;
     },
   };
 }

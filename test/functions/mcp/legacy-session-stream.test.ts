@@ -88,6 +88,51 @@ describe("a session's own stream", () => {
     }
   });
 
+  test('asks again after a while, if nobody answered: an answer can be lost, too (B-19, C-20)', async () => {
+    const { client, taskId, poll, wait } = await polled(sure);
+    wait(2_000);
+    let [eventId] = (await client.listen()).eventIds.slice(-1);
+    wait(61_000);
+    await poll();
+    expect((await client.listen(eventId)).messages).toEqual([]);
+    wait(120_000);
+    await poll();
+    wait(2_000);
+    const again = await client.listen(eventId);
+    expect(again.messages).toHaveLength(1);
+    [eventId] = again.eventIds.slice(-1);
+    wait(61_000);
+    const { messages } = await client.request('tasks/result', { taskId }, ({ id, method }) =>
+      method === undefined ? undefined : client.respond(id, YES),
+    );
+    expect(messages.map(({ method }) => method)).toEqual(['elicitation/create', undefined]);
+  });
+
+  test('asks each of many questions once, however many tasks there are (C-22)', async () => {
+    const { session, wait } = world(two);
+    const client = await session();
+    const taskIds = [];
+    for (let i = 0; i < 60; i++) taskIds.push(await client.create());
+    for (const taskId of taskIds) await client.request('tasks/get', { taskId });
+    wait(2_000);
+    const heard: string[] = [];
+    let eventId: string | undefined;
+    for (let i = 0; i < 4; i++) {
+      const { messages, eventIds } = await client.listen(eventId);
+      eventId = eventIds.at(-1);
+      heard.push(...messages.map(({ params }) => `${params._meta[RELATED].taskId} ${params.message}`));
+      for (const taskId of taskIds) await client.request('tasks/get', { taskId });
+    }
+    expect([heard.length, new Set(heard).size]).toEqual([120, 120]);
+  });
+
+  test('two of them at once ask what there is to ask once (B-11)', async () => {
+    const { client, wait } = await polled(sure);
+    wait(2_000);
+    const both = await Promise.all([client.listen(), client.listen()]);
+    expect(both.flatMap(({ messages }) => messages)).toHaveLength(1);
+  });
+
   test('asks what is left of several questions, and those of a later round (C-22)', async () => {
     const { client, poll, wait } = await polled(two, { third: form('Third?') });
     wait(2_000);

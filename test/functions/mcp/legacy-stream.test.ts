@@ -35,7 +35,7 @@ function world({ logLevel }: { logLevel?: LogLevel } = {}) {
     ...base,
     store: {
       ...base.store,
-      session: async () => ({ waiting: [], waitingSince: 0, asked: [], ...(logLevel && { logLevel }) }),
+      session: async () => ({ waiting: {}, asked: {}, ...(logLevel && { logLevel }) }),
     },
   };
   let id = 0;

@@ -12,7 +12,7 @@ const record = create(
 );
 const [tool] = manifest.tools;
 
-describe('the poll interval (C-15)', () => {
+describe('the poll interval (C-11, E-08)', () => {
   test.each([
     ['unknown: 15 % of the age, from 1 to 30 s', undefined, [0, 20, 100, 10_000], [1, 3, 15, 30]],
     ['under 10 s: every second, until it takes longer', 9, [0, 9, 10, 60, 1_000], [1, 1, 1.5, 9, 30]],
