@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { TaskSupport, ToolEntry } from '../functions/mcp/manifest.ts';
 import { isQuestion } from '../functions/tasks/question.ts';
 import { paramHeaders } from './param-headers.ts';
@@ -25,6 +26,9 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (props.description.trim() === '') refuse('give it a description: the model chooses tools by it');
   if (props.inputSchema.type !== 'object') refuse(`inputSchema.type must be 'object'`);
   const taskSupport = taskSupportOf(props, refuse);
+  if (props.handler !== undefined && (props.handler as Partial<IFunction>).functionArn === undefined) {
+    refuse('its handler is no Lambda function: give it a ToolFunction, or any other lambda.IFunction');
+  }
   const direct = taskSupport === 'forbidden';
   const timeout = timeoutOf(props, direct, maxTtl, refuse);
   const pollInterval = props.pollInterval?.toMilliseconds();

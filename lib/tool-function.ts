@@ -11,6 +11,9 @@ import type { Construct } from 'constructs';
  */
 export class ToolFunction extends NodejsFunction {
   constructor(scope: Construct, id: string, props: NodejsFunctionProps & { readonly entry: string }) {
+    if (props.timeout !== undefined && props.timeout.toSeconds() > 900) {
+      throw new Error(`ToolFunction '${id}': a Lambda function runs 15 minutes at most`);
+    }
     super(scope, id, {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,

@@ -37,6 +37,8 @@ export const limits = {
    */
   result: { inline: 128 * KB, stored: 6_000 * KB },
   inputResponses: 32 * KB,
+  /** Answers to one question that are not valid: the last one fails the task (2025-11-25, where it is asked again). */
+  refusals: 5,
   statusMessage: 500,
   /** Step Functions' hard limit on an execution's input. */
   executionInput: 262_144,

@@ -152,12 +152,20 @@ export function askFirst(record: TaskRecord, asked: string, args: string, now: n
   };
 }
 
-/** An answer was not valid: nothing changes but that the question is asked again where asking is sending (2025-11-25). */
+/**
+ * An answer was not valid: nothing changes but that the question is asked again where asking is sending (2025-11-25).
+ * A client that cannot do better ends the task: it would be asked for ever.
+ */
 export function refuseAnswer(record: TaskRecord, key: string, now: number): Change {
+  const refusals = (record.refused?.[key] ?? 0) + 1;
+  if (refusals >= limits.refusals) {
+    const message = `The client gave ${limits.refusals} answers that are not valid to one question`;
+    return failAsSeen(record, { code: -32603, message, data: { reason: 'AnswerInvalid' } }, now);
+  }
   return {
     from: ['input_required'],
     round: record.round,
-    set: { updatedAt: now, refused: { ...record.refused, [key]: (record.refused?.[key] ?? 0) + 1 } },
+    set: { updatedAt: now, refused: { ...record.refused, [key]: refusals } },
   };
 }
 

@@ -165,6 +165,12 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
       },
       /'x': askFirst.who is no question/,
     ],
+    [
+      'a tool where its function belongs',
+      'x',
+      { handler: (() => undefined) as never },
+      /'x': its handler is no Lambda function/,
+    ],
     ['nothing to expect', 'x', { expectedDuration: Duration.seconds(0) }, /'x': an expectedDuration is above 0/],
     [
       'a header mark on an object',

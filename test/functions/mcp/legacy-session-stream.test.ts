@@ -155,6 +155,18 @@ describe("a session's own stream", () => {
     expect((await client.listen(first.eventIds.at(-1))).messages).toMatchObject([{ params: { message: 'Sure?' } }]);
   });
 
+  test('a client whose answers are never valid is asked five times; then the task has failed', async () => {
+    const { client, taskId, poll } = await polled(sure);
+    let asked = 0;
+    const { messages } = await client.request('tasks/result', { taskId }, async ({ id, method }) => {
+      if (method === undefined) return;
+      asked++;
+      await client.respond(id, { action: 'accept', content: { ok: 'perhaps' } });
+    });
+    expect([asked, await poll()]).toEqual([5, 'failed']);
+    expect(messages.at(-1)).toMatchObject({ error: { code: -32603, data: { reason: 'AnswerInvalid' } } });
+  });
+
   test('says nothing of a task that was cancelled meanwhile, and forgets it (C-25)', async () => {
     const { client, taskId, wait } = await polled(sure);
     await client.request('tasks/cancel', { taskId });
