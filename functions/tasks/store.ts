@@ -62,12 +62,14 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
     async getMany(keys) {
       const found: TaskRecord[] = [];
       let rest: Record<string, unknown>[] = keys.map(tableKey);
-      // What is left out (16 MB, throttling) would look unknown: asked for again, as often as it takes in reason.
-      for (let attempt = 0; rest.length > 0 && attempt < 5; attempt++) {
+      // What is left out (16 MB, throttling) would look unknown: asked for again, five times in vain at most.
+      for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
         const got = await db.send(
           new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } }),
         );
-        found.push(...((got.Responses?.[table] ?? []) as TaskRecord[]));
+        const some = (got.Responses?.[table] ?? []) as TaskRecord[];
+        if (some.length > 0) idle = 0;
+        found.push(...some);
         rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
       }
       return found;
