@@ -1,0 +1,101 @@
+import type { TestExecutionStatus, TestStateInput } from '@aws-sdk/client-sfn';
+import { definition, machineDefinition } from '../../lib/tool-workflow.ts';
+
+/** The tool workflows: of a function, of one that may be repeated, of a state machine. */
+export type Workflow = 'tool' | 'repeatable' | 'machine';
+
+/** One line of the table: a state, its input, what its integration answers, and what then comes of it. */
+export interface Row {
+  readonly title: string;
+  readonly workflow: Workflow;
+  readonly state: string;
+  /** Of the state. @default the input of the execution */
+  readonly input?: unknown;
+  /** The mocked answer of the integration; neither for a state that is no task. */
+  readonly result?: unknown;
+  readonly error?: string;
+  readonly cause?: string;
+  /** The errors of the attempts before this one, where they did not go as this one. @default none */
+  readonly earlier?: readonly string[];
+  /** How many attempts there were before. @default as many as in `earlier` */
+  readonly retries?: number;
+  /** How many of them were taken by the retrier of this error. @default all */
+  readonly retrierRetryCount?: number;
+  readonly expected: Expected;
+}
+
+export interface Expected {
+  readonly status: TestExecutionStatus;
+  readonly error?: string;
+  readonly nextState?: string;
+  /** Which retrier, which catcher took the error. */
+  readonly retryIndex?: number;
+  readonly catchIndex?: number;
+  /** Output, and Arguments as sent: with a change of the record decoded (`change.ts`), matched by vitest's `toEqual`. */
+  readonly output?: unknown;
+  readonly sent?: unknown;
+}
+
+const ACCOUNT = 'us-east-1:123456789012';
+const SUBSTITUTIONS: Readonly<Record<string, string>> = {
+  FunctionArn: `arn:aws:lambda:${ACCOUNT}:function:tool`,
+  StateMachineArn: `arn:aws:states:${ACCOUNT}:stateMachine:author`,
+  ExecutionArnPrefix: `arn:aws:states:${ACCOUNT}:execution:author:`,
+  TableName: 'tasks',
+  ResultsBucket: 'results',
+  ToolTimeoutSeconds: '900',
+};
+
+const filled = (text: string) => text.replace(/\$\{(\w+)\}/g, (_, name: string) => SUBSTITUTIONS[name] ?? '?');
+
+/** The very definitions that are deployed, with the names of a stack filled in. */
+export const definitions: Readonly<Record<Workflow, string>> = {
+  tool: filled(definition(false)),
+  repeatable: filled(definition(true)),
+  machine: filled(machineDefinition()),
+};
+
+/** What every execution of the table was started with. */
+export const execution = {
+  owner: 'o',
+  taskId: 't',
+  tool: 'x',
+  round: 2,
+  deadlineAt: Date.now() + 3_600_000,
+  arguments: '{"n":9007199254740991}',
+  accepts: ['elicitation/create'],
+  inputResponses: { a: { action: 'accept' } },
+  requestState: null,
+};
+
+/** The row as a request to `TestState`. */
+export function requestOf(row: Row): TestStateInput {
+  const { workflow, state, input = execution, result, error, cause, earlier = [] } = row;
+  const { retries = earlier.length, retrierRetryCount = retries } = row;
+  const request = { definition: definitions[workflow], stateName: state, input: JSON.stringify(input) };
+  if (result === undefined && error === undefined) return { ...request, inspectionLevel: 'DEBUG' };
+  const errorOutput = error === undefined ? undefined : { error, cause: cause ?? 'mocked' };
+  return {
+    ...request,
+    inspectionLevel: 'DEBUG',
+    context: JSON.stringify(contextOf(state, retries)),
+    mock: errorOutput === undefined ? { result: JSON.stringify(result) } : { errorOutput },
+    // It counts for an error only.
+    ...(retrierRetryCount > 0 && row.expected.status !== 'SUCCEEDED' && { stateConfiguration: { retrierRetryCount } }),
+  };
+}
+
+function contextOf(state: string, RetryCount: number): unknown {
+  const at = new Date(execution.deadlineAt - 3_600_000).toISOString();
+  return {
+    Execution: {
+      Id: `arn:aws:states:${ACCOUNT}:execution:tested:t-r2`,
+      Input: execution,
+      Name: 't-r2',
+      RoleArn: 'arn:aws:iam::123456789012:role/tested',
+      StartTime: at,
+    },
+    State: { EnteredTime: at, Name: state, RetryCount },
+    StateMachine: { Id: `arn:aws:states:${ACCOUNT}:stateMachine:tested`, Name: 'tested' },
+  };
+}

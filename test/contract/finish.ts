@@ -1,0 +1,191 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { dueIndex } from '../../functions/tasks/due-index.ts';
+import { executionName } from '../../functions/tasks/ids.ts';
+import type { TaskRecord } from '../../functions/tasks/record.ts';
+import { after, answer, type Change, cancel, progress, remember } from '../../functions/tasks/transitions.ts';
+import { roundInput } from '../../functions/tasks/workflow.ts';
+import { createCallLog } from '../../local/call-log.ts';
+import { createIntegrations } from '../../local/integrations.ts';
+import type { InvokeResult } from '../../local/lambda/index.ts';
+import { createStepFunctions } from '../../local/step-functions/index.ts';
+import { type Referee, region } from './referee.ts';
+import { AWKWARD, newTask, now, question } from './tasks.ts';
+
+const args = '{"n":9007199254740993}';
+const returned = (payload: string): InvokeResult => ({ statusCode: 200, payload, executedVersion: '$LATEST' });
+const thrown = (errorType: string): InvokeResult => ({
+  ...returned(JSON.stringify({ errorType, errorMessage: 'secret' })),
+  functionError: 'Unhandled',
+});
+const asking = JSON.stringify({ inputRequests: { a: question }, requestState: { n: 1 } });
+
+/** What the workflow removes when it completes a task, and when it fails one: the same as `transitions.ts`. */
+const ended = cancel(now).remove ?? [];
+const completed: Change = { from: ['working'], set: { status: 'completed' }, remove: [...ended, 'statusMessage'] };
+
+/** The tool workflow's own writes: its expressions, evaluated and run by the embedded Step Functions, on this DynamoDB. */
+export function finishContract(referee: () => Referee): void {
+  const store = () => referee().store;
+
+  /** Runs the round of this record; `meanwhile` is what happens while the tool works. */
+  async function run(
+    record: TaskRecord,
+    result: InvokeResult,
+    meanwhile = async (): Promise<unknown> => undefined,
+    timeScale = 1,
+  ) {
+    const { endpoint, machines } = referee();
+    const machine = machines.find(({ name }) => name.includes('echo')) ?? machines[0];
+    if (machine === undefined) throw new Error('the stack has no tool workflow');
+    const invoke = async () => {
+      await meanwhile();
+      return result;
+    };
+    const engine = createStepFunctions([machine], {
+      timeScale,
+      integrations: createIntegrations({
+        ...{ lambda: { invoke }, endpoint, region, calls: createCallLog(0), now: Date.now },
+        callerOf: () => 'local',
+        closed: async () => undefined,
+      }),
+    });
+    onTestFinished(() => engine.stop());
+    const name = executionName(record.taskId, record.round);
+    await engine.operations.StartExecution?.({ stateMachineArn: machine.arn, name, input: roundInput(record, args) });
+    const { arn = '', states = [] } = engine.executions()[0] ?? {};
+    await engine.closed(arn);
+    const described = (await engine.operations.DescribeExecution?.({ executionArn: arn })) as { status: string };
+    return { ...described, states: engine.executions()[0]?.states ?? states };
+  }
+  const created = async (more: Partial<TaskRecord> = {}) => {
+    const record = newTask(more);
+    await store().create(record);
+    return record;
+  };
+  const finished = { status: 'SUCCEEDED', states: ['Run', 'Finish'] };
+  const superseded = { status: 'SUCCEEDED', states: ['Run', 'Finish', 'Superseded'] };
+  const someTime = expect.any(Number);
+
+  test.each([
+    ['{"id":9007199254740993,"pi":3.14159265358979323846}', false],
+    ['{"content":[],"isError":true}', true],
+    ['null', false],
+    ['""', false],
+    ['{"__proto__":{"a":1},"a.b":"{% $x %}"}', false],
+  ])('the result %s completes the task', async (payload, isError) => {
+    const record = await created();
+    expect(await run(record, returned(payload))).toMatchObject(finished);
+    expect(await store().get(record)).toStrictEqual({
+      ...after(record, completed),
+      ...{ result: payload, isError, updatedAt: someTime },
+    });
+  });
+
+  test('a result of 200 KB, of every script', async () => {
+    const record = await created();
+    const payload = JSON.stringify([...AWKWARD, 'é'.repeat(100_000)]);
+    expect(await run(record, returned(payload))).toMatchObject(finished);
+    expect((await store().get(record))?.result).toBe(payload);
+  });
+
+  test('all that a task has gathered goes with its end, and its place in the index', async () => {
+    const record = await created({ due: '90' });
+    const meanwhile = async () => {
+      await store().applyBlind(record, progress(1, { message: 'Step 1', progress: 1, total: 2 }, now));
+      await store().applyBlind(record, remember(1, '{}'));
+    };
+    expect(await run(record, returned('1'), meanwhile)).toMatchObject(finished);
+    const expected = { ...after(record, completed), result: '1', isError: false, updatedAt: someTime };
+    expect(await store().get(record)).toStrictEqual(expected);
+    const due = () => dueIndex(referee().db, referee().table, 10).page(90, now + 86_400_000);
+    await expect.poll(due, { interval: 20, timeout: 10_000 }).toMatchObject({ keys: [] });
+  });
+
+  test('an error fails the task, with its reason and nothing else (A-15)', async () => {
+    const record = await created();
+    expect(await run(record, thrown('TypeError'))).toMatchObject(finished);
+    const { error, ...rest } = (await store().get(record)) ?? record;
+    const failed = { status: 'failed', updatedAt: someTime, statusMessage: 'The tool failed' } as const;
+    expect(rest).toStrictEqual(after(record, { from: ['working'], set: failed, remove: ended }));
+    expect(JSON.parse(error ?? '')).toEqual({
+      code: -32603,
+      message: 'The tool failed',
+      data: { reason: 'TypeError' },
+    });
+  });
+
+  test('questions end the round; the answer starts the next, and its result completes the task', async () => {
+    const record = await created({ statusMessage: 'Step 1' });
+    expect(await run(record, returned(asking))).toMatchObject(finished);
+    const waiting = (await store().get(record)) ?? record;
+    const { statusMessage: _, ...rest } = record;
+    expect(waiting).toStrictEqual({
+      ...rest,
+      ...{ status: 'input_required', asked: asking, arguments: args, dueAt: record.deadlineAt + 30_000 },
+      updatedAt: someTime,
+    });
+    const answered = await store().apply(waiting, answer(waiting, ['r1.a'], { 'r1.a': '{"action":"accept"}' }, now));
+    expect(answered).toMatchObject({ status: 'working', round: 2 });
+    expect(await run(answered ?? record, returned('"done"'))).toMatchObject(finished);
+    const end = { ...after(answered ?? record, completed), result: '"done"', isError: false, updatedAt: someTime };
+    expect(await store().get(record)).toStrictEqual(end);
+  });
+
+  describe('an outcome that counts no more is not written: the execution ends superseded', () => {
+    test('the task was cancelled (rows 14, 15)', async () => {
+      const record = await created();
+      const meanwhile = () => store().apply(record, cancel(now));
+      expect(await run(record, returned('1'), meanwhile)).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(after(record, cancel(now)));
+    });
+
+    test('another round has begun', async () => {
+      const record = await created({ round: 2 });
+      expect(await run({ ...record, round: 1 }, returned('1'))).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(record);
+    });
+
+    test('it was written already, and the answer lost (row 12)', async () => {
+      const record = await created();
+      expect(await run(record, returned('1'))).toMatchObject(finished);
+      const written = await store().get(record);
+      expect(await run(record, returned('2'))).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(written);
+    });
+
+    test('its deadline and the grace have passed: readers were told that it failed', async () => {
+      const record = await created({ deadlineAt: Date.now() - 31_000 });
+      expect(await run(record, returned('1'))).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(record);
+      const late = await created({ deadlineAt: Date.now() - 20_000 });
+      expect(await run(late, returned('1'))).toMatchObject(finished);
+    });
+
+    test('the record is gone: none is made of its outcome (row 18)', async () => {
+      const record = newTask();
+      expect(await run(record, returned('1'))).toMatchObject(superseded);
+      expect(await store().get(record)).toBeUndefined();
+    });
+  });
+
+  test('of the outcome and 20 cancels at the same time one wins', async () => {
+    const record = await created();
+    const cancels: Promise<TaskRecord | undefined>[] = [];
+    const meanwhile = async () => {
+      cancels.push(...Array.from({ length: 20 }, (_, i) => store().apply(record, cancel(now + i))));
+    };
+    const { states } = await run(record, returned('1'), meanwhile);
+    const won = (await Promise.all(cancels)).filter((left) => left !== undefined);
+    expect(won).toHaveLength(states.includes('Superseded') ? 1 : 0);
+    expect((await store().get(record))?.status).toBe(states.includes('Superseded') ? 'cancelled' : 'completed');
+  });
+
+  test('a record that would be over 400 KB fails the execution by name; the reconciler settles it (rows 10, 11, 13)', async () => {
+    const record = await created({ memory: 'x'.repeat(300_000), memoryRound: 1 });
+    const long = JSON.stringify({ inputRequests: { a: question }, requestState: 'x'.repeat(150_000) });
+    expect(await run(record, returned(long), undefined, 200)).toMatchObject({
+      ...{ status: 'FAILED', error: 'DynamoDB.AmazonDynamoDBException', cause: expect.stringMatching(/size/i) },
+    });
+    expect(await store().get(record)).toEqual(record);
+  });
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { answersContract } from './answers.ts';
+import { besideContract } from './beside.ts';
+import { changesContract } from './changes.ts';
+import { finishContract } from './finish.ts';
+import { racesContract } from './races.ts';
+import { readsContract } from './reads.ts';
+import type { Referee } from './referee.ts';
+import { tableContract } from './table.ts';
+import { valuesContract } from './values.ts';
+
+const parts = {
+  'changes of a task': changesContract,
+  'answers of a task': answersContract,
+  'reading tasks': readsContract,
+  races: racesContract,
+  'sizes and values': valuesContract,
+  'the table': tableContract,
+  'what lies beside the tasks': besideContract,
+  'what the tool workflow writes': finishContract,
+};
+
+/** What the store promises, held against the DynamoDB that `open` gives. */
+export function storeContract(open: () => Promise<Referee>): void {
+  let opened: Referee | undefined;
+  beforeAll(async () => {
+    opened = await open();
+  });
+  afterAll(() => opened?.stop());
+  const referee = (): Referee => {
+    if (opened === undefined) throw new Error('The engine is not up yet');
+    return opened;
+  };
+  for (const [name, part] of Object.entries(parts)) describe(name, () => part(referee));
+}

@@ -1,0 +1,129 @@
+import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { type Cursor, dueIndex } from '../../functions/tasks/due-index.ts';
+import type { TaskKey, TaskRecord } from '../../functions/tasks/record.ts';
+import { answer, askFirst, cancel, confirmStart, createRefused, fail } from '../../functions/tasks/transitions.ts';
+import type { Referee } from './referee.ts';
+import { newOwner, newTask, now, taskIn } from './tasks.ts';
+
+export function tableContract(referee: () => Referee): void {
+  const store = () => referee().store;
+  const keyOf = ({ owner, taskId }: TaskKey): TaskKey => ({ owner, taskId });
+
+  test('keys, index and time to live are those of the template', async () => {
+    const { db, table: TableName } = referee();
+    const { Table } = await db.send(new DescribeTableCommand({ TableName }));
+    const keys = (schema: { AttributeName?: string | undefined }[] = []) => schema.map((key) => key.AttributeName);
+    expect(keys(Table?.KeySchema)).toEqual(['owner', 'taskId']);
+    expect(Table?.GlobalSecondaryIndexes).toMatchObject([
+      { IndexName: 'due', Projection: { ProjectionType: 'KEYS_ONLY' } },
+    ]);
+    expect(keys(Table?.GlobalSecondaryIndexes?.[0]?.KeySchema)).toEqual(['due', 'dueAt']);
+    const { TimeToLiveDescription } = await db.send(new DescribeTimeToLiveCommand({ TableName }));
+    expect(TimeToLiveDescription).toMatchObject({ AttributeName: 'expiresAt' });
+    expect(TimeToLiveDescription?.TimeToLiveStatus).toMatch(/^ENABL(ED|ING)$/);
+  });
+
+  test('a record expires in whole seconds, after its ttl and within five years', async () => {
+    const record = newTask();
+    await store().create(record);
+    const { expiresAt = 0 } = (await store().get(record)) ?? {};
+    expect(Number.isInteger(expiresAt)).toBe(true);
+    expect(expiresAt * 1_000).toBeGreaterThan(record.createdAt + record.ttl);
+    expect(expiresAt * 1_000).toBeLessThan(now + 5 * 365 * 86_400_000);
+  });
+
+  describe('the index of what is due', () => {
+    /** A shard of the test's own, beyond those that tasks get. */
+    let shards = 100;
+    const inShard = (shard: number, more: Partial<TaskRecord> = {}) => newTask({ due: String(shard), ...more });
+    const duePage = (shard: number, until: number, pageSize = 100, after?: Cursor) =>
+      dueIndex(referee().db, referee().table, pageSize).page(shard, until, after);
+    const due = async (shard: number, until = now + 86_400_000) => (await duePage(shard, until)).keys;
+    const listed = (shard: number, until: number) =>
+      expect.poll(() => due(shard, until), { interval: 20, timeout: 10_000 });
+
+    test('has a new task from its first look on', async () => {
+      const shard = shards++;
+      const record = inShard(shard);
+      await store().create(record);
+      await listed(shard, record.dueAt ?? 0).toMatchObject([keyOf(record)]);
+      await listed(shard, (record.dueAt ?? 0) - 1).toEqual([]);
+    });
+
+    test('keeps nothing but keys, and only of tasks that have both of them', async () => {
+      const { db, table: TableName } = referee();
+      const shard = shards++;
+      const record = inShard(shard, taskIn('working'));
+      const { dueAt: _, ...sparse } = inShard(shard);
+      await Promise.all([store().create({ ...record, due: String(shard) }), store().create(sparse)]);
+      await store().updateSession(newOwner(), (notes) => notes, 1);
+      await listed(shard, now + 86_400_000).toHaveLength(1);
+      const { Items } = await db.send(
+        new QueryCommand({
+          TableName,
+          IndexName: 'due',
+          KeyConditionExpression: '#due = :due',
+          ExpressionAttributeNames: { '#due': 'due' },
+          ExpressionAttributeValues: { ':due': String(shard) },
+        }),
+      );
+      expect(Items).toEqual([{ ...keyOf(record), due: String(shard), dueAt: record.dueAt }]);
+    });
+
+    test.each([
+      ['cancelled', () => cancel(now)],
+      ['failed', () => fail({ code: -32603, message: 'm' }, now)],
+    ])('loses a task that was %s', async (_how, change) => {
+      const shard = shards++;
+      const record = inShard(shard);
+      await store().create(record);
+      await listed(shard, now + 86_400_000).toHaveLength(1);
+      await store().apply(record, change());
+      await listed(shard, now + 86_400_000).toEqual([]);
+    });
+
+    test('never had one that was refused', async () => {
+      const shard = shards++;
+      await store().create(createRefused(inShard(shard), '{}'));
+      const other = inShard(shard);
+      await store().create(other);
+      await listed(shard, now + 86_400_000).toMatchObject([keyOf(other)]);
+    });
+
+    test('follows a task from look to look', async () => {
+      const shard = shards++;
+      const record = inShard(shard);
+      await store().create(record);
+      const confirmed = await store().apply(record, confirmStart(record));
+      await listed(shard, (confirmed?.dueAt ?? 0) - 1).toEqual([]);
+      const asking = (await store().apply(record, askFirst(record, '{}', '{}', now))) ?? record;
+      await listed(shard, asking.dueAt ?? 0).toHaveLength(1);
+      const answered = await store().apply(record, answer(asking, ['r1.a'], { 'r1.a': '1' }, now));
+      await listed(shard, answered?.dueAt ?? 0).toHaveLength(1);
+      expect(answered?.dueAt).toBeLessThan(asking.dueAt ?? 0);
+    });
+
+    test('pages: the longest due first, all of them, none twice', async () => {
+      const shard = shards++;
+      const records = Array.from({ length: 7 }, (_, i) => inShard(shard, { dueAt: now + ((i * 3) % 7) }));
+      // Two of the same moment, on both sides of a page's end or not.
+      records.push(inShard(shard, { dueAt: now + 2 }));
+      await Promise.all(records.map((record) => store().create(record)));
+      await listed(shard, now + 86_400_000).toHaveLength(records.length);
+      const seen: TaskKey[] = [];
+      let after: Cursor | undefined;
+      for (let pages = 0; pages < 9; pages++) {
+        const page = await duePage(shard, now + 5, 2, after);
+        seen.push(...page.keys.map(keyOf));
+        after = page.next;
+        if (after === undefined) break;
+      }
+      const expected = records.filter(({ dueAt = 0 }) => dueAt <= now + 5);
+      const dueAtOf = ({ taskId }: TaskKey) => records.find((record) => record.taskId === taskId)?.dueAt ?? 0;
+      expect(seen.map(dueAtOf)).toEqual(expected.map(({ dueAt = 0 }) => dueAt).toSorted((a, b) => a - b));
+      expect(new Set(seen)).toEqual(new Set(expected.map(keyOf)));
+    });
+  });
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { TaskRecord } from '../../functions/tasks/record.ts';
+import { progress, remember } from '../../functions/tasks/transitions.ts';
+import { engine, type Referee } from './referee.ts';
+import { AWKWARD, newTask, now } from './tasks.ts';
+
+const KB = 1_024;
+const tooLarge = { name: 'ValidationException', message: expect.stringMatching(/size.*exceeded/i) };
+
+export function valuesContract(referee: () => Referee): void {
+  const store = () => referee().store;
+
+  test('text comes back as it was: digits beyond 2^53, escapes, every script, nothing at all', async () => {
+    const texts = [
+      '{"id":9007199254740993,"pi":3.14159265358979323846,"big":1E400}',
+      '',
+      '\u0000\u001f',
+      '\ufeff',
+      ...AWKWARD,
+    ];
+    for (const text of texts) {
+      const record = newTask({ status: 'completed', result: text, statusMessage: text, error: text });
+      await store().create(record);
+      expect(await store().get(record)).toStrictEqual(record);
+    }
+  });
+
+  test.each([0, -1, 0.1, 1 / 3, 1e-7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
+    'the number %d comes back as it was',
+    async (number) => {
+      const record = newTask({ progress: number });
+      await store().create(record);
+      expect((await store().get(record))?.progress).toBe(number);
+      const change = progress(1, { message: 'm', progress: number, total: number }, now);
+      expect(await store().apply(record, change)).toMatchObject({ progress: number, progressTotal: number });
+    },
+  );
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1e300])(
+    'the number %d is refused, not changed',
+    async (number) => {
+      const record = newTask();
+      await store().create(record);
+      const change = progress(1, { message: 'm', progress: number }, now);
+      await expect(store().applyBlind(record, change)).rejects.toThrow();
+      expect(await store().get(record)).toEqual(record);
+    },
+  );
+
+  test('an item over 400 KB is an error and no lost condition: nothing is created or changed', async () => {
+    const record = newTask();
+    const huge: TaskRecord = { ...record, result: 'x'.repeat(400 * KB) };
+    await expect(store().create(huge)).rejects.toMatchObject(tooLarge);
+    expect(await store().get(record)).toBeUndefined();
+
+    const half: TaskRecord = { ...record, arguments: 'x'.repeat(200 * KB) };
+    await store().create(half);
+    const change = remember(1, 'x'.repeat(200 * KB));
+    await expect(store().apply(record, change)).rejects.toMatchObject(tooLarge);
+    await expect(store().applyBlind(record, change)).rejects.toMatchObject(tooLarge);
+    expect(await store().get(record)).toEqual(half);
+  });
+
+  test('an item just below 400 KB is fine', async () => {
+    const record = newTask({ arguments: 'x'.repeat(200 * KB) });
+    await store().create(record);
+    const memory = 'x'.repeat(199 * KB);
+    expect(await store().apply(record, remember(1, memory))).toEqual({ ...record, memory, memoryRound: 1 });
+  });
+
+  test.runIf(engine !== 'dynalite')('characters count as their bytes (dynalite counts characters)', async () => {
+    const record = newTask({ arguments: 'é'.repeat(100 * KB) });
+    await store().create(record);
+    await expect(store().apply(record, remember(1, 'é'.repeat(100 * KB)))).rejects.toMatchObject(tooLarge);
+    expect(await store().get(record)).toEqual(record);
+  });
+}
