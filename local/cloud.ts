@@ -145,7 +145,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
       events.statusChanged(change);
-      onStatusChange?.(change);
+      return onStatusChange?.(change);
     },
   });
   atStop(stepFunctions.stop);
