@@ -1,22 +1,13 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dueIndex } from '../../functions/tasks/due-index.ts';
-import { executionName } from '../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
 import { after, answer, type Change, cancel, progress, remember } from '../../functions/tasks/transitions.ts';
-import { roundInput } from '../../functions/tasks/workflow.ts';
-import { createCallLog } from '../../local/call-log.ts';
-import { createIntegrations } from '../../local/integrations.ts';
-import type { InvokeResult } from '../../local/lambda/index.ts';
-import { createStepFunctions } from '../../local/step-functions/index.ts';
-import { type Referee, region } from './referee.ts';
+import { AwsError } from '../../local/aws-error.ts';
+import { StatesError } from '../../local/step-functions/index.ts';
+import type { Referee } from './referee.ts';
+import { args, returned, runsOn, thrown } from './runs.ts';
 import { AWKWARD, newTask, now, question } from './tasks.ts';
 
-const args = '{"n":9007199254740993}';
-const returned = (payload: string): InvokeResult => ({ statusCode: 200, payload, executedVersion: '$LATEST' });
-const thrown = (errorType: string): InvokeResult => ({
-  ...returned(JSON.stringify({ errorType, errorMessage: 'secret' })),
-  functionError: 'Unhandled',
-});
 const asking = JSON.stringify({ inputRequests: { a: question }, requestState: { n: 1 } });
 
 /** What the workflow removes when it completes a task, and when it fails one: the same as `transitions.ts`. */
@@ -27,36 +18,7 @@ const completed: Change = { from: ['working'], set: { status: 'completed' }, rem
 export function finishContract(referee: () => Referee): void {
   const store = () => referee().store;
 
-  /** Runs the round of this record; `meanwhile` is what happens while the tool works. */
-  async function run(
-    record: TaskRecord,
-    result: InvokeResult,
-    meanwhile = async (): Promise<unknown> => undefined,
-    timeScale = 1,
-  ) {
-    const { endpoint, machines } = referee();
-    const machine = machines.find(({ name }) => name.includes('echo')) ?? machines[0];
-    if (machine === undefined) throw new Error('the stack has no tool workflow');
-    const invoke = async () => {
-      await meanwhile();
-      return result;
-    };
-    const engine = createStepFunctions([machine], {
-      timeScale,
-      integrations: createIntegrations({
-        ...{ lambda: { invoke }, endpoint, region, calls: createCallLog(0), now: Date.now },
-        callerOf: () => 'local',
-        closed: async () => undefined,
-      }),
-    });
-    onTestFinished(() => engine.stop());
-    const name = executionName(record.taskId, record.round);
-    await engine.operations.StartExecution?.({ stateMachineArn: machine.arn, name, input: roundInput(record, args) });
-    const { arn = '', states = [] } = engine.executions()[0] ?? {};
-    await engine.closed(arn);
-    const described = (await engine.operations.DescribeExecution?.({ executionArn: arn })) as { status: string };
-    return { ...described, states: engine.executions()[0]?.states ?? states };
-  }
+  const { run, runMachine } = runsOn(referee);
   const created = async (more: Partial<TaskRecord> = {}) => {
     const record = newTask(more);
     await store().create(record);
@@ -65,6 +27,11 @@ export function finishContract(referee: () => Referee): void {
   const finished = { status: 'SUCCEEDED', states: ['Run', 'Finish'] };
   const superseded = { status: 'SUCCEEDED', states: ['Run', 'Finish', 'Superseded'] };
   const someTime = expect.any(Number);
+  const failedFor = (record: TaskRecord, reason: string): unknown => {
+    const error = JSON.stringify({ code: -32603, message: 'The tool failed', data: { reason } });
+    const set = { status: 'failed', updatedAt: now, statusMessage: 'The tool failed', error } as const;
+    return { ...after(record, { from: ['working'], set, remove: ended }), updatedAt: someTime };
+  };
 
   test.each([
     ['{"id":9007199254740993,"pi":3.14159265358979323846}', false],
@@ -101,17 +68,25 @@ export function finishContract(referee: () => Referee): void {
     await expect.poll(due, { interval: 20, timeout: 10_000 }).toMatchObject({ keys: [] });
   });
 
-  test('an error fails the task, with its reason and nothing else (A-15)', async () => {
+  test.each([
+    ['FunctionError', () => thrown('TypeError'), 'TypeError'],
+    ['a Catch', () => new AwsError('ResourceNotFoundException', 'secret'), 'Lambda.ResourceNotFoundException'],
+  ])('an error fails the task, with its reason and nothing else (A-15): %s', async (_what, result, reason) => {
     const record = await created();
-    expect(await run(record, thrown('TypeError'))).toMatchObject(finished);
-    const { error, ...rest } = (await store().get(record)) ?? record;
-    const failed = { status: 'failed', updatedAt: someTime, statusMessage: 'The tool failed' } as const;
-    expect(rest).toStrictEqual(after(record, { from: ['working'], set: failed, remove: ended }));
-    expect(JSON.parse(error ?? '')).toEqual({
-      code: -32603,
-      message: 'The tool failed',
-      data: { reason: 'TypeError' },
-    });
+    expect(await run(record, result())).toMatchObject(finished);
+    expect(await store().get(record)).toStrictEqual(failedFor(record, reason));
+  });
+
+  test('what an execution of a state machine came to is written by the same changes', async () => {
+    const [good, bad] = [await created(), await created()];
+    const Output = '{"id":9007199254740993}';
+    expect(await runMachine(good, { Status: 'SUCCEEDED', Output })).toMatchObject(finished);
+    const expected = { ...after(good, completed), result: Output, isError: false, updatedAt: someTime };
+    expect(await store().get(good)).toStrictEqual(expected);
+
+    const failure = new StatesError('States.TaskFailed', '{"Cause":"secret","Error":"OutOfStock"}');
+    expect(await runMachine(bad, failure)).toMatchObject(finished);
+    expect(await store().get(bad)).toStrictEqual(failedFor(bad, 'OutOfStock'));
   });
 
   test('questions end the round; the answer starts the next, and its result completes the task', async () => {
