@@ -1,4 +1,5 @@
 export { type AnonymousAuth, type Auth, anonymous } from './auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
+export type { Reconciler } from './reconciler.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool.ts';
 export { ToolFunction } from './tool-function.ts';

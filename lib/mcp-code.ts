@@ -7,14 +7,14 @@ import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
 import { type BuildOptions, buildSync } from 'esbuild';
-import type { Manifest } from '../functions/mcp/manifest.ts';
+import type { Manifest, ToolEntry } from '../functions/mcp/manifest.ts';
 import { validatorsCode } from './validators.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * How the endpoint is bundled (design section 12): CommonJS and no dynamic import, since an ESM `import 'node:http'`
- * loads undici, some 30 ms of every cold start.
+ * How the functions of the server itself are bundled (design section 12): CommonJS and no dynamic import, since an ESM
+ * `import 'node:http'` loads undici, some 30 ms of every cold start.
  */
 const bundleOptions = {
   bundle: true,
@@ -30,23 +30,25 @@ const bundleOptions = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
+/** Makes a folder of code, and hands it over while it exists. */
+export type Bundle = <T>(use: (folder: string) => T) => T;
+
 /**
- * The endpoint's code: known only once every tool is registered, while the function is there from the start. So
- * the function refers to an asset that is made when the app is synthesized.
+ * The code of a function of the server itself: known only once every tool is registered, while the function is there
+ * from the start. So the function refers to an asset that is made when the app is synthesized.
  */
 export class McpCode extends Code {
   readonly isInline = false;
-  readonly #manifest: () => Manifest;
+  readonly #bundle: Bundle;
   #asset: Asset | undefined;
 
-  constructor(manifest: () => Manifest) {
+  constructor(bundle: Bundle) {
     super();
-    this.#manifest = manifest;
+    this.#bundle = bundle;
   }
 
   override bind(scope: Construct): CodeConfig {
-    const asset = () =>
-      (this.#asset ??= bundleEndpoint(this.#manifest(), (path) => new Asset(scope, 'McpCode', { path })));
+    const asset = () => (this.#asset ??= this.#bundle((path) => new Asset(scope, 'McpCode', { path })));
     Aspects.of(scope).add({ visit: (node: IConstruct) => void (node === scope && asset()) });
     return {
       s3Location: {
@@ -57,20 +59,35 @@ export class McpCode extends Code {
   }
 }
 
-/** Bundles endpoint, manifest and validators into one `index.js`; `use` gets the folder while it exists. */
+/** Endpoint, manifest and validators in one `index.js`. */
 export function bundleEndpoint<T>(manifest: Manifest, use: (folder: string) => T): T {
+  const entry = `
+    import { createHandler } from './functions/mcp/index.ts';
+    import manifest from 'parts/manifest.json';
+    import * as validators from 'parts/validators.cjs';
+    export const handler = createHandler(manifest, validators);`;
+  const parts = { 'manifest.json': JSON.stringify(manifest), 'validators.cjs': validatorsCode(manifest.tools) };
+  return bundle(entry, parts, use);
+}
+
+/** The reconciler, and which tool workflow is whose, in one `index.js`. */
+export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
+  const entry = `
+    import { createHandler } from './functions/reconciler/index.ts';
+    import machines from 'parts/machines.json';
+    export const handler = createHandler(machines);`;
+  const machines = tools.flatMap(({ name, machine }) => (machine === undefined ? [] : [[name, machine] as const]));
+  return bundle(entry, { 'machines.json': JSON.stringify(Object.fromEntries(machines)) }, use);
+}
+
+/** `parts`: the texts of files made for this bundle, that its entry imports from `parts`. */
+function bundle<T>(entry: string, parts: Readonly<Record<string, string>>, use: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {
-    const parts = join(folder, 'parts');
     const out = join(folder, 'out');
-    const entry = `
-      import { createHandler } from './functions/mcp/index.ts';
-      import manifest from '${parts}.json';
-      import * as validators from '${parts}.cjs';
-      export const handler = createHandler(manifest, validators);`;
-    writeFileSync(`${parts}.json`, JSON.stringify(manifest));
-    writeFileSync(`${parts}.cjs`, validatorsCode(manifest.tools));
-    buildSync({ ...bundleOptions, stdin: { contents: entry, resolveDir: ROOT }, outfile: join(out, 'index.js') });
+    for (const [name, text] of Object.entries(parts)) writeFileSync(join(folder, name), text);
+    const options = { ...bundleOptions, alias: { ...bundleOptions.alias, parts: folder } };
+    buildSync({ ...options, stdin: { contents: entry, resolveDir: ROOT }, outfile: join(out, 'index.js') });
     return use(out);
   } finally {
     rmSync(folder, { recursive: true });

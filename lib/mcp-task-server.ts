@@ -1,5 +1,6 @@
 import { Annotations, CfnOutput, Duration, Lazy, Names, RemovalPolicy } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type IFunction, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
@@ -10,7 +11,8 @@ import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import { mcpApi } from './mcp-api.ts';
-import { McpCode } from './mcp-code.ts';
+import { bundleEndpoint, bundleReconciler, McpCode } from './mcp-code.ts';
+import { Reconciler } from './reconciler.ts';
 import { resultBucket } from './result-bucket.ts';
 import { type McpTaskServerProps, type ServerSettings, serverSettings } from './server-props.ts';
 import { taskTable } from './task-table.ts';
@@ -43,6 +45,10 @@ export class McpTaskServer extends Construct {
   readonly api: RestApi;
   /** The endpoint function. */
   readonly endpoint: LambdaFunction;
+  /** Settles tasks that a crash left behind. */
+  readonly reconciler: Reconciler;
+  /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
+  readonly alarms: readonly Alarm[];
   /** By tool name. */
   readonly workflows: ReadonlyMap<string, ToolWorkflow>;
   readonly #settings: ServerSettings;
@@ -79,7 +85,7 @@ export class McpTaskServer extends Construct {
       timeout,
       tracing: Tracing.ACTIVE,
       handler: 'index.handler',
-      code: new McpCode(() => ({ ...this.#settings, tools: this.#tools })),
+      code: new McpCode((use) => bundleEndpoint({ ...this.#settings, tools: this.#tools }, use)),
       logGroup,
       role: new Role(this, 'EndpointRole', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: {
@@ -103,6 +109,12 @@ export class McpTaskServer extends Construct {
     this.#allow(['states:StartExecution'], machines);
     this.#allow(['states:StopExecution'], `${machines.replace(':stateMachine:', ':execution:')}:*`);
     this.api = mcpApi(this, this.endpoint, timeout);
+    this.reconciler = new Reconciler(this, 'Reconciler', {
+      table: this.table,
+      machinePrefix: this.#machinePrefix,
+      code: new McpCode((use) => bundleReconciler(this.#tools, use)),
+    });
+    this.alarms = this.reconciler.alarms;
     new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: this.api.urlForPath('/mcp') });
   }
 

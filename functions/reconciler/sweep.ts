@@ -63,8 +63,9 @@ export async function sweep(until: number, world: SweepWorld): Promise<Report> {
   for (let key = toLook.shift(); key !== undefined; key = toLook.shift()) {
     const next = world.now() + 1_000 / LOOKS_PER_SECOND;
     const error = await settle(key, true);
-    if (next >= until || error === 'ThrottlingException') break;
-    await world.sleep(Math.max(0, next - world.now()));
+    const pause = Math.max(0, next - world.now());
+    if (world.now() + pause >= until || error === 'ThrottlingException') break;
+    await world.sleep(pause);
   }
   report.left += toLook.length;
   return report;

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bundleEndpoint } from '../../lib/mcp-code.ts';
+import type { ToolEntry } from '../../functions/mcp/manifest.ts';
+import { bundleEndpoint, bundleReconciler } from '../../lib/mcp-code.ts';
 
 const manifest = {
   serverInfo: { name: 's', version: '1' },
@@ -29,6 +30,17 @@ test('the endpoint is one CommonJS file under 450 KB whose loading does not load
   bundleEndpoint(manifest, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js']);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(450_000);
+    const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
+  });
+});
+
+test('the reconciler is one CommonJS file under 400 KB that knows the workflows of task-capable tools only', () => {
+  const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
+  bundleReconciler(tools, (folder) => {
+    expect(readdirSync(folder)).toEqual(['index.js']);
+    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(400_000);
+    expect(readFileSync(join(folder, 'index.js'), 'utf8')).toMatch(/\{"long\.one":"long-one-1"\}/);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });

@@ -40,6 +40,7 @@ describe('the template', () => {
     const functions = Object.values(synthesized.findResources('AWS::Lambda::Function'));
     expect(functions.map(({ Properties }) => Properties.Description)).toEqual([
       expect.stringContaining('MCP endpoint'),
+      expect.stringContaining('Settles MCP tasks'),
     ]);
     const workflows = Object.values(synthesized.findResources('AWS::StepFunctions::StateMachine'))
       .map(({ Properties }) => Properties)

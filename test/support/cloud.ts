@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 
-/** An embedded cloud of the test app for one test file; `brief`: with windows and holds of one second. */
+/**
+ * An embedded cloud of the test app for one test file; `brief`: with windows and holds of one second. Its schedules run
+ * only when a test fires them: what a test counts is then its own.
+ */
 export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Partial<CloudOptions> = {}): () => Cloud {
   let cloud: Cloud | undefined;
   beforeAll(async () => {
-    cloud = await startCloud({ assembly: inject(variant), recordCalls: true, onLog: () => {}, ...options });
+    const quiet = { recordCalls: true, schedules: false, onLog: () => {} };
+    cloud = await startCloud({ assembly: inject(variant), ...quiet, ...options });
   });
   afterAll(() => cloud?.stop());
   return () => {

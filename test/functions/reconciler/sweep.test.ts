@@ -14,12 +14,10 @@ const failed = (records: ReadonlyMap<string, TaskRecord>) =>
 
 /** An index that hands out pages of `size`. */
 function paged({ world }: { world: SweepWorld }, size: number): SweepWorld {
-  const read: number[] = [];
   return {
     ...world,
     index: {
       async page(shard, until, after) {
-        read.push(shard);
         const { keys } = await world.index.page(shard, until);
         const from = keys.findIndex(({ taskId }) => taskId > String(after?.taskId ?? ''));
         const sorted = keys.map(({ owner, taskId }) => ({ owner, taskId }));
@@ -148,7 +146,21 @@ describe('the bounds of a sweep', () => {
     expect(failed(fake.records)).toBe(0);
   });
 
-  test('with every call as slow as can be, it begins nothing after its half time, and looks at nothing after its end', async () => {
+  test('with slow looks, it begins none after its end', async () => {
+    const fake = fakeWorld(many(100));
+    const started = fake.clock.now;
+    const begun: number[] = [];
+    const describe: SweepWorld['describe'] = async () => {
+      begun.push(fake.clock.now - started);
+      fake.clock.now += 1_000;
+      return { status: 'RUNNING' };
+    };
+    const report = await sweep(started + 5_500, { ...fake.world, describe });
+    expect(begun).toEqual([0, 1_000, 2_000, 3_000, 4_000, 5_000]);
+    expect(report).toMatchObject({ due: 6, left: 94 });
+  });
+
+  test('with slow reads, it begins none after its half time, and reads no further page', async () => {
     const fake = fakeWorld(many(100, { deadlineAt: T0 }));
     const { get } = fake.world.store;
     const begun: number[] = [];
@@ -161,9 +173,16 @@ describe('the bounds of a sweep', () => {
         return get(key);
       },
     };
-    const report = await sweep(started + 50_000, { ...fake.world, store });
+    const read: number[] = [];
+    const { index } = paged(fake, 5);
+    const page: SweepWorld['index']['page'] = (shard, until, from) => {
+      read.push(shard);
+      return index.page(shard, until, from);
+    };
+    const report = await sweep(started + 50_000, { ...fake.world, store, index: { page } });
+    expect(read).toHaveLength(16);
     expect(Math.max(...begun)).toBeLessThan(started + 25_000);
-    expect(report.left).toBe(100 - begun.length);
+    expect(report.left).toBeGreaterThan(0);
     expect(report.due).toBe(begun.length);
   });
 });

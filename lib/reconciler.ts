@@ -1,0 +1,142 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { machineArn } from './tool-workflow.ts';
+
+export interface ReconcilerProps {
+  readonly table: TableV2;
+  /** What the name of every tool workflow of this server begins with. */
+  readonly machinePrefix: string;
+  readonly code: Code;
+}
+
+/**
+ * Puts right what a crash left behind (design section 9): at once when a run ends in a way that no workflow can catch,
+ * and once a minute for what has no event, or one that was lost: they are best effort.
+ */
+export class Reconciler extends Construct {
+  readonly function: LambdaFunction;
+  /** Events that could not be dealt with in a day. */
+  readonly deadLetters: Queue;
+  /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
+  readonly alarms: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, { table, machinePrefix, code }: ReconcilerProps) {
+    super(scope, id);
+    const serverName = machinePrefix.replace(/-$/, '');
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // No reserved concurrency, which an account with a small quota could not give: two at once do no harm, and more
+    // than a few there never are.
+    this.function = new LambdaFunction(this, 'Function', {
+      description: 'Settles MCP tasks that a crash left behind',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 512,
+      timeout: Duration.minutes(1),
+      handler: 'index.handler',
+      code,
+      logGroup,
+      role: new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
+      environment: {
+        TASKS_TABLE: table.tableName,
+        MACHINE_ARN_PREFIX: machineArn(this, machinePrefix),
+        SERVER_NAME: serverName,
+      },
+      // EventBridge has done its part once Lambda has the event: from there on these count.
+      maxEventAge: Duration.hours(6),
+      retryAttempts: 2,
+      onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
+    });
+    const machines = machineArn(this, `${machinePrefix}*`);
+    this.#allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn);
+    this.#allow(['dynamodb:Query'], `${table.tableArn}/index/due`);
+    this.#allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
+    this.#allow(
+      ['states:DescribeExecution', 'states:StopExecution'],
+      `${machines.replace(':stateMachine:', ':execution:')}:*`,
+    );
+    this.#allow(['states:StartExecution'], machines);
+    this.#allow(['sqs:SendMessage'], this.deadLetters.queueArn);
+    this.#trigger(machinePrefix);
+    this.alarms = [this.#heartbeat(serverName), this.#letters()];
+  }
+
+  #trigger(machinePrefix: string): void {
+    new Rule(this, 'RunEnded', {
+      description: 'A run ended in a way that its workflow could not catch',
+      eventPattern: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: {
+          status: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+          stateMachineArn: Match.prefix(machineArn(this, machinePrefix)),
+        },
+      },
+      targets: [
+        new LambdaTarget(this.function, {
+          deadLetterQueue: this.deadLetters,
+          maxEventAge: Duration.hours(24),
+          retryAttempts: 185,
+        }),
+      ],
+    });
+    // A tick that could not be delivered is not worth another try: the next one is a minute away.
+    new Rule(this, 'Sweep', {
+      description: 'Looks for tasks that are overdue, or were never started',
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaTarget(this.function, { maxEventAge: Duration.minutes(1), retryAttempts: 0 })],
+    });
+  }
+
+  #heartbeat(Server: string): Alarm {
+    const period = Duration.minutes(1);
+    return new Alarm(this, 'NoSweep', {
+      alarmDescription: 'No sweep has come to its end for five minutes: crashed tasks stay as they are',
+      metric: new Metric({
+        // As in functions/reconciler/metrics.ts.
+        namespace: 'McpTaskServer',
+        metricName: 'Sweep',
+        dimensionsMap: { Server },
+        statistic: 'Sum',
+        period,
+      }),
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: 5,
+      treatMissingData: TreatMissingData.BREACHING,
+    });
+  }
+
+  #letters(): Alarm {
+    return new Alarm(this, 'DeadLettersWaiting', {
+      alarmDescription: 'Ends of runs that could not be dealt with wait in the dead letter queue',
+      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
+        statistic: 'Maximum',
+        period: Duration.minutes(5),
+      }),
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+  }
+
+  #allow(actions: string[], resource: string): void {
+    this.function.addToRolePolicy(new PolicyStatement({ actions, resources: [resource] }));
+  }
+}
