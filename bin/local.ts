@@ -52,7 +52,10 @@ async function run({ port, app, data, assembly }: Flags, signal: AbortSignal): P
     assembly: dir,
     port,
     ...(data === undefined ? {} : { dataDir: data }),
-    onLog: (source, line) => process.stderr.write(`${source}: ${line}\n`),
+    onLog(source, line) {
+      // What CloudWatch would make metrics of, every minute.
+      if (!line.startsWith('{"_aws":')) process.stderr.write(`${source}: ${line}\n`);
+    },
   });
 }
 
