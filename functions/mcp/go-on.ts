@@ -3,6 +3,7 @@ import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { asOf, confirmStart } from '../tasks/transitions.ts';
 import { restart } from '../tasks/workflow.ts';
+import { stopWork } from './cancel.ts';
 import type { Server } from './server.ts';
 
 /** Starts the round that the last answer began; as often as anybody likes, it is started once. */
@@ -22,8 +23,9 @@ export async function goOnIfLost(record: TaskRecord, server: Server): Promise<vo
   if (round === 1 || dueAt === started.set.dueAt || now - updatedAt < limits.restartAfter) return;
   if (asOf(record, now)?.status !== 'working') return;
   try {
-    if (await restart(record, machineOf(record, server), server.workflow))
-      await server.store.applyBlind(record, started);
+    if (!(await restart(record, machineOf(record, server), server.workflow))) return;
+    // Lost, perhaps to a cancel that found no run to stop: there is one now.
+    if (!(await server.store.applyBlind(record, started))) await stopWork(record, server);
   } catch (error) {
     console.error(JSON.stringify({ event: 'restart_failed', tool, error: (error as Error).name }));
   }

@@ -47,9 +47,10 @@ async function act(record: TaskRecord, decision: Decision, { store, workflow, ma
   const machine = machines.get(record.tool);
   // Died here, the next sweep finds it running: a name is started once.
   if (decision.start) await restart(record, machine, workflow);
-  if (!(await store.applyBlind(record, decision.change))) return 'nothing';
-  if (decision.stop && machine !== undefined) await stop(record, machine, workflow);
-  return decision.kind;
+  const written = await store.applyBlind(record, decision.change);
+  // Lost, perhaps to a cancel that found no run to stop: there is one now. To stop one that has ended does no harm.
+  if ((written ? decision.stop : decision.start) && machine !== undefined) await stop(record, machine, workflow);
+  return written ? decision.kind : 'nothing';
 }
 
 /** Best effort: there may be no run, and one that goes on can change nothing any more. */

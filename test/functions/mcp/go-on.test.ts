@@ -116,6 +116,19 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     expect(records.get(key.taskId)?.dueAt).toBe(answered.dueAt);
   });
 
+  test('stops what it started if a cancel came in between, and found no run to stop (row 14)', async () => {
+    const stopped: number[] = [];
+    const fake = serverWith(answered, now, {
+      workflow: {
+        start: async () => void fake.records.set(key.taskId, { ...answered, status: 'cancelled' }),
+        stop: async ({ round }) => void stopped.push(round),
+      },
+    });
+    await fake.send('tasks/get');
+    expect(stopped).toEqual([2]);
+    expect(fake.records.get(key.taskId)?.status).toBe('cancelled');
+  });
+
   test('a cancel does not start what it is about to stop', async () => {
     const { send, inputs, records, did } = serverWith(answered, now);
     await send('tasks/cancel');

@@ -130,6 +130,20 @@ describe('whatever came in between', () => {
     expect(records.get('t')).toEqual(record(change));
   });
 
+  test('a cancel that found no run to stop: the run that was started after it is stopped (rows 14, 16)', async () => {
+    const { world, records, runs, did } = fakeWorld([answered()]);
+    const { describe } = world;
+    const cancelled = async (arn: string) => {
+      const run = await describe(arn);
+      records.set('t', answered({ status: 'cancelled' }));
+      return run;
+    };
+    expect(await reconcile(key, true, { ...world, describe: cancelled })).toBe('nothing');
+    expect(did).toEqual(['get', 'describe', 'start', 'write', 'stop']);
+    expect(runs.get(executionArn('t', 2))?.status).toBe('ABORTED');
+    expect(records.get('t')?.status).toBe('cancelled');
+  });
+
   test('two reconcilers at once do it once', async () => {
     for (const task of [record(), answered()]) {
       const { world, records, runs } = fakeWorld([task]);
