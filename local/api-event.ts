@@ -1,12 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { AuthorizerContext } from './api-authorizers.ts';
 import type { Api, Match } from './api-routes.ts';
 import { targetOf } from './loopback.ts';
+
+/** One request, and where it goes. */
+export interface Arrival {
+  readonly api: Api;
+  readonly match: Match;
+  readonly body: Buffer;
+  readonly requestId: string;
+  readonly at: number;
+  /** The access key that signed the request, where that is asked for. */
+  readonly accessKey?: string | undefined;
+}
 
 /** The event a proxy integration sends (payload version 1.0), as behind a custom domain with an empty base path. */
 export function proxyEvent(
   request: IncomingMessage,
-  { api, match, body, requestId, at }: { api: Api; match: Match; body: Buffer; requestId: string; at: number },
+  { api, match, body, requestId, at, accessKey }: Arrival,
 ): APIGatewayProxyEvent {
   const { path, query } = targetOf(request);
   const multiValueHeaders = headersOf(request);
@@ -22,7 +34,7 @@ export function proxyEvent(
     multiValueQueryStringParameters: multiValueQuery,
     pathParameters: pathParameters && { ...pathParameters },
     stageVariables: api.stageVariables && { ...api.stageVariables },
-    requestContext: requestContext(request, { api, path, resource: route.resource, requestId, at }),
+    requestContext: requestContext(request, { api, path, resource: route.resource, requestId, at, accessKey }),
     // No binary media types are configured, so that every body is text.
     body: body.length > 0 ? body.toString('utf8') : null,
     isBase64Encoded: false,
@@ -31,9 +43,9 @@ export function proxyEvent(
 
 function requestContext(
   request: IncomingMessage,
-  call: { api: Api; path: string; resource: string; requestId: string; at: number },
+  call: Omit<Arrival, 'match' | 'body'> & { path: string; resource: string },
 ): APIGatewayProxyEvent['requestContext'] {
-  const { api, path, resource, requestId, at } = call;
+  const { api, path, resource, requestId, at, accessKey } = call;
   const domainName = (request.headers.host ?? '').replace(/:\d+$/, '');
   return {
     accountId: api.account,
@@ -43,7 +55,7 @@ function requestContext(
     domainPrefix: domainName.split('.')[0] ?? '',
     extendedRequestId: requestId,
     httpMethod: request.method ?? 'GET',
-    identity: identityOf(request),
+    identity: { ...identityOf(request), ...(accessKey !== undefined && signerOf(accessKey, api)) },
     path,
     protocol: `HTTP/${request.httpVersion}`,
     requestId,
@@ -66,6 +78,18 @@ function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestCont
   const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
   const userAgent = request.headers['user-agent'] ?? null;
   return { ...nobody, ...noCognito, principalOrgId: null, sourceIp, user: null, userAgent, userArn: null };
+}
+
+/** The caller of a signed request: in this cloud every access key is a user of that name. */
+function signerOf(accessKey: string, { account }: Api) {
+  const userArn = `arn:aws:iam::${account}:user/${accessKey}`;
+  return { accessKey, accountId: account, caller: accessKey, user: accessKey, userArn };
+}
+
+/** The event as the integration gets it, once an authorizer has spoken. */
+export function withAuthorizer(event: APIGatewayProxyEvent, context: AuthorizerContext): APIGatewayProxyEvent {
+  const authorizer = { ...context, integrationLatency: 0 };
+  return { ...event, requestContext: { ...event.requestContext, authorizer } };
 }
 
 /** Names as the client sent them, and what the front door adds. */

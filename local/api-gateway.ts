@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
-import { proxyEvent } from './api-event.ts';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type AuthorizeOptions, createAuthorize } from './api-authorizers.ts';
+import { proxyEvent, withAuthorizer } from './api-event.ts';
 import { answerBuffered, answerStreaming, type Exchange } from './api-integration.ts';
 import { type Api, matchRoute } from './api-routes.ts';
 import { AwsError } from './aws-error.ts';
 import { ConnectionLost, type FaultBench } from './faults/index.ts';
-import { gatewayAnswer } from './gateway-responses.ts';
+import { gatewayAnswer, type Refusal } from './gateway-responses.ts';
 import type { Lambda } from './lambda/index.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from './loopback.ts';
 
@@ -23,8 +25,9 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** The REST front door, on 127.0.0.1. */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url: string; stop(): Promise<void> }> {
+  const authorize = createAuthorize(options satisfies AuthorizeOptions);
   const server = createServer((request, response) => {
-    serve(request, response, options).catch((error: unknown) => {
+    serve(request, response, { ...options, authorize }).catch((error: unknown) => {
       if (!isAbandoned(request)) options.onError(String(error));
       response.destroy();
     });
@@ -34,8 +37,12 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url
   return { url, stop: () => close(server) };
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, options: ApiGatewayOptions): Promise<void> {
-  const { api, lambda, bench, onError } = options;
+interface Serving extends ApiGatewayOptions {
+  readonly authorize: ReturnType<typeof createAuthorize>;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, options: Serving): Promise<void> {
+  const { api, lambda, bench, onError, authorize } = options;
   const requestId = randomUUID();
   const send = (status: number, headers: OutgoingHttpHeaders, body: string) => {
     const length = { 'content-length': Buffer.byteLength(body) };
@@ -45,20 +52,29 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   // Before anything else: a page of another site must not even learn which paths there are.
   if (!isForLoopback(request)) return send(403, { 'content-type': 'application/json' }, '{"message":"Forbidden"}');
 
-  const refuse: Exchange['refuse'] = (type, status, message, headers = {}) => {
-    const answer = gatewayAnswer(api?.responses ?? new Map(), { type, status, message, requestId });
+  const answerBy = (refusal: Omit<Refusal, 'requestId'>, headers: OutgoingHttpHeaders = {}) => {
+    const answer = gatewayAnswer(api?.responses ?? new Map(), { ...refusal, requestId });
     send(answer.status, { ...answer.headers, ...headers }, answer.body);
   };
+  const refuse: Exchange['refuse'] = (type, status, message, headers) => answerBy({ type, status, message }, headers);
   const match = api && matchRoute(api.routes, request.method ?? 'GET', targetOf(request).path);
-  if (!match) {
-    const type = { 'x-amzn-errortype': 'MissingAuthenticationTokenException' };
-    return refuse('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token', type);
-  }
+  if (!match) return refuseUnknown(refuse);
   const body = await readBody(request, MAX_BODY_BYTES);
   if (!body) return refuse('REQUEST_TOO_LARGE', 413, 'Request Too Long');
 
-  const payload = JSON.stringify(proxyEvent(request, { api, match, body, requestId, at: options.now() }));
   const { route } = match;
+  const signed = route.authorization === 'AWS_IAM';
+  const accessKey = signed ? accessKeyOf(request) : undefined;
+  if (signed && accessKey === undefined) return refuseUnknown(refuse);
+  let event = proxyEvent(request, { api, match, body, requestId, at: options.now(), accessKey });
+  if (typeof route.authorization === 'object') {
+    const verdict = await authorize(route.authorization, event, methodArn(api, event));
+    if (!verdict.allowed) return answerBy(verdict);
+    event = withAuthorizer(event, verdict.context);
+  }
+  if (route.mock) return send(route.mock.status, route.mock.headers, route.mock.body);
+
+  const payload = JSON.stringify(event);
   const operation = `${request.method} ${route.resource}`;
   const call = { service: 'apigateway', operation, caller: 'client', input: () => JSON.parse(payload) } as const;
   let worker: string | undefined;
@@ -78,6 +94,21 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     else if (struck instanceof AwsError) refuseStruck(struck, refuse);
     else throw struck;
   }
+}
+
+/** Also what a request gets that should be signed, and is not. */
+function refuseUnknown(refuse: Exchange['refuse']): void {
+  const type = { 'x-amzn-errortype': 'MissingAuthenticationTokenException' };
+  refuse('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token', type);
+}
+
+/** Who says to have signed the request: like the other services of this cloud, this one believes it. */
+function accessKeyOf({ headers }: IncomingMessage): string | undefined {
+  return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
+}
+
+function methodArn({ region, account, id, stage }: Api, { httpMethod, path }: APIGatewayProxyEvent): string {
+  return `arn:aws:execute-api:${region}:${account}:${id}/${stage}/${httpMethod}/${path.replace(/^\/+/, '')}`;
 }
 
 function refuseStruck({ status, message }: AwsError, refuse: Exchange['refuse']): void {

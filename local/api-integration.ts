@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Route } from './api-routes.ts';
+import type { FunctionRoute } from './api-routes.ts';
 import { AwsError } from './aws-error.ts';
 import type { FaultBench, FaultPoint } from './faults/index.ts';
 import { isObject, type JsonObject, listOf, objectOf } from './json.ts';
@@ -8,7 +8,7 @@ import type { Lambda } from './lambda/index.ts';
 
 /** One request on its way through a proxy integration. */
 export interface Exchange {
-  readonly route: Route;
+  readonly route: FunctionRoute;
   readonly payload: string;
   readonly response: ServerResponse;
   readonly idleMs: number;

@@ -1,21 +1,38 @@
+import { type Authorizer, readAuthorizer } from './api-authorizers.ts';
+import { type MockAnswer, readMock } from './api-mock.ts';
 import { type GatewayResponse, readGatewayResponse } from './gateway-responses.ts';
 import { listOf, numberOf, objectOf, stringOf } from './json.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
 import { unknownValue } from './specs.ts';
 
-/** One method of a resource of the API, and the function behind it. */
-export interface Route {
+/** One method of a resource of the API. */
+export type Route = FunctionRoute | MockRoute;
+
+interface AnyRoute {
   /** As the template writes it: `/plain/{proxy+}`. */
   readonly resource: string;
   /** `ANY` or one HTTP method. */
   readonly method: string;
+  /** Who may call. @default everybody */
+  readonly authorization?: Authorizer | 'AWS_IAM';
+}
+
+/** A function answers. */
+export interface FunctionRoute extends AnyRoute {
+  readonly mock?: never;
   readonly functionArn: string;
   readonly streaming: boolean;
   readonly timeoutMs: number;
 }
 
+/** API Gateway answers by itself. */
+export interface MockRoute extends AnyRoute {
+  readonly mock: MockAnswer;
+}
+
 export interface Api {
   readonly id: string;
+  readonly region: string;
   readonly account: string;
   readonly stage: string;
   readonly stageVariables: Readonly<Record<string, string>> | null;
@@ -37,10 +54,11 @@ export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
   const regional = listOf(objectOf(api.properties.EndpointConfiguration).Types).includes('REGIONAL');
   const ofType = (type: string) => resources.filter((resource) => resource.type === type);
   const paths = resourcePaths(`${id}-root`, ofType('AWS::ApiGateway::Resource'));
+  const authorizers = new Map(ofType('AWS::ApiGateway::Authorizer').map((one) => [one.ref, readAuthorizer(one)]));
   return {
-    ...{ id, account: api.account, stage: stage?.name ?? 'local' },
+    ...{ id, region: api.region, account: api.account, stage: stage?.name ?? 'local' },
     stageVariables: variables.length > 0 ? Object.fromEntries(variables.map(([k, v]) => [k, String(v)])) : null,
-    routes: ofType('AWS::ApiGateway::Method').map((method) => readRoute(method, paths)),
+    routes: ofType('AWS::ApiGateway::Method').map((method) => readRoute(method, paths, authorizers)),
     responses: new Map(ofType('AWS::ApiGateway::GatewayResponse').map(readGatewayResponse)),
     // An edge-optimized API gives up a silent stream ten times sooner.
     idleMs: regional ? 300_000 : 30_000,
@@ -64,23 +82,43 @@ function resourcePaths(root: string, resources: readonly Resource[]): (id: strin
   return (id) => pathOf(id) || (id === root ? '/' : undefined);
 }
 
-function readRoute(resource: Resource, pathOf: (id: string) => string | undefined): Route {
-  const { HttpMethod, ResourceId, AuthorizationType = 'NONE', Integration } = resource.properties;
-  const { Type, Uri, TimeoutInMillis, ResponseTransferMode = 'BUFFERED' } = objectOf(Integration);
-  if (AuthorizationType !== 'NONE') throw unknownValue(resource, 'AuthorizationType', AuthorizationType);
-  if (Type !== 'AWS_PROXY') throw unknownValue(resource, 'Integration.Type', Type);
-
-  const uri = /functions\/(.+)\/(invocations|response-streaming-invocations)$/.exec(stringOf(Uri) ?? '');
+function readRoute(
+  resource: Resource,
+  pathOf: (id: string) => string | undefined,
+  authorizers: ReadonlyMap<string | undefined, Authorizer>,
+): Route {
+  const { HttpMethod, ResourceId, Integration } = resource.properties;
   const path = pathOf(String(ResourceId));
-  if (!uri?.[1]) throw unknownValue(resource, 'Integration.Uri', Uri);
   if (path === undefined) throw unknownValue(resource, 'ResourceId', ResourceId);
+  const authorization = readAuthorization(resource, authorizers);
+  const base = { resource: path, method: String(HttpMethod), ...(authorization && { authorization }) };
+  const { Type } = objectOf(Integration);
+  if (Type === 'MOCK') return { ...base, mock: readMock(resource) };
+  if (Type !== 'AWS_PROXY') throw unknownValue(resource, 'Integration.Type', Type);
+  return { ...base, ...readProxy(resource) };
+}
+
+function readAuthorization(
+  resource: Resource,
+  authorizers: ReadonlyMap<string | undefined, Authorizer>,
+): AnyRoute['authorization'] {
+  const { AuthorizationType = 'NONE', AuthorizerId } = resource.properties;
+  if (AuthorizationType === 'NONE') return undefined;
+  if (AuthorizationType === 'AWS_IAM') return 'AWS_IAM';
+  if (AuthorizationType !== 'CUSTOM') throw unknownValue(resource, 'AuthorizationType', AuthorizationType);
+  const authorizer = authorizers.get(String(AuthorizerId));
+  if (authorizer === undefined) throw unknownValue(resource, 'AuthorizerId', AuthorizerId);
+  return authorizer;
+}
+
+function readProxy(resource: Resource): Pick<FunctionRoute, 'functionArn' | 'streaming' | 'timeoutMs'> {
+  const { Uri, TimeoutInMillis, ResponseTransferMode = 'BUFFERED' } = objectOf(resource.properties.Integration);
+  const uri = /functions\/(.+)\/(invocations|response-streaming-invocations)$/.exec(stringOf(Uri) ?? '');
+  if (!uri?.[1]) throw unknownValue(resource, 'Integration.Uri', Uri);
   const streaming = uri[2] === 'response-streaming-invocations';
   // AWS refuses to mix them too.
   if (streaming !== (ResponseTransferMode === 'STREAM')) throw unknownValue(resource, 'Integration.Uri', Uri);
-  return {
-    ...{ resource: path, method: String(HttpMethod), functionArn: uri[1], streaming },
-    timeoutMs: numberOf(TimeoutInMillis) ?? 29_000,
-  };
+  return { functionArn: uri[1], streaming, timeoutMs: numberOf(TimeoutInMillis) ?? 29_000 };
 }
 
 export interface Match {

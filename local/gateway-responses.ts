@@ -6,6 +6,8 @@ import { unknownValue } from './specs.ts';
 export interface GatewayResponse {
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that get a value of the authorizer's context, by its name. */
+  readonly fromAuthorizer?: Readonly<Record<string, string>>;
   readonly template?: string;
 }
 
@@ -14,17 +16,21 @@ const VARIABLES = /\$context\.error\.(messageString|message|responseType)\b|\$co
 
 export function readGatewayResponse(resource: Resource): [type: string, response: GatewayResponse] {
   const { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } = resource.properties;
-  const headers = Object.entries(objectOf(ResponseParameters)).map(([name, value]): [string, string] => {
-    const literal = /^'(.*)'$/.exec(String(value))?.[1];
-    if (!name.startsWith(HEADER) || literal === undefined) throw unknownValue(resource, name, value);
-    return [name.slice(HEADER.length), literal];
-  });
+  const headers: Record<string, string> = {};
+  const fromAuthorizer: Record<string, string> = {};
+  for (const [name, value] of Object.entries(objectOf(ResponseParameters))) {
+    const [, literal, inContext] = /^(?:'(.*)'|context\.authorizer\.(\w+))$/.exec(String(value)) ?? [];
+    if (!name.startsWith(HEADER)) throw unknownValue(resource, name, value);
+    if (literal !== undefined) headers[name.slice(HEADER.length)] = literal;
+    else if (inContext !== undefined) fromAuthorizer[name.slice(HEADER.length)] = inContext;
+    else throw unknownValue(resource, name, value);
+  }
   const template = objectOf(ResponseTemplates)['application/json'];
   if (typeof template === 'string' && /[$#]/.test(template.replace(VARIABLES, ''))) {
     throw unknownValue(resource, 'ResponseTemplates', template);
   }
   const response = {
-    headers: Object.fromEntries(headers),
+    ...{ headers, fromAuthorizer },
     ...(StatusCode === undefined ? {} : { status: Number(StatusCode) }),
     ...(typeof template === 'string' ? { template } : {}),
   };
@@ -37,10 +43,20 @@ export interface Answer {
   readonly body: string;
 }
 
+/** What API Gateway has to say by itself. */
+export interface Refusal {
+  readonly type: string;
+  readonly status: number;
+  readonly message: string;
+  readonly requestId: string;
+  /** What an authorizer said of the caller. */
+  readonly context?: Readonly<Record<string, string>>;
+}
+
 /** An answer of API Gateway itself, as the template shapes it. */
 export function gatewayAnswer(
   responses: ReadonlyMap<string, GatewayResponse>,
-  { type, status, message, requestId }: { type: string; status: number; message: string; requestId: string },
+  { type, status, message, requestId, context = {} }: Refusal,
 ): Answer {
   const response = responses.get(type) ?? responses.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
   const template = response?.template ?? '{"message":$context.error.messageString}';
@@ -50,9 +66,13 @@ export function gatewayAnswer(
     '$context.error.responseType': type,
     '$context.requestId': requestId,
   };
+  const said = Object.entries(response?.fromAuthorizer ?? {}).flatMap(([header, name]) => {
+    const value = context[name];
+    return value === undefined ? [] : [[header, value]];
+  });
   return {
     status: response?.status ?? status,
-    headers: { 'content-type': 'application/json', ...response?.headers },
+    headers: { 'content-type': 'application/json', ...response?.headers, ...Object.fromEntries(said) },
     body: template.replace(VARIABLES, (name) => values[name] ?? ''),
   };
 }

@@ -142,11 +142,16 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   },
   'AWS::ApiGateway::Method': {
     properties:
-      'RestApiId ResourceId HttpMethod AuthorizationType OperationName ' +
+      'RestApiId ResourceId HttpMethod AuthorizationType AuthorizerId OperationName ' +
       'Integration.Type Integration.IntegrationHttpMethod Integration.Uri Integration.TimeoutInMillis ' +
-      'Integration.ResponseTransferMode Integration.PassthroughBehavior ' +
-      // A proxy integration answers by itself: these only document it.
+      'Integration.ResponseTransferMode Integration.PassthroughBehavior Integration.RequestTemplates ' +
+      // A proxy integration answers by itself: these only document it. A mock answers with them.
       'MethodResponses Integration.IntegrationResponses',
+  },
+  'AWS::ApiGateway::Authorizer': {
+    properties: 'RestApiId Name Type AuthorizerUri IdentitySource AuthorizerResultTtlInSeconds',
+    ref: (id) => generatedId(id, 6),
+    attributes: { AuthorizerId: (id) => generatedId(id, 6) },
   },
   'AWS::ApiGateway::Stage': {
     properties:

@@ -4,19 +4,20 @@ import { PassThrough, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startApiGateway } from '../../local/api-gateway.ts';
-import { type Api, matchRoute, type Route } from '../../local/api-routes.ts';
+import { type Api, type FunctionRoute, matchRoute } from '../../local/api-routes.ts';
 import { AwsError } from '../../local/aws-error.ts';
 import { noFaults } from '../../local/faults/index.ts';
 import type { InvokeResult, Lambda, StreamResult } from '../../local/lambda/index.ts';
 
 type FakeLambda = Partial<Pick<Lambda, 'invoke' | 'invokeStreaming'>>;
 
-const route = (resource: string, method = 'ANY', more: Partial<Route> = {}): Route => ({
+const route = (resource: string, method = 'ANY', more: Partial<FunctionRoute> = {}): FunctionRoute => ({
   ...{ resource, method, functionArn: `arn:${method}:${resource}`, streaming: false, timeoutMs: 29_000 },
   ...more,
 });
 const API: Api = {
-  ...{ id: 'abc', account: '000000000000', stage: 'v1', stageVariables: null, responses: new Map(), idleMs: 300_000 },
+  ...{ id: 'abc', region: 'eu-west-1', account: '000000000000', stage: 'v1', stageVariables: null },
+  ...{ responses: new Map(), idleMs: 300_000 },
   routes: [route('/mcp', 'POST', { streaming: true }), route('/plain/{proxy+}')],
 };
 
