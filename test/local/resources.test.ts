@@ -70,14 +70,19 @@ describe('a cloud is refused at start', () => {
       `${unknown} StateMachineType "EXPRESS" of AWS::StepFunctions::StateMachine (stack Test, Made)`,
     ],
     [
-      'for an integration that is no proxy',
-      method({ Integration: { Type: 'MOCK' } }),
-      `${unknown} Integration.Type "MOCK" of AWS::ApiGateway::Method (stack Test, Made)`,
+      'for an integration that is neither a proxy of Lambda nor a mock',
+      method({ Integration: { Type: 'HTTP_PROXY' } }),
+      `${unknown} Integration.Type "HTTP_PROXY" of AWS::ApiGateway::Method (stack Test, Made)`,
     ],
     [
-      'for an authorizer',
-      method({ AuthorizationType: 'AWS_IAM' }),
-      `${unknown} AuthorizationType "AWS_IAM" of AWS::ApiGateway::Method (stack Test, Made)`,
+      'for another kind of authorization',
+      method({ AuthorizationType: 'COGNITO_USER_POOLS' }),
+      `${unknown} AuthorizationType "COGNITO_USER_POOLS" of AWS::ApiGateway::Method (stack Test, Made)`,
+    ],
+    [
+      'for another kind of authorizer',
+      { ...method({}), Made: { Type: 'AWS::ApiGateway::Authorizer', Properties: { Type: 'TOKEN' } } },
+      `${unknown} Type "TOKEN" of AWS::ApiGateway::Authorizer (stack Test, Made)`,
     ],
     [
       'for a second API',
