@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../tasks/errors.ts';
+import { InvalidRequest, UnsupportedVersion } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import { classify, namedVersion } from './classify.ts';
 import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
@@ -10,7 +10,7 @@ import { corsHeaders, originAllowed, preflight } from './origin.ts';
 import type { Server } from './server.ts';
 import { openSession, type Session } from './session.ts';
 import { STREAM_HEADERS } from './stream/sse.ts';
-import { isDate, LEGACY_VERSIONS, MODERN } from './versions.ts';
+import { isDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './versions.ts';
 
 /** One HTTP request, from the door to the answer: the ladder of requirements 1.1, in its order. */
 export async function endpoint(request: HttpRequest, server: Server): Promise<HttpReply> {
@@ -64,12 +64,14 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
 function hasNoSession(message: RpcMessage): boolean {
   if (message.kind !== 'request') return false;
   const version = namedVersion(message);
-  return message.method === 'initialize' || (version !== undefined && !LEGACY_VERSIONS.includes(String(version)));
+  return message.method === 'initialize' || (typeof version === 'string' && !LEGACY_VERSIONS.includes(version));
 }
 
-/** Row 4: a GET opens or resumes a stream of a session, and 2026-07-28 has none (B-09, D-32). */
+/** Row 4: a GET opens or resumes a stream of a session, and 2026-07-28 has none (B-08, B-09, D-32). */
 async function serveGet(request: HttpRequest, server: Server): Promise<HttpReply> {
   if (namesModern(request)) return notOffered();
+  const version = header(request, 'mcp-protocol-version');
+  if (version !== undefined && !LEGACY_VERSIONS.includes(version)) throw new UnsupportedVersion(SUPPORTED, version);
   return serveStream(request, await legacyCaller(request, server), server);
 }
 

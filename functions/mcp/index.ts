@@ -71,8 +71,9 @@ function looker() {
 }
 
 function httpRequest(event: APIGatewayProxyEvent): HttpRequest {
-  const headers = Object.entries(event.headers ?? {}).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name.toLowerCase(), value] as const],
+  // A header that came twice counts with all its values (RFC 9110, 5.3): a router may have gone by any of them.
+  const headers = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
+    values === undefined ? [] : [[name.toLowerCase(), values.join(', ')] as const],
   );
   const body = event.body ?? '';
   return {

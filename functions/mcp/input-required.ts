@@ -1,6 +1,8 @@
 import { InternalError, MissingClientCapability } from '../tasks/errors.ts';
+import { limits } from '../tasks/limits.ts';
 import { isQuestion } from '../tasks/question.ts';
 import type { TaskRecord } from '../tasks/record.ts';
+import { isDeeperThan } from '../tasks/shape.ts';
 import type { InputRequest } from '../tool/contract.ts';
 import { capabilityFor, kindOf } from './capabilities.ts';
 import { isObject } from './jsonrpc.ts';
@@ -40,7 +42,8 @@ export function questionsIn(value: unknown): { questions: Questions; state: unkn
   const valid =
     isObject(inputRequests) &&
     Object.values(inputRequests).length > 0 &&
-    Object.values(inputRequests).every(isQuestion);
+    Object.values(inputRequests).every(isQuestion) &&
+    !isDeeperThan(requestState, limits.result.depth);
   if (!valid) throw new InternalError('The tool asked for input in a form that is not valid');
   return { questions: inputRequests as unknown as Questions, state: requestState };
 }

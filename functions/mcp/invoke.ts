@@ -21,8 +21,7 @@ export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): S
       const text = body.toString() || 'null';
       if (status !== 200) throw new Error(`Lambda answered ${status} ${headers['x-amzn-errortype'] ?? ''}`);
       if (headers['x-amz-function-error'] === undefined) return { text };
-      const { errorType } = JSON.parse(text) as { errorType?: string };
-      return { error: errorType ?? 'Lambda.Unknown' };
+      return { error: /"errorType"\s*:\s*"([\w.:-]{1,100})"/.exec(text)?.[1] ?? 'Lambda.Unknown' };
     } catch (error) {
       if (abortSignal.aborted) return { error: 'timeout' };
       throw error;

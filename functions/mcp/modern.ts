@@ -83,7 +83,7 @@ function checkName(request: HttpRequest, { method, params }: RpcRequest): void {
   if (field === undefined) return;
   const sent = header(request, 'mcp-name');
   const value = params[field];
-  if (sent === undefined) throw mismatch('Mcp-Name', sent, String(value));
+  if (sent === undefined) throw mismatch('Mcp-Name', sent, '');
   const decoded = decodeHeaderValue(sent);
   if (decoded === undefined) throw new HeaderMismatch('Mcp-Name is not valid base64');
   if (typeof value === 'string' && decoded !== value) throw mismatch('Mcp-Name', decoded, value);

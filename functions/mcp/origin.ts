@@ -23,8 +23,8 @@ export function corsHeaders(request: HttpRequest): Record<string, string> {
 }
 
 export function preflight(request: HttpRequest): HttpReply {
-  const asked = (header(request, 'access-control-request-headers') ?? '').toLowerCase().split(/\s*,\s*/);
-  const params = asked.filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name));
+  const asked = (header(request, 'access-control-request-headers') ?? '').toLowerCase().split(',');
+  const params = asked.map((name) => name.trim()).filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name));
   return emptyReply(204, {
     'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
     'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),

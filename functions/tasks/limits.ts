@@ -33,13 +33,16 @@ export const limits = {
   arguments: 200 * KB,
   /**
    * A result, as the JSON text a tool returned: what the workflow carries even if every byte needs an escape, and what
-   * a wrapped tool may store beside it. Below the 6 MiB that a function can return to a direct call.
+   * a wrapped tool may store beside it. Below the 6 MiB that a function can return to a direct call. Nested deeper,
+   * it could be parsed, but not be written again.
    */
-  result: { inline: 128 * KB, stored: 6_000 * KB },
+  result: { inline: 128 * KB, stored: 6_000 * KB, depth: 500 },
   inputResponses: 32 * KB,
   /** Answers to one question that are not valid: the last one fails the task (2025-11-25, where it is asked again). */
   refusals: 5,
   statusMessage: 500,
+  /** Characters of a progress token: it lies in the record as long as the task works. */
+  progressToken: 256,
   /** Step Functions' hard limit on an execution's input. */
   executionInput: 262_144,
   session: 24 * HOUR,

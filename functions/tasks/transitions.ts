@@ -1,8 +1,9 @@
 import { dueShard } from './ids.ts';
-import { outstanding } from './input.ts';
+import { outstanding, requestState } from './input.ts';
 import { limits } from './limits.ts';
 import { isQuestion } from './question.ts';
 import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
+import { isDeeperThan } from './shape.ts';
 
 /**
  * The only place that decides how a task moves (C-10, E-14). Each function returns a change: what the record must
@@ -96,7 +97,7 @@ export function fail(error: RpcError, now: number): Change {
   };
 }
 
-/** As fail, but only while the record, which is unfinished, is as it was when this was decided. */
+/** As fail, but only while the record is as it was when this was decided. */
 export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Change {
   return { ...fail(error, now), from: [record.status], round: record.round };
 }
@@ -226,11 +227,18 @@ export function lapse(record: TaskRecord, now: number): Change | undefined {
   const waiting = record.status === 'input_required';
   const failed = (reason: string, message: string, at: number) =>
     failAsSeen(record, { code: -32603, message, data: { reason } }, at);
-  if (waiting && !Object.values(outstanding(record)).every(isQuestion)) {
+  if (waiting && !canBeAsked(record)) {
     return failed('InputRequestInvalid', 'The tool asked for input in a form that is not valid', record.updatedAt);
   }
   const end = waiting ? record.deadlineAt : endOf(record);
   if (now <= end) return undefined;
   const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
   return failed('DeadlineExceeded', message, end);
+}
+
+/** And its answers handed on: a request state that is nested too deep could not be written again. */
+function canBeAsked(record: TaskRecord): boolean {
+  return (
+    Object.values(outstanding(record)).every(isQuestion) && !isDeeperThan(requestState(record), limits.result.depth)
+  );
 }

@@ -35,7 +35,7 @@ export async function callDirectly(call: Call, server: Server, tool: ToolEntry, 
     return call.wire.toolResult(errorResult(`Tool ${tool.name} did not answer within ${tool.timeout / 1_000} seconds`));
   }
   if ('error' in outcome) throw new InternalError('The tool failed', { reason: outcome.error });
-  const asked = questionsIn(JSON.parse(outcome.text));
+  const asked = questionsIn(parsed(outcome.text));
   if (asked === undefined) {
     return call.wire.toolResult(judgedResult(toolResult(outcome.text), server.tools.get(tool.name)));
   }
@@ -73,4 +73,13 @@ async function cannotAsk(call: Call, record: TaskRecord, server: Server): Promis
   await server.store.apply(record, cancel(server.now()));
   const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
   return call.wire.toolResult(errorResult(text));
+}
+
+/** Not every runtime keeps to JSON: Python's writes NaN and Infinity, too. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InternalError('The tool did not return JSON', { reason: 'InvalidJson' });
+  }
 }

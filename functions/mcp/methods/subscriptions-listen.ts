@@ -55,10 +55,10 @@ async function* listen(
     const seen = await Promise.all(there.map((record) => withState(record, server)));
     for (const record of seen.filter((task) => sent.get(task.taskId) !== stateOf(task))) {
       // Not told of now, told of at a later look: a result that could not be fetched.
-      const shown = await withResult(record, server).catch(failed);
-      if (shown === undefined) continue;
+      const frame = await frameOf(record, call, server).catch(failed);
+      if (frame === undefined) continue;
       sent.set(record.taskId, stateOf(record));
-      yield messageFrame(taskNotification(call.id, view(shown, server)));
+      yield frame;
       quietSince = server.now();
     }
     const over = seen.filter((task) => isTerminal(task.status) && sent.get(task.taskId) === stateOf(task));
@@ -73,4 +73,8 @@ async function* listen(
     records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
+}
+
+async function frameOf(record: TaskRecord, call: Call, server: Server): Promise<string> {
+  return messageFrame(taskNotification(call.id, view(await withResult(record, server), server)));
 }

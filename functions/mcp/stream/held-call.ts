@@ -1,4 +1,5 @@
 import { bindingOf } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject, type RequestId } from '../jsonrpc.ts';
 import type { Call, Server } from '../server.ts';
@@ -48,10 +49,11 @@ export function holdFor(call: Call, record: TaskRecord, delivers: HeldCall['deli
   };
 }
 
-/** A-22: a token is a string or an integer. */
+/** A-22: a token is a string or an integer. One that no record has room for goes without progress, which may be left out. */
 export function progressTokenOf({ params }: Pick<Call, 'params'>): RequestId | undefined {
   const token = isObject(params._meta) ? params._meta.progressToken : undefined;
-  return typeof token === 'string' || Number.isSafeInteger(token) ? (token as RequestId) : undefined;
+  if (typeof token === 'string') return token.length <= limits.progressToken ? token : undefined;
+  return Number.isSafeInteger(token) ? (token as number) : undefined;
 }
 
 export function sealHeld(call: Pick<Call, 'principal'>, held: HeldCall, server: Server): Promise<string> {

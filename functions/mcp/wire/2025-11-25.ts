@@ -2,7 +2,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { InputRequest, ToolResult } from '../../tool/contract.ts';
 import { isObject } from '../jsonrpc.ts';
 import { IMMEDIATE_RESPONSE, RELATED_TASK } from '../versions.ts';
-import { errorSummary } from './tool-result.ts';
+import { errorSummary, ownMeta } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';
 
 /** The only place that knows the field names of 2025-11-25 (requirements B, C). */
@@ -41,11 +41,15 @@ export function questionParams(
   key: string,
   related: boolean,
 ): object {
-  const { _meta, ...rest } = params;
+  const { _meta, task: _, ...rest } = params;
+  const meta = {
+    ...(isObject(_meta) && ownMeta(_meta)),
+    ...(related && { [RELATED_TASK]: { taskId: record.taskId } }),
+  };
   return {
     ...rest,
     ...(params.mode === 'url' && params.elicitationId === undefined && { elicitationId: `${record.taskId}.${key}` }),
-    ...(related && { _meta: { ...(isObject(_meta) && _meta), [RELATED_TASK]: { taskId: record.taskId } } }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { InputRequest, ToolResult } from '../../tool/contract.ts';
 import { isObject, type RequestId } from '../jsonrpc.ts';
 import type { Manifest } from '../manifest.ts';
 import { meta } from '../versions.ts';
-import { toolResult } from './tool-result.ts';
+import { ownMeta, toolResult } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';
 
 /** The only place that knows the field names of 2026-07-28 and its tasks extension (requirements D, E). */
@@ -30,11 +30,12 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
 
 type Questions = Readonly<Record<string, InputRequest>>;
 
-/** Questions as this revision spells them: URL mode has no elicitationId any more (D-34). */
+/** Questions as this revision spells them: URL mode has no elicitationId any more (D-34), and no question is a task. */
 export function modernQuestions(questions: Questions): Questions {
   const spelled = Object.entries(questions).map(([key, { method, params }]) => {
-    const { elicitationId: _, ...rest } = params ?? {};
-    return [key, { method, ...(params !== undefined && { params: rest }) }] as const;
+    const { elicitationId: _, task: _task, _meta, ...rest } = params ?? {};
+    const spelt = { ...rest, ...(isObject(_meta) && { _meta: ownMeta(_meta) }) };
+    return [key, { method, ...(params !== undefined && { params: spelt }) }] as const;
   });
   return Object.fromEntries(spelled);
 }

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
+import type { Cloud } from '../../local/cloud.ts';
+import { legacySession, runTask } from '../support/clients.ts';
+import { campaign, explain, type Report } from './campaign.ts';
+import type { WireRequest } from './mutate.ts';
+import { calls, overHttp } from './over-http.ts';
+
+export interface CloudReport extends Report {
+  /** What is wrong, for people; empty if nothing is. */
+  readonly problems: readonly string[];
+  /** How many tasks are in the table. */
+  readonly stored: number;
+}
+
+/** Fuzzes the endpoint of an embedded cloud of `test/support/app.ts` that records its calls, and looks what is left. */
+export async function fuzzCloud(cloud: Cloud, seed: number, requests: number): Promise<CloudReport> {
+  const target = overHttp(cloud);
+  const secrets = [
+    ...cloud.tables,
+    ...cloud.buckets,
+    ...cloud.lambda.workers().map(({ functionName }) => functionName),
+  ];
+  const plan = { seed, requests, calls, secrets, bound };
+  const report = await campaign(target, plan);
+  target.close();
+  const created = target.created();
+  const tasks = await settledTasks(cloud);
+  const stored = new Set(tasks.keys());
+  const stuck = new Set([...stored].filter((id) => tasks.get(id) === 'working'));
+  const problems = [
+    ...(report.failures.length > 0 ? [explain(report, plan)] : []),
+    ...missing('a client was told of a task that is not stored', report.told, stored),
+    ...missing('a task is stored that the endpoint did not accept', stored, created),
+    ...missing('a task that the endpoint accepted is not stored', created, stored),
+    ...missing('a task is stuck', stuck, new Set()),
+    ...(await afterwards(cloud)),
+  ];
+  return { ...report, problems, stored: stored.size };
+}
+
+/** With windows of a second; only the helper tool may wait longer. */
+const bound = ({ body }: WireRequest): number => (body?.includes('get_task_result') === true ? 25_000 : 5_000);
+
+/** A normal call works, in both revisions. */
+async function afterwards(cloud: Cloud): Promise<string[]> {
+  const url = `${cloud.url}/mcp`;
+  const modern = await runTask(url, 'echo', { still: 'here' });
+  const session = await legacySession(url);
+  const legacy = await session.request('tools/call', { name: 'echo', arguments: { still: 'here' } });
+  return [modern.result, legacy.body.result].flatMap((result) =>
+    result?.structuredContent?.still === 'here'
+      ? []
+      : [`a normal call does not work any more: ${JSON.stringify(result)}`],
+  );
+}
+
+/** The tasks in the table, by status, once no tool works any more or 20 s have passed. */
+async function settledTasks(cloud: Cloud): Promise<Map<string, string>> {
+  const { endpoint, region, tables } = cloud;
+  const client = new DynamoDBClient({
+    endpoint,
+    region,
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  });
+  const scan = {
+    TableName: tables[0],
+    ProjectionExpression: 'taskId, #status',
+    ExpressionAttributeNames: { '#status': 'status' },
+  };
+  for (const started = Date.now(); ; await sleep(200)) {
+    const tasks = new Map<string, string>();
+    for await (const { Items = [] } of paginateScan({ client: DynamoDBDocumentClient.from(client) }, scan)) {
+      // Beside the tasks lie notes of sessions and owners.
+      for (const { taskId, status } of Items)
+        if (!String(taskId).startsWith('#')) tasks.set(String(taskId), String(status));
+    }
+    if (![...tasks.values()].includes('working') || Date.now() - started > 20_000) {
+      client.destroy();
+      return tasks;
+    }
+  }
+}
+
+function missing(what: string, from: ReadonlySet<string>, among: ReadonlySet<string>): string[] {
+  const ids = [...from].filter((id) => !among.has(id));
+  return ids.length === 0
+    ? []
+    : [`${what}: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ` and ${ids.length - 5} more` : ''}`];
+}

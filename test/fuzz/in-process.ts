@@ -1,0 +1,129 @@
+import { setImmediate } from 'node:timers/promises';
+import { endpoint } from '../../functions/mcp/endpoint.ts';
+import { isObject } from '../../functions/mcp/jsonrpc.ts';
+import type { ToolEntry } from '../../functions/mcp/manifest.ts';
+import type { Tool } from '../../functions/mcp/server.ts';
+import type { TaskRecord } from '../../functions/tasks/record.ts';
+import { fakeServer, manifest } from '../functions/mcp/fake-server.ts';
+import { joined, type WireAnswer } from './judge.ts';
+import type { WireRequest } from './mutate.ts';
+import type { Calls } from './requests.ts';
+
+const base = { description: 'd', inputSchema: { type: 'object' }, timeout: 60_000 } as const;
+const capable = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
+  ...base,
+  name,
+  taskSupport: 'optional',
+  machine: name,
+  ...more,
+});
+const question = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: form() } };
+
+/** Every kind of tool. Each returns, byte for byte, the JSON text in its argument `json`. */
+const tools: readonly ToolEntry[] = [
+  { ...base, name: 'direct', taskSupport: 'forbidden' },
+  {
+    ...base,
+    name: 'marked',
+    taskSupport: 'forbidden',
+    headers: [{ header: 'Region', path: ['region'], type: 'string' }],
+  },
+  { ...base, name: 'picky', taskSupport: 'forbidden' },
+  capable('optional'),
+  capable('required', { taskSupport: 'required' }),
+  capable('promising', { outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }),
+  capable('asks_first', { taskSupport: 'required', askFirst: { who: question } }),
+];
+
+export const calls: Calls = (random) => {
+  const name = random.pick(tools).name;
+  const json = random.pick(['{"n":1}', '"text"', 'null', JSON.stringify({ inputRequests: { confirm: question } })]);
+  return { name, ...(random.chance(0.8) && { arguments: { json } }) };
+};
+
+/** The endpoint without a cloud: tools answer at once, and time passes only while the server sleeps. */
+export function inProcess() {
+  let now = 1_700_000_000_000;
+  const entries = tools.map((entry): [string, Tool] => [
+    entry.name,
+    {
+      entry,
+      validate: entry.name === 'picky' ? Object.assign(() => false, { errors: [] }) : () => true,
+      validateOutput: entry.outputSchema && ((value) => typeof value === 'object' && value !== null && 'n' in value),
+    },
+  ]);
+  const { server, did, records } = fakeServer({
+    manifest: { ...manifest, tools, helperTools: true },
+    tools: new Map(entries),
+    now: () => now,
+    async sleep(ms) {
+      await setImmediate();
+      now += Math.ceil(ms);
+    },
+    async invoke(_tool, event) {
+      did.push('invoke');
+      const { json } = JSON.parse(event).arguments ?? {};
+      return { text: typeof json === 'string' ? json : '"text"' };
+    },
+    workflow: {
+      async start({ taskId }, _machine, input) {
+        did.push('start');
+        const record = records.get(taskId);
+        const change = outcome(textIn(JSON.parse(JSON.parse(input).arguments)), input);
+        if (record !== undefined) records.set(taskId, { ...record, updatedAt: now, ...change });
+      },
+      stop: async () => {},
+    },
+  });
+
+  async function send(request: WireRequest): Promise<WireAnswer> {
+    const headers = Object.fromEntries(joined(request.headers));
+    const started = performance.now();
+    const body = request.body?.toString('utf8') ?? '';
+    const reply = await endpoint({ method: request.method, headers, body }, server);
+    let text = '';
+    if (typeof reply.body === 'string') text = reply.body;
+    else for await (const frame of reply.body) text += String(frame);
+    return { status: reply.status, headers: reply.headers, text, ms: performance.now() - started };
+  }
+  return { send, did, records, server };
+}
+
+function textIn(args: unknown): string {
+  const { json } = (args ?? {}) as { json?: unknown };
+  if (typeof json !== 'string') return JSON.stringify(args);
+  try {
+    JSON.parse(json);
+    return json;
+  } catch {
+    return JSON.stringify(json);
+  }
+}
+
+/** What the tool workflow makes of a returned text, as in `lib/workflow/finished.jsonata`. */
+function outcome(text: string, input: string): Partial<TaskRecord> {
+  const { inputRequests } = (JSON.parse(text) ?? {}) as { inputRequests?: unknown };
+  if (inputRequests === undefined) return { status: 'completed', result: text, isError: isErrorIn(text) };
+  const { accepts, arguments: args } = JSON.parse(input) as { accepts: string[]; arguments: string };
+  const kinds = isObject(inputRequests) ? Object.values(inputRequests).map(kindOf) : [];
+  const reason = kinds.length === 0 || kinds.includes('') ? 'InputRequestInvalid' : 'InputNotSupported';
+  if (reason === 'InputNotSupported' && kinds.every((kind) => accepts.includes(kind))) {
+    return { status: 'input_required', asked: text, arguments: args };
+  }
+  const refused = kinds.filter((kind) => !accepts.includes(kind));
+  const data = { reason, ...(reason === 'InputNotSupported' && { kinds: refused }) };
+  return { status: 'failed', error: JSON.stringify({ code: -32603, message: 'The tool failed', data }) };
+}
+
+const isErrorIn = (text: string): boolean => (JSON.parse(text) as { isError?: unknown } | null)?.isError === true;
+
+function kindOf(request: unknown): string {
+  if (!isObject(request) || typeof request.method !== 'string') return '';
+  const { method, params } = request;
+  if (!isObject(params)) return method === 'roots/list' && params === undefined ? method : '';
+  return params.mode === 'url' ? `${method}:url` : method;
+}
+
+function form() {
+  return { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+}
