@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { Iam } from './iam/index.ts';
 import { isObject, type JsonObject, numberOf, objectOf, stringOf } from './json.ts';
 import type { Lambda } from './lambda/index.ts';
 import type { Resource } from './resources.ts';
@@ -6,6 +7,7 @@ import { unknownValue } from './specs.ts';
 
 /** A Lambda authorizer of type REQUEST. */
 export interface Authorizer {
+  readonly id: string;
   readonly functionArn: string;
   /** Names of the request headers that tell callers apart, in lower case. */
   readonly identity: readonly string[];
@@ -39,6 +41,7 @@ export function readAuthorizer(resource: Resource): Authorizer {
     throw unknownValue(resource, 'IdentitySource', IdentitySource);
   }
   return {
+    id: resource.ref ?? '',
     functionArn,
     identity: sources.map((source) => source.slice(HEADER.length).toLowerCase()),
     ttlMs: (numberOf(AuthorizerResultTtlInSeconds) ?? 300) * 1_000,
@@ -47,6 +50,8 @@ export function readAuthorizer(resource: Resource): Authorizer {
 
 export interface AuthorizeOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
+  /** @default everything is allowed */
+  readonly iam?: Pick<Iam, 'mayService'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
 }
@@ -61,7 +66,11 @@ const UNAUTHORIZED = { allowed: false, type: 'UNAUTHORIZED', status: 401, messag
 const FAILURE = { allowed: false, status: 500, message: 'Internal server error' } as const;
 
 /** Asks authorizers, and remembers their answers as long as the template says. */
-export function createAuthorize({ lambda, now, onError }: AuthorizeOptions) {
+export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions) {
+  const mayInvoke = ({ id, functionArn }: Authorizer, methodArn: string): boolean => {
+    const source = methodArn.replace(/\/.*$/, `/authorizers/${id}`);
+    return iam?.mayService('apigateway.amazonaws.com', 'lambda:InvokeFunction', functionArn, source) ?? true;
+  };
   const caches = new Map<Authorizer, Map<string, Known>>();
 
   return async (authorizer: Authorizer, event: APIGatewayProxyEvent, methodArn: string): Promise<Verdict> => {
@@ -76,6 +85,10 @@ export function createAuthorize({ lambda, now, onError }: AuthorizeOptions) {
     const cached = cache.get(key);
     if (cached !== undefined && cached.until > now()) return judge(cached, methodArn);
 
+    if (!mayInvoke(authorizer, methodArn)) {
+      onError('API Gateway may not invoke the function of an authorizer');
+      return { ...FAILURE, type: 'AUTHORIZER_CONFIGURATION_ERROR' };
+    }
     const result = await lambda.invoke(
       authorizer.functionArn,
       JSON.stringify({ type: 'REQUEST', methodArn, ...request }),

@@ -4,10 +4,11 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type AuthorizeOptions, createAuthorize } from './api-authorizers.ts';
 import { proxyEvent, withAuthorizer } from './api-event.ts';
 import { answerBuffered, answerStreaming, type Exchange } from './api-integration.ts';
-import { type Api, matchRoute } from './api-routes.ts';
+import { type Api, type FunctionRoute, matchRoute } from './api-routes.ts';
 import { AwsError } from './aws-error.ts';
 import { ConnectionLost, type FaultBench } from './faults/index.ts';
 import { gatewayAnswer, type Refusal } from './gateway-responses.ts';
+import type { Iam } from './iam/index.ts';
 import type { Lambda } from './lambda/index.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from './loopback.ts';
 
@@ -17,6 +18,8 @@ export interface ApiGatewayOptions {
   readonly lambda: Pick<Lambda, 'invoke' | 'invokeStreaming'>;
   readonly port: number;
   readonly bench: Pick<FaultBench, 'strike'>;
+  /** @default everything is allowed */
+  readonly iam?: Pick<Iam, 'mayService'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
 }
@@ -88,6 +91,10 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   };
   try {
     await exchange.strike('before');
+    if (!mayInvoke(route, api, event.httpMethod, options)) {
+      onError(`API Gateway may not invoke the function of ${operation}`);
+      return refuse('API_CONFIGURATION_ERROR', 500, 'Internal server error');
+    }
     await (route.streaming ? answerStreaming(lambda, exchange) : answerBuffered(lambda, exchange));
   } catch (struck) {
     if (struck instanceof ConnectionLost) response.destroy();
@@ -107,8 +114,15 @@ function accessKeyOf({ headers }: IncomingMessage): string | undefined {
   return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
 }
 
-function methodArn({ region, account, id, stage }: Api, { httpMethod, path }: APIGatewayProxyEvent): string {
+type Method = Pick<APIGatewayProxyEvent, 'httpMethod' | 'path'>;
+
+function methodArn({ region, account, id, stage }: Api, { httpMethod, path }: Method): string {
   return `arn:aws:execute-api:${region}:${account}:${id}/${stage}/${httpMethod}/${path.replace(/^\/+/, '')}`;
+}
+
+function mayInvoke(route: FunctionRoute, api: Api, method: string, { iam }: ApiGatewayOptions): boolean {
+  const source = methodArn(api, { httpMethod: method, path: route.resource });
+  return iam?.mayService('apigateway.amazonaws.com', 'lambda:InvokeFunction', route.functionArn, source) ?? true;
 }
 
 function refuseStruck({ status, message }: AwsError, refuse: Exchange['refuse']): void {

@@ -1,11 +1,13 @@
 import { AwsError } from './aws-error.ts';
 import type { CallLog } from './call-log.ts';
 import { type CallFacts, ConnectionLost, type FaultBench } from './faults/index.ts';
+import type { Iam } from './iam/index.ts';
 import type { WireResponse } from './wire.ts';
 
 export interface CarryOutOptions {
   readonly calls: CallLog;
   readonly bench: Pick<FaultBench, 'around'>;
+  readonly iam: Pick<Iam, 'denied'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
 }
@@ -30,7 +32,8 @@ export async function carryOut(
     kept = true;
   };
   const answer = async () => {
-    const answered = await run().catch((thrown: unknown) => failure(thrown, options));
+    const denied = options.iam.denied(call);
+    const answered = denied ? refuse(denied) : await run().catch((thrown: unknown) => failure(thrown, options));
     keep(answered);
     return answered;
   };

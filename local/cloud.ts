@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 import { startApiGateway } from './api-gateway.ts';
 import { readApi } from './api-routes.ts';
-import { DEFAULT_REGION, readAssembly } from './assembly.ts';
+import { DEFAULT_ACCOUNT, DEFAULT_REGION, readAssembly } from './assembly.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
 import { type Clock, fixedClock, movableClock } from './clock.ts';
 import { lockDataDir } from './data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createEventBridge, readRules, type Schedules } from './events/index.ts';
 import { createFaults, type Faults, runPoint } from './faults/index.ts';
+import { checkDeployed, mayLog } from './iam/deployed.ts';
+import { createIam, type Iam, type Permissions } from './iam/index.ts';
 import { createIntegrations } from './integrations.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
 import { createQueues, type QueueMessage } from './queues.ts';
-import { resolveStack } from './resources.ts';
+import { type ResolvedStack, resolveStack } from './resources.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 import { type FunctionResource, readSpecs } from './specs.ts';
@@ -70,10 +72,14 @@ export interface Cloud {
   /** What goes wrong, as tests want it: calls that get lost, fail or wait, workers that die. */
   readonly faults: Faults;
   readonly clock: Clock;
+  /** What the policies of the template grant. */
+  readonly permissions: Permissions;
   /** Removes expired items and objects now; answers how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
 }
+
+type OnLog = NonNullable<CloudOptions['onLog']>;
 
 const RECORDED_CALLS = 100_000;
 
@@ -109,7 +115,9 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const specs = readSpecs(stacks);
   const rules = readRules(stacks, specs);
   const api = readApi(stacks);
-  const region = stacks[0]?.stack.region ?? DEFAULT_REGION;
+  const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = stacks[0]?.stack ?? {};
+  const iam = createIam(stacks, specs, { region, account });
+  checkDeployed(stacks, iam);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
   const clock = clockOf(options, specs.functions);
   const { now } = clock;
@@ -130,16 +138,32 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const queues = createQueues(specs.queues, now);
   const bench = createFaults((workerId) => lambda.killWorker(workerId));
   const lambda: Lambda = createLambda(functions, {
-    ...{ onLog, now, onGivenUp: queues.send, onRun: runPoint(specs.functions, bench, onError), ...workers },
+    ...{
+      onLog: ofThoseThatMay(stacks, iam, onLog),
+      now,
+      onGivenUp: queues.send,
+      onRun: runPoint(specs.functions, bench, onError),
+      ...workers,
+    },
     // Lambda multiplies by its scale what Step Functions divides.
     timeScale: 1 / timeScale,
   });
   atStop(lambda.stop);
-  const events = createEventBridge({ rules, lambda, queues, bench, now, timeScale, scheduled, onError });
+  const events = createEventBridge({ rules, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
   const callerOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
-  const integrations = createIntegrations({ lambda, bench, endpoint: wire.url, region, calls, now, callerOf, closed });
+  const integrations = createIntegrations({
+    lambda,
+    bench,
+    iam,
+    endpoint: wire.url,
+    region,
+    calls,
+    now,
+    callerOf,
+    closed,
+  });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
     ...{ integrations, now, timeScale },
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
@@ -154,13 +178,14 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
     secretsmanager: jsonService('secretsmanager', '1.1', createSecretsManager(specs.secrets, { dataDir, now })),
   };
-  wire.serve({ services, lambda: lambda.handleHttp, s3: s3.service, calls, bench, now, onError });
-  const frontDoor = await startApiGateway({ api, lambda, bench, port, now, onError });
+  wire.serve({ services, lambda: lambda.handleHttp, s3: s3.service, calls, bench, iam, now, onError });
+  const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, now, onError });
   atStop(frontDoor.stop);
 
   return {
     ...{ url: frontDoor.url, endpoint: wire.url, region, calls, lambda, stepFunctions },
     ...{ schedules: events.schedules, queues: queues.messages, faults: bench.faults, clock },
+    permissions: { unused: iam.ledger.unused },
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
     outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
@@ -179,6 +204,14 @@ function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: st
     ...spec.environment,
   };
   return { ...spec, environment };
+}
+
+/** Leaves out what a function prints that has no right to its logs: on AWS nobody would read it either. */
+function ofThoseThatMay(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
+  const functions = stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::Lambda::Function'));
+  const mute = new Set(functions.filter((resource) => !mayLog(resource, iam)).map(({ name }) => name));
+  for (const name of mute) onLog('cloud', `${name} may not write its logs`, 'stderr');
+  return (name, ...line) => (mute.has(name) ? undefined : onLog(name, ...line));
 }
 
 function clockOf({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {

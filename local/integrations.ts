@@ -4,6 +4,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { AwsError } from './aws-error.ts';
 import type { CallLog } from './call-log.ts';
 import { ConnectionLost, type FaultBench, noFaults } from './faults/index.ts';
+import type { Iam } from './iam/index.ts';
 import { isObject, type JsonObject, objectOf, stringOf } from './json.ts';
 import { runtimeExited } from './lambda/errors.ts';
 import type { InvokeResult, Lambda } from './lambda/index.ts';
@@ -14,6 +15,8 @@ export interface IntegrationOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
   /** @default no faults */
   readonly bench?: Pick<FaultBench, 'around'>;
+  /** @default everything is allowed */
+  readonly iam?: Pick<Iam, 'denied'>;
   /** The AWS endpoint of the embedded cloud. */
   readonly endpoint: string;
   readonly region: string;
@@ -69,7 +72,10 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
     if (!kept) options.calls.add({ at, ...facts, input, status, error });
     kept = true;
   };
+  const asked = { ...facts, worker: undefined, input: () => input };
   const run = async () => {
+    const denied = options.iam?.denied(asked);
+    if (denied) throw denied;
     const { signal } = call;
     const event = InvocationType === 'Event';
     const result = await options.lambda.invoke(String(FunctionName), payload, { signal, event });
@@ -77,7 +83,7 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
     return result;
   };
   try {
-    return await (options.bench ?? noFaults).around({ ...facts, worker: undefined, input: () => input }, run);
+    return await (options.bench ?? noFaults).around(asked, run);
   } catch (error) {
     if (error instanceof ConnectionLost) {
       keep(0, 'ConnectionLost');
@@ -85,8 +91,14 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
     }
     if (!(error instanceof AwsError)) throw error;
     keep(error.status, error.type);
-    throw new StatesError(`Lambda.${error.type}`, error.message);
+    throw new StatesError(lambdaErrorName(error.type, raw), error.message);
   }
+}
+
+/** What Lambda's model does not name comes under the name of the service, which the two integrations write differently. */
+function lambdaErrorName(type: string, raw: boolean): string {
+  if (type === 'AccessDeniedException') return raw ? 'Lambda.LambdaException' : 'Lambda.AWSLambdaException';
+  return `Lambda.${type}`;
 }
 
 /**
@@ -106,7 +118,7 @@ function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: s
 
 /**
  * Clients of one service, one for each role: by way of the same endpoint as the functions, so that a task's calls are
- * counted (and, one day, authorized) like theirs.
+ * counted and authorized like theirs.
  */
 function clientsOf<T>(
   { endpoint, region, callerOf }: IntegrationOptions,

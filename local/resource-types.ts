@@ -164,11 +164,9 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     properties: 'RestApiId ResponseType StatusCode ResponseParameters ResponseTemplates',
   },
 
-  // ---- read: kept for IAM, which is not enforced yet -----------------------------------------------------------------
+  // ---- IAM: what every call is held against --------------------------------------------------------------------------
   'AWS::IAM::Role': {
-    properties:
-      'RoleName AssumeRolePolicyDocument ManagedPolicyArns Policies PermissionsBoundary MaxSessionDuration ' +
-      'Description Tags',
+    properties: 'RoleName AssumeRolePolicyDocument ManagedPolicyArns Policies MaxSessionDuration ' + 'Description Tags',
     name: ['RoleName', 64],
     attributes: {
       Arn: arn('iam', (id) => `role/${id.name}`),

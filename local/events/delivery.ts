@@ -1,5 +1,6 @@
 import { AwsError } from '../aws-error.ts';
 import { ConnectionLost, type FaultBench } from '../faults/index.ts';
+import type { Iam } from '../iam/index.ts';
 import type { InvokeResult, Lambda } from '../lambda/index.ts';
 import type { Queues } from '../queues.ts';
 import type { Event } from './event.ts';
@@ -9,6 +10,8 @@ export interface DeliveryOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
   readonly queues: Pick<Queues, 'send'>;
   readonly bench: Pick<FaultBench, 'strike'>;
+  /** @default everything is allowed */
+  readonly iam?: Pick<Iam, 'mayService'>;
   /** Divides the pauses between attempts and the age of an event. */
   readonly timeScale: number;
   readonly pause: (milliseconds: number) => Promise<void>;
@@ -56,6 +59,9 @@ async function attempt(rule: Rule, target: Target, event: Event, options: Delive
     if (struck instanceof ConnectionLost) return undefined;
     throw struck;
   }
+  if (!may(rule, 'lambda:InvokeFunction', target.functionArn, options)) {
+    throw new AwsError('AccessDeniedException', 'EventBridge may not invoke the function', 403);
+  }
   const attempts = await Promise.all([
     invoke(target, event, options),
     ...(double ? [invoke(target, event, options)] : []),
@@ -63,6 +69,10 @@ async function attempt(rule: Rule, target: Target, event: Event, options: Delive
   await strike('after');
   const [first] = await Promise.all(attempts.map(({ ended }) => ended));
   return first;
+}
+
+function may(rule: Rule, action: string, resource: string, { iam }: DeliveryOptions): boolean {
+  return iam?.mayService('events.amazonaws.com', action, resource, rule.arn) ?? true;
 }
 
 /** Resolves when Lambda has taken the event, `ended` when its function has run. */
@@ -89,10 +99,15 @@ interface Dead {
   readonly retries: number;
 }
 
-function giveUp(dead: Dead, condition: string | undefined, { queues, onError }: DeliveryOptions): undefined {
+function giveUp(dead: Dead, condition: string | undefined, options: DeliveryOptions): undefined {
+  const { queues, onError } = options;
   const { rule, target, event, error, retries } = dead;
   onError(`EventBridge gave up an event of the rule ${rule.name}: ${String(error)}`);
   if (target.deadLetterArn === undefined) return;
+  if (!may(rule, 'sqs:SendMessage', target.deadLetterArn, options)) {
+    onError(`EventBridge may not send to the dead letter queue of the rule ${rule.name}`);
+    return;
+  }
   queues.send(target.deadLetterArn, event, {
     RULE_ARN: rule.arn,
     TARGET_ARN: target.functionArn,
@@ -107,5 +122,6 @@ function giveUp(dead: Dead, condition: string | undefined, { queues, onError }: 
 function errorCode(error: unknown): string {
   if (!(error instanceof AwsError)) return 'SDK_CLIENT_ERROR';
   if (error.status === 404) return 'NO_RESOURCE';
+  if (error.status === 403) return 'NO_PERMISSIONS';
   return error.status === 429 ? 'THROTTLING' : 'ERROR_FROM_TARGET';
 }

@@ -9,7 +9,7 @@ import type { InvokeResult } from '../../local/lambda/index.ts';
 import type { Resource } from '../../local/resources.ts';
 
 const ARN = 'arn:aws:execute-api:eu-west-1:000000000000:abc/v1/GET/things/one';
-const cached: Authorizer = { functionArn: 'authorizer', identity: ['authorization'], ttlMs: 60_000 };
+const cached: Authorizer = { id: 'a1', functionArn: 'authorizer', identity: ['authorization'], ttlMs: 60_000 };
 const proxy = { functionArn: 'function', streaming: false, timeoutMs: 29_000 };
 const routes: Route[] = [
   { resource: '/things/{name}', method: 'ANY', authorization: cached, ...proxy },

@@ -7,6 +7,7 @@ import { startApiGateway } from '../../local/api-gateway.ts';
 import { type Api, type FunctionRoute, matchRoute } from '../../local/api-routes.ts';
 import { AwsError } from '../../local/aws-error.ts';
 import { noFaults } from '../../local/faults/index.ts';
+import type { Iam } from '../../local/iam/index.ts';
 import type { InvokeResult, Lambda, StreamResult } from '../../local/lambda/index.ts';
 
 type FakeLambda = Partial<Pick<Lambda, 'invoke' | 'invokeStreaming'>>;
@@ -24,13 +25,18 @@ const API: Api = {
 let stop: (() => Promise<void>) | undefined;
 afterEach(() => stop?.());
 
-async function serve(lambda: FakeLambda, api: Partial<Api> = {}): Promise<{ url: string; errors: string[] }> {
+async function serve(
+  lambda: FakeLambda,
+  api: Partial<Api> = {},
+  may?: Iam['mayService'],
+): Promise<{ url: string; errors: string[] }> {
   const errors: string[] = [];
   const unused = () => Promise.reject(new Error('not expected'));
   const gateway = await startApiGateway({
     api: { ...API, ...api },
     lambda: { invoke: unused, invokeStreaming: unused, ...lambda },
     bench: noFaults,
+    ...(may && { iam: { mayService: may } }),
     ...{ port: 0, now: () => Date.UTC(2026, 3, 9, 12, 34, 56), onError: (message: string) => errors.push(message) },
   });
   stop = gateway.stop;
@@ -100,6 +106,16 @@ describe('the front door refuses', () => {
     const [response] = await once(call, 'response');
     expect(response.statusCode).toBe(status);
     response.resume();
+  });
+
+  test('what the function has not permitted it to ask for', async () => {
+    const asked: unknown[] = [];
+    const { url, errors } = await serve({}, {}, (...call) => asked.push(call) === 0);
+    const answer = await fetch(`${url}/plain/x`, { method: 'POST' });
+    expect([answer.status, await answer.json()]).toEqual([500, { message: 'Internal server error' }]);
+    const source = 'arn:aws:execute-api:eu-west-1:000000000000:abc/v1/POST/plain/{proxy+}';
+    expect(asked).toEqual([['apigateway.amazonaws.com', 'lambda:InvokeFunction', 'arn:ANY:/plain/{proxy+}', source]]);
+    expect(errors).toEqual(['API Gateway may not invoke the function of POST /plain/{proxy+}']);
   });
 
   test('more than 10 MB', async () => {

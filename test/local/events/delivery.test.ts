@@ -5,6 +5,7 @@ import { deliver } from '../../../local/events/delivery.ts';
 import { scheduledEvent } from '../../../local/events/event.ts';
 import type { Rule, Target } from '../../../local/events/rules.ts';
 import { noFaults } from '../../../local/faults/index.ts';
+import type { Iam } from '../../../local/iam/index.ts';
 import type { InvokeResult, Lambda } from '../../../local/lambda/index.ts';
 import { createQueues } from '../../../local/queues.ts';
 
@@ -17,7 +18,7 @@ const throttled = new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429
 const failed: InvokeResult = { statusCode: 200, payload: '{}', executedVersion: '$LATEST', functionError: 'Unhandled' };
 
 /** Delivers to a Lambda that answers with these errors, one after the other, before it takes the event. */
-async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale = 100_000) {
+async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale = 100_000, may?: Iam['mayService']) {
   const sent: string[] = [];
   const lambda: Pick<Lambda, 'invoke'> = {
     async invoke(_name, payload, options) {
@@ -32,7 +33,9 @@ async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale =
   const { pause } = createPauses();
   const errorsSeen: string[] = [];
   const onError = (message: string) => errorsSeen.push(message);
-  const result = await deliver(rule, target, event, { lambda, queues, bench: noFaults, timeScale, pause, onError });
+  const iam = may && { iam: { mayService: may } };
+  const options = { lambda, queues, bench: noFaults, timeScale, pause, onError, ...iam };
+  const result = await deliver(rule, target, event, options);
   return { sent, result, dead: queues.messages.get('dead'), errors: errorsSeen };
 }
 const deadLetterArn = 'arn:dead';
@@ -91,4 +94,24 @@ test('an event that got too old goes there, too', async () => {
 test('without a dead letter queue it is dropped', async () => {
   const { sent, dead } = await delivery([throttled], { maximumRetryAttempts: 0 });
   expect([sent.length, dead]).toEqual([1, []]);
+});
+
+test('a function that has not permitted the rule to invoke it is not asked twice', async () => {
+  const asked: unknown[] = [];
+  const { sent, dead } = await delivery([], { deadLetterArn }, 1, (...call) => {
+    asked.push(call);
+    return call[1] === 'sqs:SendMessage';
+  });
+  expect(asked).toEqual([
+    ['events.amazonaws.com', 'lambda:InvokeFunction', 'arn:fn', 'arn:rule'],
+    ['events.amazonaws.com', 'sqs:SendMessage', deadLetterArn, 'arn:rule'],
+  ]);
+  expect(sent).toEqual([]);
+  expect(dead).toMatchObject([{ attributes: { ERROR_CODE: 'NO_PERMISSIONS', RETRY_ATTEMPTS: '0' } }]);
+});
+
+test('a queue that does not take what the rule sends stays empty', async () => {
+  const { dead, errors } = await delivery([], { deadLetterArn }, 1, () => false);
+  expect(dead).toEqual([]);
+  expect(errors).toContain('EventBridge may not send to the dead letter queue of the rule Tick');
 });

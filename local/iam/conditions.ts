@@ -1,0 +1,60 @@
+import { isObject, listOf } from '../json.ts';
+import { isArn, isLike } from './patterns.ts';
+
+/** What a request says about itself. A key it does not have is absent, which operators tell from an empty list. */
+export type Context = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type Condition = (context: Context) => boolean;
+
+type Test = (value: string, wanted: string) => boolean;
+
+const EQUAL: Test = (value, wanted) => value === wanted;
+const OPERATORS: Readonly<Record<string, { readonly test: Test; readonly negated?: boolean }>> = {
+  StringEquals: { test: EQUAL },
+  StringNotEquals: { test: EQUAL, negated: true },
+  StringLike: { test: isLike },
+  StringNotLike: { test: isLike, negated: true },
+  // The two do the same, says AWS.
+  ArnEquals: { test: isArn },
+  ArnLike: { test: isArn },
+  Bool: { test: (value, wanted) => value.toLowerCase() === wanted.toLowerCase() },
+};
+
+/** The keys that the requests of this cloud have. Of a key it never has, a condition would be wrong in silence. */
+const KEYS = new Map(
+  [
+    ...['dynamodb:Attributes', 'dynamodb:LeadingKeys', 'dynamodb:ReturnValues', 'dynamodb:Select'],
+    ...['aws:SourceArn', 'aws:SourceAccount', 'aws:SecureTransport'],
+  ].map((key) => [key.toLowerCase(), key]),
+);
+
+/** The Condition of a statement. Throws, by name, for what is not known here. */
+export function readCondition(condition: unknown, where: string): Condition {
+  if (condition === undefined) return () => true;
+  if (!isObject(condition)) throw new Error(`a Condition is an object ${where}`);
+  const all = Object.entries(condition).flatMap(([operator, keys]) =>
+    Object.entries(isObject(keys) ? keys : {}).map(([key, wanted]) => readOne(operator, key, wanted, where)),
+  );
+  return (context) => all.every((holds) => holds(context));
+}
+
+function readOne(operator: string, name: string, wanted: unknown, where: string): Condition {
+  const [, set, base = '', ifExists] = /^(?:(ForAllValues|ForAnyValue):)?(.*?)(IfExists)?$/.exec(operator) ?? [];
+  const known = Object.hasOwn(OPERATORS, base) ? OPERATORS[base] : undefined;
+  if (!known) throw new Error(`the embedded cloud does not know the condition operator ${operator} ${where}`);
+  const key = KEYS.get(name.toLowerCase());
+  if (key === undefined) throw new Error(`the embedded cloud does not know the condition key ${name} ${where}`);
+  const values = (Array.isArray(wanted) ? listOf(wanted) : [wanted]).map(String);
+  if (values.some((value) => value.includes('${'))) {
+    throw new Error(`the embedded cloud does not know the policy variable in ${values.join()} ${where}`);
+  }
+  const { test, negated = false } = known;
+  // Negated, a value must be like none of those wanted.
+  const fits = (value: string) => values.some((one) => test(value, one)) !== negated;
+  return (context) => {
+    const value = context[key];
+    if (value === undefined) return ifExists !== undefined || set === 'ForAllValues' || negated;
+    const given = typeof value === 'string' ? [value] : value;
+    return set === 'ForAllValues' ? given.every(fits) : given.some(fits);
+  };
+}

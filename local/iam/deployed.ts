@@ -1,0 +1,77 @@
+import { isObject, listOf, objectOf, stringOf } from '../json.ts';
+import type { ResolvedStack, Resource } from '../resources.ts';
+import type { Iam } from './index.ts';
+
+/**
+ * What a deployment would fail for, or go on without in silence: a role that its service may not take, or that lacks
+ * what the service does in its name.
+ */
+export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void {
+  const problems = stacks.flatMap(({ resources }) =>
+    resources.flatMap((resource) => {
+      if (resource.type === 'AWS::Lambda::Function') return ofFunction(resource, resources, iam);
+      return resource.type === 'AWS::StepFunctions::StateMachine' ? ofMachine(resource, iam) : [];
+    }),
+  );
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+}
+
+type Need = readonly [action: string, resource: string, what: string];
+
+function ofFunction(resource: Resource, all: readonly Resource[], iam: Iam): string[] {
+  const { Role, TracingConfig } = resource.properties;
+  const traced = objectOf(TracingConfig).Mode === 'Active';
+  const config = all.find(
+    ({ type, properties }) =>
+      type === 'AWS::Lambda::EventInvokeConfig' &&
+      [resource.name, resource.arn].includes(String(properties.FunctionName)),
+  );
+  const destination = stringOf(objectOf(objectOf(config?.properties.DestinationConfig).OnFailure).Destination);
+  const needs: Need[] = [
+    ...(traced ? TRACES.map((action): Need => [action, '*', 'its TracingConfig']) : []),
+    ...(destination === undefined ? [] : [['sqs:SendMessage', destination, 'its OnFailure destination'] as const]),
+  ];
+  return problems(resource, 'lambda.amazonaws.com', String(Role), needs, iam);
+}
+
+const TRACES = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
+const SAMPLING = ['xray:GetSamplingRules', 'xray:GetSamplingTargets'];
+// "Using CloudWatch Logs to log execution history in Step Functions" and "Execution role for X-Ray" list these.
+const LOG_DELIVERY = [
+  ...['CreateLogDelivery', 'GetLogDelivery', 'UpdateLogDelivery', 'DeleteLogDelivery', 'ListLogDeliveries'],
+  ...['PutResourcePolicy', 'DescribeResourcePolicies', 'DescribeLogGroups'],
+].map((action) => `logs:${action}`);
+/** How Step Functions hears of the end of what `.sync` starts. */
+const MANAGED_RULE = ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'];
+const RULE = 'rule/StepFunctionsGetEventsForStepFunctionsExecutionRule';
+
+function ofMachine(resource: Resource, iam: Iam): string[] {
+  const { RoleArn, TracingConfiguration, LoggingConfiguration, DefinitionString } = resource.properties;
+  const logs = listOf(objectOf(LoggingConfiguration).Destinations).length > 0;
+  const rule = `arn:aws:events:${resource.region}:${resource.account}:${RULE}`;
+  const waits = /:states:startExecution\.sync/.test(String(DefinitionString));
+  const traced = objectOf(TracingConfiguration).Enabled === true;
+  const needs: Need[] = [
+    ...(logs ? LOG_DELIVERY.map((action): Need => [action, '*', 'its LoggingConfiguration']) : []),
+    ...(traced ? [...TRACES, ...SAMPLING].map((action): Need => [action, '*', 'its TracingConfiguration']) : []),
+    ...(waits ? MANAGED_RULE.map((action): Need => [action, rule, 'startExecution.sync']) : []),
+  ];
+  return problems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
+}
+
+function problems(resource: Resource, service: string, role: string, needs: readonly Need[], iam: Iam): string[] {
+  const { where, arn = '' } = resource;
+  const missing = needs.filter(([action, target]) => !iam.mayRole(role, action, target));
+  return [
+    ...(iam.mayAssume(service, role, arn) ? [] : [`${service} may not assume the role ${role} ${where}`]),
+    ...missing.map(([action, target, what]) => `${role} may not ${action} on ${target}, for ${what} ${where}`),
+  ];
+}
+
+/** Which functions keep logs: the others run as well, and nobody hears of it. */
+export function mayLog({ properties, name, region, account }: Resource, iam: Iam): boolean {
+  const { LoggingConfig, Role } = properties;
+  const named = isObject(LoggingConfig) ? stringOf(LoggingConfig.LogGroup) : undefined;
+  const stream = `arn:aws:logs:${region}:${account}:log-group:${named ?? `/aws/lambda/${name}`}:log-stream:*`;
+  return ['logs:CreateLogStream', 'logs:PutLogEvents'].every((action) => iam.mayRole(String(Role), action, stream));
+}

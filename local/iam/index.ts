@@ -1,0 +1,124 @@
+import { AwsError } from '../aws-error.ts';
+import type { CallFacts } from '../faults/index.ts';
+import type { ResolvedStack } from '../resources.ts';
+import type { Specs } from '../specs.ts';
+import { type Grant, type Ledger, openLedger } from './ledger.ts';
+import { type Role, readResourcePolicies, readRoles } from './policies.ts';
+import { createRequests, type Place } from './requests.ts';
+import { type AccessRequest, match, type Statement } from './statements.ts';
+
+export type { Grant } from './ledger.ts';
+
+/** IAM: what the policies of the template allow, asked before every call. */
+export interface Iam {
+  /**
+   * What a call is refused with. A function has the rights of its role, and so has a state machine; whoever calls
+   * with a key that is neither's, or has a role that the template does not have, is an administrator.
+   */
+  denied(call: CallFacts): AwsError | undefined;
+  /** Whether a role may do so. */
+  mayRole(roleArn: string, action: string, resource: string): boolean;
+  /** Whether a service of AWS may take the role, on behalf of `source`. */
+  mayAssume(service: string, roleArn: string, source: string): boolean;
+  /** Whether a service of AWS may act on a resource of the template, on behalf of `source`. */
+  mayService(service: string, action: string, resource: string, source: string): boolean;
+  readonly ledger: Ledger;
+}
+
+/** What tests are shown of it. */
+export interface Permissions {
+  /** What the template grants and no call needed so far: policies of AWS left out. */
+  unused(): readonly Grant[];
+}
+
+export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: Place): Iam {
+  const roles = readRoles(stacks);
+  const resourcePolicies = readResourcePolicies(stacks);
+  const callers = readCallers(roles, specs);
+  const requestsOf = createRequests(specs, place);
+  const ledger = openLedger([...[...roles.values()].flatMap((role) => role.statements), ...resourcePolicies]);
+
+  const judge = (statements: readonly Statement[], request: AccessRequest): Verdict => {
+    let verdict: Verdict = 'silent';
+    for (const statement of statements) {
+      const matched = match(statement, request);
+      if (!matched) continue;
+      if (!statement.allows) return 'denied';
+      ledger.use(statement, matched);
+      verdict = 'allowed';
+    }
+    return verdict;
+  };
+  const ofRole = ({ statements, managed }: Role) => [...statements, ...managed];
+  const onBehalf = (source: string) => ({
+    'aws:SourceArn': source,
+    'aws:SourceAccount': source.split(':')[4] || place.account,
+    'aws:SecureTransport': 'true',
+  });
+  const ofService = (statements: readonly Statement[], service: string) =>
+    statements.filter(({ principals }) => principals.includes('*') || principals.includes(service));
+
+  return {
+    ledger,
+    denied(call) {
+      const caller = callers.get(call.caller);
+      if (!caller) return undefined;
+      for (const request of requestsOf(call)) {
+        const verdict = judge(ofRole(caller.role), request);
+        if (verdict !== 'allowed') return accessDenied(call, caller, request, verdict);
+      }
+      return undefined;
+    },
+    mayRole(roleArn, action, resource) {
+      const role = roles.get(roleArn);
+      return role === undefined || judge(ofRole(role), { action, resource, context: {} }) === 'allowed';
+    },
+    mayAssume(service, roleArn, source) {
+      const role = roles.get(roleArn);
+      const request = { action: 'sts:AssumeRole', resource: roleArn, context: onBehalf(source) };
+      return role === undefined || judge(ofService(role.trust, service), request) === 'allowed';
+    },
+    mayService: (service, action, resource, source) =>
+      judge(ofService(resourcePolicies, service), { action, resource, context: onBehalf(source) }) === 'allowed',
+  };
+}
+
+type Verdict = 'allowed' | 'denied' | 'silent';
+
+interface Caller {
+  readonly role: Role;
+  readonly session: string;
+}
+
+/** By access key: the logical id of a function, or of the role of a state machine. */
+function readCallers(roles: ReadonlyMap<string, Role>, specs: Specs): ReadonlyMap<string, Caller> {
+  const keys = [
+    ...[...specs.roles].map(([arn, key]) => ({ key, arn, session: 'StepFunctions' })),
+    ...specs.functions.map(({ logicalId: key, roleArn: arn, name: session }) => ({ key, arn, session })),
+  ];
+  const callers = new Map<string, Caller>();
+  for (const { key, arn, session } of keys) {
+    const role = roles.get(arn);
+    const other = callers.get(key)?.role;
+    if (other && other !== role) throw new Error(`the embedded cloud cannot tell one ${key} from another`);
+    if (role) callers.set(key, { role, session });
+  }
+  return callers;
+}
+
+/** As most services say it; S3 has a name of its own. */
+function accessDenied(call: CallFacts, { role, session }: Caller, request: AccessRequest, verdict: Verdict): AwsError {
+  const { action, resource } = request;
+  const user = `arn:aws:sts::${role.account}:assumed-role/${role.name}/${session}`;
+  const why =
+    verdict === 'denied'
+      ? 'with an explicit deny in an identity-based policy'
+      : `because no identity-based policy allows the ${action} action`;
+  const [type, status] =
+    call.service === 's3' ? ['AccessDenied', 403] : ['AccessDeniedException', call.service === 'lambda' ? 403 : 400];
+  return new AwsError(
+    String(type),
+    `User: ${user} is not authorized to perform: ${action} on resource: ${resource} ${why}`,
+    Number(status),
+  );
+}

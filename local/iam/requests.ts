@@ -1,0 +1,49 @@
+import type { CallFacts } from '../faults/index.ts';
+import { type JsonObject, objectOf, stringOf } from '../json.ts';
+import type { Specs } from '../specs.ts';
+import { dynamoDbRequests } from './dynamodb.ts';
+import type { AccessRequest } from './statements.ts';
+
+/** Where the cloud is, for the ARNs of what the template does not have. */
+export interface Place {
+  readonly region: string;
+  readonly account: string;
+}
+
+type Requests = (operation: string, input: JsonObject) => readonly AccessRequest[];
+
+const one = (action: string, resource: string): AccessRequest[] => [{ action, resource, context: {} }];
+
+/** What the services tell IAM of a call. */
+export function createRequests(
+  specs: Specs,
+  { region, account }: Place,
+): (call: CallFacts) => readonly AccessRequest[] {
+  const arn = (service: string, resource: string) => `arn:aws:${service}:${region}:${account}:${resource}`;
+  const services: Readonly<Record<string, Requests>> = {
+    dynamodb: (operation, input) =>
+      dynamoDbRequests(operation, input, specs.tables, (table) => arn('dynamodb', `table/${table}`)),
+    s3: (operation, { Bucket, Key }) =>
+      one(`s3:${operation === 'HeadObject' ? 'GetObject' : operation}`, `arn:aws:s3:::${Bucket}/${Key}`),
+    states: (operation, { executionArn, stateMachineArn }) =>
+      one(`states:${operation}`, stringOf(executionArn) ?? stringOf(stateMachineArn) ?? '*'),
+    lambda: (_operation, { FunctionName }) => {
+      const found = specs.functions.find((spec) => spec.name === FunctionName || spec.arn === FunctionName);
+      return one('lambda:InvokeFunction', found?.arn ?? arn('lambda', `function:${FunctionName}`));
+    },
+    secretsmanager: (operation, { SecretId }) => {
+      const found = specs.secrets.find((secret) => secret.name === SecretId || secret.arn === SecretId);
+      return one(`secretsmanager:${operation}`, found?.arn ?? arn('secretsmanager', `secret:${SecretId}`));
+    },
+  };
+  return ({ service, operation, input }) => services[service]?.(operation, readInput(input)) ?? [];
+}
+
+/** What cannot be read is for the service to refuse. */
+function readInput(input: () => unknown): JsonObject {
+  try {
+    return objectOf(input());
+  } catch {
+    return {};
+  }
+}

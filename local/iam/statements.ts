@@ -1,0 +1,79 @@
+import { isObject, type JsonObject, listOf, stringOf } from '../json.ts';
+import { type Condition, type Context, readCondition } from './conditions.ts';
+import { isAction, isArn } from './patterns.ts';
+
+export interface Statement {
+  /** Names its policy in reports: `ServerEndpointRoleDefaultPolicy, statement 2`. */
+  readonly name: string;
+  readonly allows: boolean;
+  readonly actions: readonly string[];
+  readonly resources: readonly string[];
+  /** Whether `actions` are those that are not meant. */
+  readonly exceptActions: boolean;
+  readonly exceptResources: boolean;
+  readonly condition: Condition;
+  /** Of a policy of a resource: what may make the call. */
+  readonly principals: readonly string[];
+}
+
+/** One call as policies see it. */
+export interface AccessRequest {
+  readonly action: string;
+  readonly resource: string;
+  readonly context: Context;
+}
+
+const KNOWN = new Set(
+  ['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition', 'Principal'].map(String),
+);
+
+/** The statements of a policy document. Throws, by name, for what is not known here. */
+export function readStatements(document: unknown, policy: string, where: string): Statement[] {
+  const statements = isObject(document) ? document.Statement : undefined;
+  return (Array.isArray(statements) ? listOf(statements) : [statements]).map((statement, index) => {
+    if (!isObject(statement)) throw new Error(`a policy has no Statement ${where}`);
+    return readStatement(statement, `${policy}, statement ${index}`, where);
+  });
+}
+
+function readStatement(statement: JsonObject, name: string, where: string): Statement {
+  const unknown = Object.keys(statement).find((key) => !KNOWN.has(key));
+  if (unknown !== undefined) throw new Error(`the embedded cloud does not know ${unknown} of a statement ${where}`);
+  const { Effect, Action, NotAction, Resource, NotResource, Condition: condition, Principal } = statement;
+  if (Effect !== 'Allow' && Effect !== 'Deny') throw new Error(`a statement allows or denies ${where}`);
+  return {
+    name,
+    allows: Effect === 'Allow',
+    actions: strings(Action ?? NotAction),
+    exceptActions: Action === undefined,
+    // A trust policy has no Resource: it is about the role that it belongs to.
+    resources: strings(Resource ?? NotResource ?? '*'),
+    exceptResources: NotResource !== undefined,
+    condition: readCondition(condition, where),
+    principals: readPrincipals(Principal),
+  };
+}
+
+function readPrincipals(principal: unknown): string[] {
+  return isObject(principal) ? Object.values(principal).flatMap(strings) : strings(principal);
+}
+
+function strings(value: unknown): string[] {
+  if (value === undefined) return [];
+  return (Array.isArray(value) ? listOf(value) : [value]).flatMap((item) => stringOf(item) ?? []);
+}
+
+/** Which action and which resource of a statement a request matches; undefined if it does not. */
+export function match(statement: Statement, request: AccessRequest): { action: string; resource: string } | undefined {
+  const { actions, resources, exceptActions, exceptResources, condition } = statement;
+  const action = found(actions, exceptActions, (pattern) => isAction(request.action, pattern));
+  const resource = found(resources, exceptResources, (pattern) => isArn(request.resource, pattern));
+  if (action === undefined || resource === undefined || !condition(request.context)) return undefined;
+  return { action, resource };
+}
+
+function found(patterns: readonly string[], except: boolean, fits: (pattern: string) => boolean): string | undefined {
+  const one = patterns.find(fits);
+  if (!except) return one;
+  return one === undefined ? patterns.join() : undefined;
+}
