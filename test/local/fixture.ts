@@ -85,6 +85,14 @@ export function tableResource(more: object = {}): object {
   };
 }
 
+/** A role that a service may take, and that may do everything: for tests that are about something else. */
+export function adminRole(service: string): object {
+  const trust = { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: `${service}.amazonaws.com` } };
+  const everything = { Statement: { Effect: 'Allow', Action: '*', Resource: '*' } };
+  const Policies = [{ PolicyName: 'Everything', PolicyDocument: everything }];
+  return { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: { Statement: trust }, Policies } };
+}
+
 /** What any AWS client needs to reach the cloud as `caller`. */
 export function clientConfig({ endpoint, region }: Pick<Cloud, 'endpoint' | 'region'>, caller = 'test') {
   return { endpoint, region, credentials: { accessKeyId: caller, secretAccessKey: 'local' } };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
-import { clientConfig, writeAssembly } from './fixture.ts';
+import { adminRole, clientConfig, writeAssembly } from './fixture.ts';
 
 const arnOf = (machine: string) => `arn:aws:states:us-east-1:000000000000:stateMachine:${machine}`;
 const runOf = (machine: string, name: string) => `${arnOf(machine).replace('stateMachine', 'execution')}:${name}`;
@@ -44,9 +44,11 @@ beforeAll(async () => {
       },
     },
   ]);
-  const role = { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: {} } };
   const environment = 'aws://000000000000/us-east-1';
-  const assembly = writeAssembly({ environment, resources: { TheRole: role, ...Object.fromEntries(machines) } });
+  const assembly = writeAssembly({
+    environment,
+    resources: { TheRole: adminRole('states'), ...Object.fromEntries(machines) },
+  });
   cloud = await startCloud({ assembly, recordCalls: true });
   sfn = new SFNClient(clientConfig(cloud));
 });

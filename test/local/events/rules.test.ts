@@ -88,6 +88,10 @@ test('only enabled schedules can be fired, by name', async () => {
     assets: { code: 'export const handler = async (event) => event;' },
     resources: {
       Fn: functionResource('code'),
+      May: {
+        Type: 'AWS::Lambda::Permission',
+        Properties: { Action: 'lambda:InvokeFunction', FunctionName: FN, Principal: 'events.amazonaws.com' },
+      },
       Own: rule({ Name: 'own-name', ScheduleExpression: 'rate(1 day)', Targets }),
       Constant: rule({ ScheduleExpression: 'rate(1 day)', Targets: [{ Arn: FN, Id: 'T', Input: '{"constant":1}' }] }),
       Off: rule({ ScheduleExpression: 'rate(1 day)', State: 'DISABLED', Targets }),

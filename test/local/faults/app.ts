@@ -55,6 +55,10 @@ const machine = new StateMachine(stack, 'Machine', {
   ),
 });
 
+table.grantWriteData(writer);
+writer.grantInvoke(machine);
+table.grantWriteData(machine);
+
 const api = new RestApi(stack, 'Api', { endpointTypes: [EndpointType.REGIONAL] });
 const streaming = { responseTransferMode: ResponseTransferMode.STREAM };
 api.root.addResource('stream').addMethod('POST', new LambdaIntegration(streamer, streaming));

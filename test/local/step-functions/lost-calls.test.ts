@@ -5,6 +5,7 @@ import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import {
+  adminRole,
   clientConfig,
   dynamoDbClient,
   functionResource,
@@ -74,7 +75,7 @@ beforeEach(async () => {
     return [name, { Type: 'AWS::StepFunctions::StateMachine', Properties }];
   });
   const resources = {
-    TheRole: { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: {} } },
+    TheRole: adminRole('states'),
     Work: functionResource('work', { FunctionName: 'Work', Timeout: 300 }),
     Things: tableResource(),
     ...Object.fromEntries(machines),
