@@ -1,5 +1,7 @@
+import { Token } from 'aws-cdk-lib';
+
 /** How callers are told apart. There is no default: an open endpoint must be asked for by name. */
-export type Auth = AnonymousAuth;
+export type Auth = AnonymousAuth | OAuth | IamAuth;
 
 export interface AnonymousAuth {
   readonly kind: 'anonymous';
@@ -11,4 +13,74 @@ export interface AnonymousAuth {
  */
 export function anonymous(): AnonymousAuth {
   return { kind: 'anonymous' };
+}
+
+export interface IamAuth {
+  readonly kind: 'iam';
+}
+
+/**
+ * Callers sign their requests with AWS credentials (SigV4) and need `execute-api:Invoke` for the API. Tasks belong to
+ * the user, or to the session of a role: the same role under another session name is another owner.
+ */
+export function iam(): IamAuth {
+  return { kind: 'iam' };
+}
+
+export interface OAuthProps {
+  /** The `iss` of the access tokens, as it is written there: that of any OpenID Connect provider, or Cognito user pool. */
+  readonly issuer: string;
+  /**
+   * What must be in the `aud` of a token: mostly the URL of this endpoint. For access tokens of Cognito that were made
+   * without resource binding, and so have no `aud`, the id of the app client.
+   */
+  readonly audience: string | readonly string[];
+  /** What every call needs. A scope covers those below it: `tasks` covers `tasks:write`. @default none */
+  readonly scopes?: readonly string[];
+  /** Where the issuer's keys are. @default what its `/.well-known/openid-configuration` says */
+  readonly jwksUri?: string;
+}
+
+export interface OAuth {
+  readonly kind: 'oauth';
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  readonly scopes: readonly string[];
+  readonly jwksUri?: string;
+}
+
+/**
+ * Callers bring an access token (OAuth 2.1, RFC 9728). Tasks belong to the issuer and subject of the token, to its
+ * client where there is no user.
+ *
+ * @example
+ * oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' })
+ */
+export function oauth({ issuer, audience, scopes = [], jwksUri }: OAuthProps): OAuth {
+  checkUrl('oauth: issuer', issuer);
+  if (jwksUri !== undefined) checkUrl('oauth: jwksUri', jwksUri);
+  const audiences = [audience].flat();
+  if (audiences.length === 0 || audiences.some((one) => !Token.isUnresolved(one) && !/^\S+$/.test(one))) {
+    throw new Error('oauth: give the audience of the tokens, without blanks');
+  }
+  checkScopes('oauth', scopes);
+  return { kind: 'oauth', issuer, audience: audiences, scopes, ...(jwksUri !== undefined && { jwksUri }) };
+}
+
+const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
+
+/** Over TLS; without, only on this machine. */
+export function checkUrl(what: string, text: string): void {
+  if (Token.isUnresolved(text)) return;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.includes(url.hostname));
+  if (url === undefined || !safe || /[?#'"\s$]/.test(text)) {
+    throw new Error(`${what}: '${text}' is no https URL without query and fragment`);
+  }
+}
+
+/** Those that can stand in a header, and in the metadata. `offline_access` is between client and issuer (G-11). */
+export function checkScopes(what: string, scopes: readonly string[]): void {
+  const wrong = scopes.find((scope) => !/^[\w:/.~*+@-]+$/.test(scope) || scope === 'offline_access');
+  if (wrong !== undefined) throw new Error(`${what}: '${wrong}' is no scope that a resource can ask for`);
 }

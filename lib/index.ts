@@ -1,4 +1,13 @@
-export { type AnonymousAuth, type Auth, anonymous } from './auth.ts';
+export {
+  type AnonymousAuth,
+  type Auth,
+  anonymous,
+  type IamAuth,
+  iam,
+  type OAuth,
+  type OAuthProps,
+  oauth,
+} from './auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
 export type { Reconciler } from './reconciler.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool.ts';

@@ -80,6 +80,16 @@ export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: s
   return bundle(entry, { 'machines.json': JSON.stringify(Object.fromEntries(machines)) }, use);
 }
 
+/** The authorizer, and which scopes calls of a tool need, in one `index.js`. */
+export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
+  const entry = `
+    import { createHandler } from './functions/authorizer/index.ts';
+    import scopes from 'parts/scopes.json';
+    export const handler = createHandler(scopes);`;
+  const scopes = tools.flatMap(({ name, scopes }) => (scopes === undefined ? [] : [[name, scopes] as const]));
+  return bundle(entry, { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
+}
+
 /** `parts`: the texts of files made for this bundle, that its entry imports from `parts`. */
 function bundle<T>(entry: string, parts: Readonly<Record<string, string>>, use: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));

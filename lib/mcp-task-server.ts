@@ -108,14 +108,25 @@ export class McpTaskServer extends Construct {
     this.#allow(['secretsmanager:GetSecretValue'], signingKey.secretArn);
     this.#allow(['states:StartExecution'], machines);
     this.#allow(['states:StopExecution'], `${machines.replace(':stateMachine:', ':execution:')}:*`);
-    this.api = mcpApi(this, this.endpoint, timeout);
+    const { auth, publicUrl } = props;
+    this.api = mcpApi(this, {
+      ...{ handler: this.endpoint, timeout, auth, tools: () => this.#tools },
+      ...(publicUrl !== undefined && { publicUrl }),
+    });
+    if (auth.kind === 'anonymous') {
+      Annotations.of(this).addWarningV2(
+        'mcp-task-server:anonymous',
+        'anonymous(): whoever reaches the endpoint may call every tool, and read, answer and cancel any task whose id they know',
+      );
+    }
     this.reconciler = new Reconciler(this, 'Reconciler', {
       table: this.table,
       machinePrefix: this.#machinePrefix,
       code: new McpCode((use) => bundleReconciler(this.#tools, use)),
     });
     this.alarms = this.reconciler.alarms;
-    new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: this.api.urlForPath('/mcp') });
+    const url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
+    new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: url });
   }
 
   /**
@@ -125,6 +136,9 @@ export class McpTaskServer extends Construct {
    */
   addTool(name: string, props: ToolProps): this {
     const entry = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
+    if (entry.scopes !== undefined && this.#settings.auth !== 'oauth') {
+      throw new Error(`Tool '${name}': only tokens have scopes: use auth: oauth(…)`);
+    }
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
     else if (entry.machine === undefined) this.#addDirect(entry, props.handler);
     else this.#addFunction(entry, props.handler);

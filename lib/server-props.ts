@@ -1,10 +1,15 @@
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { Manifest } from '../functions/mcp/manifest.ts';
-import type { Auth } from './auth.ts';
+import { type Auth, checkUrl } from './auth.ts';
 
 export interface McpTaskServerProps {
   /** Who may call, and how callers are told apart. There is no default. */
   readonly auth: Auth;
+  /**
+   * What clients put before `/mcp`: a custom domain, with the base path that leads to the API. It is what `oauth` names
+   * in its metadata. @default the URL of the stage
+   */
+  readonly publicUrl?: string;
   /** Name and version shown to clients. @default mcp-task-server 0.1.0 */
   readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string };
   /** How to use the server, for the model. @default none */
@@ -51,7 +56,10 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
   const allowedOrigins = props.allowedOrigins ?? LOOPBACK;
   const wrong = allowedOrigins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*\s]+(:\*)?$/.test(origin));
   if (wrong !== undefined) throw new Error(`McpTaskServer: allowedOrigins: '${wrong}' is not like https://app.example`);
+  if (props.publicUrl !== undefined) checkUrl('McpTaskServer: publicUrl', props.publicUrl);
+  if (props.publicUrl?.endsWith('/')) throw new Error('McpTaskServer: publicUrl ends without a slash');
   return {
+    auth: props.auth.kind,
     serverInfo: props.serverInfo ?? { name: 'mcp-task-server', version: '0.1.0' },
     ...(props.instructions !== undefined && { instructions: props.instructions }),
     maxTtl: between('maxTtl', props.maxTtl, SECOND, 7 * DAY, DAY),

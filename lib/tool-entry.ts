@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { TaskSupport, ToolEntry } from '../functions/mcp/manifest.ts';
 import { isQuestion } from '../functions/tasks/question.ts';
+import { checkScopes } from './auth.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { ToolProps } from './tool.ts';
 
@@ -46,6 +47,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
       );
     }
   }
+  if (props.scopes !== undefined) checkScopes(`Tool '${name}': scopes`, props.scopes);
   const headers = paramHeaders(props.inputSchema, refuse);
   return {
     name,
@@ -62,6 +64,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
     ...(!direct && { machine: machineSuffix(name) }),
+    ...(props.scopes !== undefined && props.scopes.length > 0 && { scopes: props.scopes }),
     ...(headers.length > 0 && { headers }),
   };
 }

@@ -71,6 +71,11 @@ interface AnyToolProps {
    * `inputResponses`. In 2026-07-28 they are asked before the task exists. @default none
    */
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
+  /**
+   * What the token of a caller must allow, besides what the server asks of every call; `tasks` covers `tasks:write`.
+   * Clients are told which scopes to get, before anything is done. Needs `oauth`. @default none
+   */
+  readonly scopes?: readonly string[];
   /** What a host may tell its model while the task runs. @default a sentence that names the tool and the task */
   readonly immediateResponse?: string;
 }

@@ -87,7 +87,8 @@ function readRoute(
   pathOf: (id: string) => string | undefined,
   authorizers: ReadonlyMap<string | undefined, Authorizer>,
 ): Route {
-  const { HttpMethod, ResourceId, Integration } = resource.properties;
+  const { HttpMethod, ResourceId, ApiKeyRequired = false, Integration } = resource.properties;
+  if (ApiKeyRequired !== false) throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
   const path = pathOf(String(ResourceId));
   if (path === undefined) throw unknownValue(resource, 'ResourceId', ResourceId);
   const authorization = readAuthorization(resource, authorizers);

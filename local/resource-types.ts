@@ -142,7 +142,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   },
   'AWS::ApiGateway::Method': {
     properties:
-      'RestApiId ResourceId HttpMethod AuthorizationType AuthorizerId OperationName ' +
+      'RestApiId ResourceId HttpMethod AuthorizationType AuthorizerId ApiKeyRequired OperationName ' +
       'Integration.Type Integration.IntegrationHttpMethod Integration.Uri Integration.TimeoutInMillis ' +
       'Integration.ResponseTransferMode Integration.PassthroughBehavior Integration.RequestTemplates ' +
       // A proxy integration answers by itself: these only document it. A mock answers with them.

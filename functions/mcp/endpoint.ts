@@ -1,5 +1,6 @@
 import { InvalidRequest, UnsupportedVersion } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
+import { expired, outOfScope, principalOf } from './caller.ts';
 import { classify, namedVersion } from './classify.ts';
 import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, parseMessage, type RequestId, type RpcMessage, UnreadableMessage } from './jsonrpc.ts';
@@ -35,12 +36,16 @@ function asStream(reply: HttpReply): HttpReply {
 async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
   let id: RequestId | undefined;
   try {
+    const challenge = expired(request, server);
+    if (challenge !== undefined) return challenge;
     if (request.method === 'GET') return await serveGet(request, server);
     if (request.method !== 'POST') return notOffered();
     checkTransport(request);
     const message = parseMessage(request.body);
     if (message.kind === 'request') id = message.id;
-    const caller = hasNoSession(message) ? callerOf(undefined) : await legacyCaller(request, server);
+    const refused = outOfScope(request, message, server);
+    if (refused !== undefined) return refused;
+    const caller = hasNoSession(message) ? callerOf(request, server) : await legacyCaller(request, server);
     if (message.kind === 'notification') return emptyReply(202);
     if (message.kind === 'response') {
       if (namesModern(request)) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
@@ -50,7 +55,7 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     // What initialize agreed on counts, whatever a later header says (C-03).
     if (era === 'legacy')
       return await serveLegacy(request, message, caller.session?.version ?? version, caller, server);
-    return await serveModern(request, message, version, callerOf(undefined).principal, server);
+    return await serveModern(request, message, version, principalOf(request, server), server);
   } catch (error) {
     const unreadable = error instanceof UnreadableMessage;
     const reason = unreadable ? error.reason : error;
@@ -93,14 +98,14 @@ function checkTransport(request: HttpRequest): void {
 async function legacyCaller(request: HttpRequest, server: Server): Promise<LegacyCaller> {
   const id = header(request, 'mcp-session-id');
   // 2026-07-28 knows no sessions: whoever names it in the header is not asked for one (D-32).
-  if (id === undefined || namesModern(request)) return callerOf(undefined);
-  const session = await openSession(server, id);
+  if (id === undefined || namesModern(request)) return callerOf(request, server);
+  const session = await openSession(server, principalOf(request, server), id);
   if (session === undefined) throw new InvalidRequest('Session not found: initialize again', 404);
-  return callerOf(session);
+  return callerOf(request, server, session);
 }
 
-function callerOf(session: Session | undefined): LegacyCaller {
-  return { session, principal: { kind: 'anonymous', ...(session && { session: session.key }) } };
+function callerOf(request: HttpRequest, server: Server, session?: Session): LegacyCaller {
+  return { session, principal: principalOf(request, server, session) };
 }
 
 function namesModern(request: HttpRequest): boolean {

@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream';
+import type { Caller } from './caller.ts';
 
 /** What the endpoint knows of HTTP: API Gateway and middy stay outside. Header names are lower case. */
 export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Whom the front door has verified, where it does. */
+  readonly caller?: Caller;
 }
 
 export interface HttpReply {

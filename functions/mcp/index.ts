@@ -10,6 +10,7 @@ import { currentState } from '../tasks/execution-history.ts';
 import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
 import { workflow } from '../tasks/workflow.ts';
+import { callerOf } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import type { HttpRequest } from './http.ts';
 import { invoker } from './invoke.ts';
@@ -28,7 +29,7 @@ export function createHandler(manifest: Manifest, validators: Validators) {
     executionMode: executionModeStreamifyResponse,
     timeoutEarlyInMillis: 0,
   }).handler(async (event: APIGatewayProxyEvent) => {
-    const { status, headers, body } = await endpoint(httpRequest(event), server);
+    const { status, headers, body } = await endpoint(httpRequest(event, manifest), server);
     // As bytes: middy cuts a long string wherever it likes, also in the middle of a character.
     return { statusCode: status, headers, body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body };
   });
@@ -70,15 +71,17 @@ function looker() {
   };
 }
 
-function httpRequest(event: APIGatewayProxyEvent): HttpRequest {
+function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpRequest {
   // A header that came twice counts with all its values (RFC 9110, 5.3): a router may have gone by any of them.
   const headers = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
     values === undefined ? [] : [[name.toLowerCase(), values.join(', ')] as const],
   );
   const body = event.body ?? '';
+  const caller = callerOf(auth, event.requestContext);
   return {
     method: event.httpMethod,
     headers: Object.fromEntries(headers),
     body: event.isBase64Encoded ? Buffer.from(body, 'base64').toString() : body,
+    ...(caller && { caller }),
   };
 }

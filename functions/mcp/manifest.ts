@@ -36,6 +36,8 @@ export interface ToolEntry {
   readonly function?: number;
   /** Tools that are state machines: index into the TOOL_MACHINES variable. */
   readonly stateMachine?: number;
+  /** What a caller's token must allow besides what every call needs. */
+  readonly scopes?: readonly string[];
   readonly headers?: readonly ParamHeader[];
   /** Questions to ask before the tool runs, by the tool's own names. */
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
@@ -46,6 +48,8 @@ export interface ToolEntry {
 export interface Manifest {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly instructions?: string;
+  /** What the front door knows of callers: nothing, the claims of their tokens, or who signed. */
+  readonly auth: 'anonymous' | 'oauth' | 'iam';
   /** The longest ttl a client gets, in ms. */
   readonly maxTtl: number;
   readonly allowedOrigins: readonly string[];

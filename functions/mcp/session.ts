@@ -1,10 +1,10 @@
-import { newSessionKey } from '../tasks/ids.ts';
+import { newSessionKey, type Principal } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { Server } from './server.ts';
 
 /**
  * A 2025-11-25 session without a session table (B-04): the id itself carries what `initialize` agreed on, signed.
- * It tells anonymous callers apart and authorises nothing else.
+ * It tells anonymous callers apart and authorises nothing else: that of a verified caller opens for nobody else (G-14).
  */
 export interface Session {
   readonly version: string;
@@ -12,18 +12,23 @@ export interface Session {
   readonly accepts: readonly string[];
 }
 
-const PURPOSE = 'session';
+const purpose = (principal: Principal) => (principal.kind === 'verified' ? `session:${principal.key}` : 'session');
 
-export async function mintSession(server: Server, version: string, accepts: readonly string[]): Promise<string> {
+export async function mintSession(
+  server: Server,
+  principal: Principal,
+  version: string,
+  accepts: readonly string[],
+): Promise<string> {
   const expires = sessionExpires(server);
-  return server.signer.seal(PURPOSE, { version, key: newSessionKey(), accepts, expires });
+  return server.signer.seal(purpose(principal), { version, key: newSessionKey(), accepts, expires });
 }
 
 /** When a session that is heard of now has ended, in seconds since the epoch. */
 export const sessionExpires = (server: Server): number => Math.floor((server.now() + limits.session) / 1_000);
 
 /** The session of this id, or undefined when it is not ours or has ended (B-05). */
-export async function openSession(server: Server, id: string): Promise<Session | undefined> {
-  const opened = (await server.signer.open(PURPOSE, id)) as (Session & { expires: number }) | undefined;
+export async function openSession(server: Server, principal: Principal, id: string): Promise<Session | undefined> {
+  const opened = (await server.signer.open(purpose(principal), id)) as (Session & { expires: number }) | undefined;
   return opened !== undefined && opened.expires * 1_000 > server.now() ? opened : undefined;
 }

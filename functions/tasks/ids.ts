@@ -42,6 +42,11 @@ export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefi
   return { owner: match[1] === undefined ? `task#${id}` : `session#${match[1]}`, taskId: id };
 }
 
+/** The key of a verified caller: who issued the claims, and the user they speak of, or the client without one (G-15). */
+export function verifiedKey(issuer: string, kind: 'user' | 'client', name: string): string {
+  return `owner#${hashPart(JSON.stringify([issuer, kind, name]))}`;
+}
+
 /** What a sealed token is bound to: nobody else's opens. Anonymous callers without a session share one binding. */
 export function bindingOf(principal: Principal): string {
   return principal.kind === 'verified' ? principal.key : (principal.session ?? 'anonymous');

@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
-import { bundleEndpoint, bundleReconciler } from '../../lib/mcp-code.ts';
+import { bundleAuthorizer, bundleEndpoint, bundleReconciler } from '../../lib/mcp-code.ts';
 
 const manifest = {
   serverInfo: { name: 's', version: '1' },
+  auth: 'anonymous' as const,
   maxTtl: 1,
   inlineWindow: 1,
   holdCap: 1,
@@ -41,6 +42,17 @@ test('the reconciler is one CommonJS file under 400 KB that knows the workflows 
     expect(readdirSync(folder)).toEqual(['index.js']);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(400_000);
     expect(readFileSync(join(folder, 'index.js'), 'utf8')).toMatch(/\{"long\.one":"long-one-1"\}/);
+    const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
+  });
+});
+
+test('the authorizer is one CommonJS file under 60 KB that knows the scopes of tools', () => {
+  const tools = [...manifest.tools, { ...manifest.tools[0], name: 'deploy', scopes: ['ops:deploy'] } as ToolEntry];
+  bundleAuthorizer(tools, (folder) => {
+    expect(readdirSync(folder)).toEqual(['index.js']);
+    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(60_000);
+    expect(readFileSync(join(folder, 'index.js'), 'utf8')).toMatch(/\{deploy:\["ops:deploy"\]\}/);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });

@@ -103,12 +103,17 @@ export function modernRequest(
   return post(url, body, headers);
 }
 
-/** A 2025-11-25 session. */
-export async function legacySession(url: string, capabilities: object = FORMS, version = '2025-11-25') {
+/** A 2025-11-25 session; `more` headers go with every request. */
+export async function legacySession(
+  url: string,
+  capabilities: object = FORMS,
+  version = '2025-11-25',
+  more: Headers_ = {},
+) {
   const params = { protocolVersion: version, capabilities, clientInfo: { name: 'test', version: '1' } };
-  const first = await post(url, { jsonrpc: '2.0', id: nextId++, method: 'initialize', params });
+  const first = await post(url, { jsonrpc: '2.0', id: nextId++, method: 'initialize', params }, more);
   const session = first.headers.get('mcp-session-id') ?? '';
-  const headers = { 'mcp-protocol-version': version, 'mcp-session-id': session };
+  const headers = { 'mcp-protocol-version': version, 'mcp-session-id': session, ...more };
   return {
     session,
     headers,

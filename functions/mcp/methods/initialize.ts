@@ -6,12 +6,12 @@ import { mintSession } from '../session.ts';
 import { LEGACY, LEGACY_VERSIONS } from '../versions.ts';
 
 /** 2025-11-25 only: agrees on a version and starts a session (B-01 to B-04). */
-export const initialize: Method = async ({ params, replyHeaders }, server) => {
+export const initialize: Method = async ({ params, principal, replyHeaders }, server) => {
   const { protocolVersion, capabilities } = params;
   if (typeof protocolVersion !== 'string') throw new InvalidParams('protocolVersion must be a string');
   if (!isObject(capabilities)) throw new InvalidParams('capabilities must be an object');
   const version = LEGACY_VERSIONS.includes(protocolVersion) ? protocolVersion : LEGACY;
-  replyHeaders['mcp-session-id'] = await mintSession(server, version, acceptedKinds(capabilities));
+  replyHeaders['mcp-session-id'] = await mintSession(server, principal, version, acceptedKinds(capabilities));
   const { serverInfo, instructions } = server.manifest;
   return {
     protocolVersion: version,

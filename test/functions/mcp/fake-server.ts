@@ -16,6 +16,7 @@ const entry = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
 
 export const manifest: Manifest = {
   serverInfo: { name: 'fake', version: '1' },
+  auth: 'anonymous',
   maxTtl: 86_400_000,
   allowedOrigins: ['https://app.example', 'http://localhost:*'],
   inlineWindow: 25_000,

@@ -1,0 +1,39 @@
+import { get } from 'node:http';
+import { FetchError } from 'aws-jwt-verify/error';
+import { type Fetcher, SimpleFetcher } from 'aws-jwt-verify/https';
+
+const secure = new SimpleFetcher();
+const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
+
+/** Fetches documents of the issuer: over TLS, or from this machine itself, where tests have theirs. */
+export const documents: Fetcher = {
+  fetch: (uri) => (LOOPBACK.includes(new URL(uri).hostname) ? fetchHere(uri) : secure.fetch(uri)),
+};
+
+function fetchHere(uri: string): Promise<ArrayBuffer> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => reject(new FetchError(uri, error));
+    const request = get(uri, { timeout: 3_000 }, async (response) => {
+      try {
+        if (response.statusCode !== 200) throw new Error(`Status code is ${response.statusCode}`);
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        resolve(new Uint8Array(Buffer.concat(chunks)).buffer);
+      } catch (error) {
+        fail(error);
+      }
+    });
+    request.on('timeout', () => request.destroy(new Error('Timed out')));
+    request.on('error', fail);
+  });
+}
+
+/** Where an OpenID Connect issuer says its keys are. */
+export async function discoverKeys(issuer: string): Promise<string> {
+  const uri = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const document: unknown = JSON.parse(Buffer.from(await documents.fetch(uri)).toString());
+  const { issuer: named, jwks_uri: keys } = Object(document) as { issuer?: unknown; jwks_uri?: unknown };
+  if (named !== issuer) throw new Error('The configuration of the issuer is that of another one');
+  if (typeof keys !== 'string') throw new Error('The configuration of the issuer names no keys');
+  return keys;
+}

@@ -1,0 +1,66 @@
+import { JwtVerifier } from 'aws-jwt-verify';
+import { FetchError, JwksValidationError, JwkValidationError } from 'aws-jwt-verify/error';
+import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import type { JwtPayload } from 'aws-jwt-verify/jwt-model';
+import { verifiedKey } from '../tasks/ids.ts';
+import { discoverKeys, documents } from './keys.ts';
+
+export interface Issuer {
+  readonly issuer: string;
+  /** One of these must be in the token's `aud`. */
+  readonly audience: readonly string[];
+  /** Where its keys are. @default what its OpenID Connect configuration says */
+  readonly jwksUri?: string;
+}
+
+/** Who holds a token, by its verified claims. */
+export interface TokenCaller {
+  /** Whose tasks are theirs: a hash of issuer and subject. */
+  readonly owner: string;
+  readonly scopes: readonly string[];
+  /** When the token expires, in seconds since the epoch. */
+  readonly expires: number;
+}
+
+/** Undefined for a token that is not good here; throws when that could not be found out. */
+export type Verify = (token: string) => Promise<TokenCaller | undefined>;
+
+/**
+ * Verifies access tokens by the issuer's keys, which are fetched once, and again for a key id that is not among them;
+ * while there is none, every ten seconds at most. Only signatures made with a private key count, whatever a token says
+ * of itself (aws-jwt-verify).
+ */
+export function verifier({ issuer, audience, jwksUri }: Issuer): Verify {
+  const jwksCache = new SimpleJwksCache({ fetcher: documents });
+  const create = async () => {
+    const uri = jwksUri ?? (await discoverKeys(issuer));
+    return JwtVerifier.create({ issuer, audience: null, jwksUri: uri }, { jwksCache });
+  };
+  let ready: ReturnType<typeof create> | undefined;
+  return async (token) => {
+    ready ??= create();
+    const jwt = await ready.catch((error: unknown) => {
+      ready = undefined;
+      throw error;
+    });
+    try {
+      return callerOf(await jwt.verify(token), issuer, audience);
+    } catch (error) {
+      if ([FetchError, JwksValidationError, JwkValidationError].some((kind) => error instanceof kind)) throw error;
+      return undefined;
+    }
+  };
+}
+
+/** What the library leaves to us: that a token ends, is meant for us, is no ID token, and says whose it is. */
+function callerOf(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | undefined {
+  const { exp, aud, sub, token_use: use } = payload;
+  const client = [payload.client_id, payload.azp].find((id) => typeof id === 'string' && id !== '');
+  // Access tokens of Cognito name their client and, without resource binding, no audience.
+  const meantFor = aud === undefined && use === 'access' ? [client] : [aud].flat();
+  if (exp === undefined || use === 'id' || !meantFor.some((one) => audience.includes(String(one)))) return undefined;
+  const scopes = [payload.scope ?? payload.scp ?? []].flat().flatMap((scope) => String(scope).split(' '));
+  const known = { scopes: scopes.filter((scope) => scope !== ''), expires: exp };
+  if (typeof sub === 'string' && sub !== '') return { owner: verifiedKey(issuer, 'user', sub), ...known };
+  return client === undefined ? undefined : { owner: verifiedKey(issuer, 'client', String(client)), ...known };
+}

@@ -1,0 +1,66 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { CHALLENGE } from '../authorizer/challenge.ts';
+import { sufficient } from '../authorizer/scopes.ts';
+import { InvalidRequest } from '../tasks/errors.ts';
+import { type Principal, verifiedKey } from '../tasks/ids.ts';
+import { type HttpReply, type HttpRequest, jsonReply } from './http.ts';
+import { errorMessage, type RpcMessage } from './jsonrpc.ts';
+import type { Manifest } from './manifest.ts';
+import type { Server } from './server.ts';
+import type { Session } from './session.ts';
+
+/** A caller the front door has verified: nothing the client says of itself counts (G-14). */
+export interface Caller {
+  readonly key: string;
+  readonly scopes: readonly string[];
+  /** When the token expires, in ms since the epoch. */
+  readonly expires: number;
+  /** The path at which the front door challenges callers. */
+  readonly challengeAt: string;
+}
+
+/** From what API Gateway adds to a request; undefined if it has verified nobody. */
+export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['requestContext']): Caller | undefined {
+  if (auth === 'anonymous') return undefined;
+  const path = context.path.split('/').filter((part) => part !== '');
+  const challengeAt = `/${[...path, CHALLENGE].join('/')}`;
+  if (auth === 'iam') {
+    const { caller } = context.identity;
+    if (!caller) return undefined;
+    return { key: verifiedKey('iam', 'user', caller), scopes: [], expires: Number.POSITIVE_INFINITY, challengeAt };
+  }
+  const { owner, scope, expires } = context.authorizer ?? {};
+  if (typeof owner !== 'string' || owner === '') return undefined;
+  return { key: owner, scopes: String(scope).split(' '), expires: Number(expires) * 1_000, challengeAt };
+}
+
+/** Whose tasks are this caller's: where callers are verified, nothing else counts (G-15). */
+export function principalOf({ caller }: HttpRequest, { manifest }: Server, session?: Session): Principal {
+  if (manifest.auth === 'anonymous') return { kind: 'anonymous', ...(session && { session: session.key }) };
+  if (caller === undefined) throw new InvalidRequest('Forbidden', 403);
+  return { kind: 'verified', key: caller.key };
+}
+
+/** A cached answer of the authorizer may be older than the end of its token. */
+export function expired({ caller }: HttpRequest, { now }: Server): HttpReply | undefined {
+  return caller !== undefined && !(caller.expires >= now())
+    ? toChallenge(caller, 'The access token has expired')
+    : undefined;
+}
+
+/** Before anything else is done for a call (G-09): whether its token is enough for its tool. */
+export function outOfScope({ caller }: HttpRequest, message: RpcMessage, server: Server): HttpReply | undefined {
+  if (caller === undefined || message.kind !== 'request' || message.method !== 'tools/call') return undefined;
+  const needed = server.tools.get(String(message.params.name))?.entry.scopes ?? [];
+  if (sufficient(needed, caller.scopes)) return undefined;
+  return toChallenge(caller, `The access token lacks a scope that ${message.params.name} needs`, message);
+}
+
+/**
+ * The client follows, and the front door refuses it there with a `WWW-Authenticate`, which from here would arrive under
+ * another name (G-17). 307 keeps method, body and, on the same origin, the token.
+ */
+function toChallenge({ challengeAt }: Caller, why: string, call?: RpcMessage & { kind: 'request' }): HttpReply {
+  const tool = call === undefined ? '' : `?tool=${encodeURIComponent(String(call.params.name))}`;
+  return jsonReply(307, errorMessage(call?.id, new InvalidRequest(why)).body, { location: `${challengeAt}${tool}` });
+}

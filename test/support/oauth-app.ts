@@ -1,0 +1,25 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { iam, McpTaskServer, oauth, ToolFunction } from '../../lib/index.ts';
+import { AUDIENCE } from './oidc.ts';
+
+/** A few of the test tools behind a front door: that of the issuer MCP_TEST_ISSUER, without one that of IAM. */
+const stack = new Stack(new App(), 'Test');
+const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(60) });
+const { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl } = process.env;
+const server = new McpTaskServer(stack, 'Server', {
+  auth: issuer === undefined ? iam() : oauth({ issuer, audience: [AUDIENCE, `${publicUrl}/mcp`], scopes: ['mcp'] }),
+  removalPolicy: RemovalPolicy.DESTROY,
+  ...(publicUrl !== undefined && { publicUrl }),
+  holdCap: Duration.seconds(1),
+  inlineWindow: Duration.seconds(1),
+});
+
+const tool = { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
+server.addTool('echo', tool);
+server.addTool('sleep', tool);
+server.addTool('ask', tool);
+server.addTool('direct_echo', { ...tool, taskSupport: 'forbidden' });
+if (issuer !== undefined) {
+  server.addTool('event', { ...tool, scopes: ['ops:deploy'] });
+  server.addTool('direct_throws', { ...tool, taskSupport: 'forbidden', scopes: ['ops:deploy', 'ops:read'] });
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
+import { close, listen } from '../../local/loopback.ts';
+import { synthApp } from '../../local/synth.ts';
+
+/** A cloud of ./oauth-app.ts, at the URL that its metadata names. */
+export async function startOAuthCloud(issuer: string, options: Partial<CloudOptions> = {}): Promise<Cloud> {
+  const free = createServer();
+  const publicUrl = await listen(free, 0);
+  await close(free);
+  return synthAndStart(
+    { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl },
+    { port: Number(new URL(publicUrl).port), ...options },
+  );
+}
+
+/** The same app, for callers that sign. */
+export const startIamCloud = () => synthAndStart({}, {});
+
+async function synthAndStart(env: Record<string, string>, options: Partial<CloudOptions>): Promise<Cloud> {
+  const assembly = mkdtempSync(join(tmpdir(), 'mcp-oauth-'));
+  try {
+    Object.assign(process.env, env);
+    await synthApp('test/support/oauth-app.ts', assembly);
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name];
+  }
+  const cloud = await startCloud({ assembly, recordCalls: true, schedules: false, ...options });
+  const stop = async () => {
+    await cloud.stop();
+    rmSync(assembly, { recursive: true, force: true });
+  };
+  return { ...cloud, stop };
+}
