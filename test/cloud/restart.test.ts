@@ -4,6 +4,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { synthApp } from '../../local/synth.ts';
+import { MINUTE, settles } from '../faults/crash-table/row.ts';
 import { temporaryDir } from '../local/fixture.ts';
 import { type Answer, ended, legacySession, modernRequest, poll, runTask } from '../support/clients.ts';
 
@@ -83,7 +84,7 @@ describe('killed with -9 under load and started again', () => {
   }
   const many = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-  test('200 tasks in flight all come to the right end (row 22)', async () => {
+  test('200 tasks in flight all come to the right end (row 22)', async ({ task: context }) => {
     const before = await start('executions', assembly);
     const { url } = before;
     const asking = await inBatches(many(40), () => call(url, 'ask'));
@@ -105,6 +106,7 @@ describe('killed with -9 under load and started again', () => {
     expect(new Set([...asking, ...onceOnly, ...repeatable, ...machines]).size).toBe(200);
 
     writeFileSync(join(folder, 'go'), '');
+    const since = Date.now();
     after = await start('executions', assembly);
     const ends = (taskIds: readonly string[]) => inBatches(taskIds, (taskId) => poll(after.url, taskId, ended));
     const crashed = (task: Answer['body']) =>
@@ -130,9 +132,10 @@ describe('killed with -9 under load and started again', () => {
     for (const [i, task] of (await ends(short)).entries()) {
       if (!crashed(task)) expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { i } } });
     }
+    settles(context, { row: 22, tookMs: Date.now() - since, boundMs: MINUTE });
   }, 90_000);
 
-  test('with another definition meanwhile, a run keeps the one it began with (row 23)', async () => {
+  test('with another definition meanwhile, a run keeps the one it began with (row 23)', async ({ task: context }) => {
     const taskId = await call(after.url, 'machine', { seconds: 3 });
     await after.kill();
     const deployed = join(folder, 'deployed');
@@ -140,10 +143,12 @@ describe('killed with -9 under load and started again', () => {
     const template = join(deployed, 'Restart.template.json');
     writeFileSync(template, readFileSync(template, 'utf8').replaceAll('first-version', 'second-version'));
 
+    const since = Date.now();
     const later = await start('executions', deployed);
     const fresh = await runTask(later.url, 'machine', { seconds: 0 });
     expect(fresh.result.structuredContent).toEqual({ version: 'second-version' });
     const task = await poll(later.url, taskId, ended);
     expect(task.result.structuredContent).toEqual({ version: 'first-version' });
+    settles(context, { row: 23, tookMs: Date.now() - since, boundMs: MINUTE });
   }, 60_000);
 });

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ended, legacySession, modernRequest, poll } from '../../support/clients.ts';
+import { ACCEPT, EVENT, FINISH, START, STOP, useCrashCloud } from './cloud.ts';
+import { ITS_ANSWER, MINUTE, SECONDS, settles } from './row.ts';
+
+/** Rows 12 to 18 of the crash table: a task comes to its end, or is to, and something goes wrong. */
+const { cloud, url, now, start, get, stored, runsOf, sweep, records, stopRun, pass, quiet } = useCrashCloud();
+const GRACE = 30_000;
+const HOUR = 60 * MINUTE;
+
+const cancel = (taskId: string) => modernRequest(url(), 'tasks/cancel', { taskId });
+const answer = (taskId: string, content: object = ACCEPT.content) =>
+  modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.confirm': { ...ACCEPT, content } } });
+async function asked(): Promise<string> {
+  const taskId = await start('ask');
+  await poll(url(), taskId, ({ status }) => status === 'input_required');
+  return taskId;
+}
+/** Answered, and its worker died before the next round was started. */
+async function answeredAndLost(): Promise<string> {
+  const taskId = await asked();
+  cloud().faults.add({ ...START, do: 'killWorker' });
+  await answer(taskId).catch(() => undefined);
+  expect(await stored(taskId)).toMatchObject({ status: 'working', round: 2 });
+  return taskId;
+}
+
+test('row 12: the last write is made, and its answer lost: made again, it finds the task over', async ({ task }) => {
+  const since = now();
+  cloud().faults.add({ ...FINISH, at: 'after', do: 'drop' });
+  const taskId = await start('echo', { a: 1 });
+  await quiet();
+  settles(task, { row: 12, tookMs: now() - since, boundMs: SECONDS });
+  expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { a: 1 } } });
+  expect(runsOf(taskId)).toMatchObject([{ status: 'SUCCEEDED', states: ['Run', 'Finish', 'Superseded'] }]);
+});
+
+test('row 13: its run is stopped from outside: the event fails the task', async ({ task }) => {
+  const taskId = await start('spin', { file: '/dev/null' });
+  const since = now();
+  await stopRun(taskId);
+  expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'failed' });
+  settles(task, { row: 13, tookMs: now() - since, boundMs: SECONDS });
+});
+
+test('row 13: and the event is lost, before the sweep has looked: it looks at the end of the first minute', async ({
+  task,
+}) => {
+  const since = now();
+  const taskId = await start('spin', { file: '/dev/null' });
+  const lost = cloud().faults.add({ ...EVENT, do: 'drop' });
+  await stopRun(taskId);
+  await lost.struck;
+  await pass(MINUTE, async () => (await stored(taskId)).status === 'failed');
+  settles(task, { row: 13, tookMs: now() - since, boundMs: 2 * MINUTE });
+});
+
+test('row 13: and the event is lost, after it has: failed to readers at the deadline and its grace, then by the sweep', async ({
+  task,
+}) => {
+  const taskId = await start('spin', { file: '/dev/null' });
+  const { deadlineAt } = await stored(taskId);
+  cloud().clock.advance(MINUTE);
+  await sweep();
+  const lost = cloud().faults.add({ ...EVENT, do: 'drop' });
+  await stopRun(taskId);
+  await lost.struck;
+  let told: unknown;
+  await pass(deadlineAt + GRACE - now(), async () => {
+    if (now() > deadlineAt + GRACE) told ??= await get(taskId);
+    return (await stored(taskId)).status === 'failed';
+  });
+  settles(task, { row: 13, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE, sinceDeadline: true });
+  expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
+  expect(await get(taskId)).toEqual(told);
+});
+
+test('row 14: cancels race results, thirty times: whoever writes first has won, and stays', async ({ task }) => {
+  const client = await legacySession(url());
+  const races = Array.from({ length: 30 }, async (_, i) => {
+    const created = await client.request('tools/call', { name: 'sleep', arguments: { ms: 0 }, task: {} });
+    const { taskId } = created.body.result.task;
+    await sleep(i * 10);
+    const since = now();
+    const { error } = (await client.request('tasks/cancel', { taskId })).body;
+    return { taskId, tookMs: now() - since, status: error === undefined ? 'cancelled' : 'completed' };
+  });
+  const all = await Promise.all(races);
+  settles(task, { row: 14, tookMs: Math.max(...all.map(({ tookMs }) => tookMs)), boundMs: ITS_ANSWER });
+  await quiet();
+  for (const { taskId, status } of all) expect((await stored(taskId)).status).toBe(status);
+});
+
+test('row 15: a result comes after the cancel, whose stop was lost: it is dropped', async ({ task }) => {
+  const taskId = await start('sleep', { ms: 700 });
+  const lost = cloud().faults.add({ ...STOP, do: 'drop', times: 3 });
+  const since = now();
+  await cancel(taskId);
+  expect(lost.hits).toBe(3);
+  await quiet();
+  settles(task, { row: 15, tookMs: now() - since, boundMs: SECONDS });
+  expect(runsOf(taskId)).toMatchObject([{ status: 'SUCCEEDED', states: ['Run', 'Finish', 'Superseded'] }]);
+  const task_ = await get(taskId);
+  expect(task_).toMatchObject({ status: 'cancelled' });
+  expect(task_).not.toHaveProperty('result');
+});
+
+test('row 16: two answers and a cancel race, twenty times: one answer counts, each round runs once', async ({
+  task,
+}) => {
+  const races = Array.from({ length: 20 }, async () => {
+    const taskId = await asked();
+    const since = now();
+    await Promise.all([
+      answer(taskId, { ok: true }),
+      answer(taskId, { ok: false }),
+      sleep(15).then(() => cancel(taskId)),
+    ]);
+    const { status } = await poll(url(), taskId, ended);
+    return { taskId, status, tookMs: now() - since };
+  });
+  const all = await Promise.all(races);
+  settles(task, { row: 16, tookMs: Math.max(...all.map(({ tookMs }) => tookMs)), boundMs: SECONDS });
+  await quiet();
+  for (const { taskId, status } of all) {
+    expect(await stored(taskId)).toMatchObject({ status });
+    expect([1, 2]).toContain(runsOf(taskId).length);
+  }
+});
+
+test('row 16: answered, and not started again: started by a poll 15 seconds later', async ({ task }) => {
+  const taskId = await answeredAndLost();
+  const since = now();
+  cloud().clock.advance(15_000);
+  expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
+  settles(task, { row: 16, tookMs: now() - since, boundMs: 15_000 + SECONDS });
+  expect(runsOf(taskId)).toHaveLength(2);
+});
+
+test('row 16: answered, and not started again: started by the sweep if nobody polls', async ({ task }) => {
+  const taskId = await answeredAndLost();
+  const since = now();
+  await pass(MINUTE, async () => runsOf(taskId).length === 2);
+  settles(task, { row: 16, tookMs: now() - since, boundMs: 2 * MINUTE });
+  expect(await poll(url(), taskId, ended)).toMatchObject({
+    status: 'completed',
+    result: { structuredContent: { round: 2 } },
+  });
+});
+
+test('row 17: nobody answers: failed to readers at the deadline, exactly, then by the sweep', async ({ task }) => {
+  const taskId = await asked();
+  const { deadlineAt } = await stored(taskId);
+  cloud().clock.hold();
+  cloud().clock.advance(deadlineAt - now());
+  expect(await get(taskId)).toMatchObject({ status: 'input_required' });
+  cloud().clock.advance(1);
+  const told = await get(taskId);
+  cloud().clock.resume();
+  expect(told).toMatchObject({ status: 'failed', statusMessage: 'No answer came before the deadline' });
+  settles(task, { row: 17, tookMs: 1, boundMs: 1, sinceDeadline: true });
+  await pass(deadlineAt + GRACE - now(), async () => (await stored(taskId)).status === 'failed');
+  settles(task, { row: 17, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE, sinceDeadline: true });
+  expect(await get(taskId)).toEqual(told);
+});
+
+test('row 18: its ttl ends while it runs: nobody can read it, and its result makes no new record', async ({ task }) => {
+  const client = await legacySession(url());
+  const params = { name: 'spin', arguments: { file: '/dev/null' }, task: { ttl: MINUTE } };
+  const { taskId } = (await client.request('tools/call', params)).body.result.task;
+  cloud().clock.advance(MINUTE);
+  expect((await client.request('tasks/get', { taskId })).body.error.code).toBe(-32602);
+  expect(await stored(taskId)).toMatchObject({ status: 'working' });
+  const since = now();
+  cloud().clock.advance(25 * HOUR);
+  expect(await cloud().sweepExpired()).toBeGreaterThan(0);
+  await quiet();
+  settles(task, { row: 18, tookMs: now() - since - 25 * HOUR, boundMs: SECONDS });
+  expect(runsOf(taskId)).toMatchObject([{ states: ['Run', 'Finish', 'Superseded'] }]);
+  expect((await records()).filter((record) => record.taskId === taskId)).toEqual([]);
+});

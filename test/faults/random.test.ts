@@ -1,0 +1,49 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { temporaryDir } from '../local/fixture.ts';
+import { type BugName, plant } from './random/bugs.ts';
+import { planOf } from './random/plan.ts';
+import { explain, runSchedules } from './random/schedules.ts';
+
+/** A small share of `npm run faults`, which runs 2,000 schedules, and of `npm run faults -- --bugs`. */
+test('the same seed is the same plan, another one another', () => {
+  expect(planOf(7)).toEqual(planOf(7));
+  expect(planOf(7)).not.toEqual({ ...planOf(8), seed: 7 });
+});
+
+test('random faults: no task is lost, stuck, overwritten or run twice without leave', async () => {
+  const failed: string[] = [];
+  let strikes = 0;
+  for await (const outcome of runSchedules(inject('brief'), [2, 4, 7, 13])) {
+    strikes += outcome.strikes.length;
+    if (outcome.violations.length > 0) failed.push(explain(outcome));
+  }
+  expect(failed.join('\n')).toBe('');
+  expect(strikes).toBeGreaterThan(20);
+}, 120_000);
+
+describe('a bug is found by random faults', () => {
+  const folder = temporaryDir();
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Seeds that mostly find it; by how the threads happen to run, not each does every time. */
+  const found: readonly [BugName, string, readonly number[]][] = [
+    ['unconditional finish', 'overwritten', [7, 2, 10, 12, 13, 15, 23]],
+    ['no name idempotency', 'run twice', [7, 4, 9, 15, 16]],
+    ['no sweep', 'stuck', [1, 2, 3]],
+    ['retry of every tool', 'run twice', [7, 26, 27]],
+  ];
+  test.each(found)(
+    '%s: %s',
+    async (name, kind, seeds) => {
+      const kinds = new Set<string>();
+      for await (const { violations } of runSchedules(plant(name, inject('brief'), join(folder, name)), seeds)) {
+        for (const violation of violations) kinds.add(violation.kind);
+        if (kinds.has(kind)) break;
+      }
+      expect([...kinds]).toContain(kind);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,65 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a bug makes of one file of a cloud assembly. */
+interface Bug {
+  readonly file: (name: string) => boolean;
+  readonly plant: (text: string) => string;
+}
+
+const isTemplate = (name: string) => name.endsWith('.template.json');
+const isCode = (name: string) => name.endsWith('.js');
+/** In the template, state machines are JSON text within JSON. */
+const quoted = (text: string) => text.replaceAll('"', '\\"');
+
+/** Bugs that the random schedules must find: each takes away one thing that design section 9 rests on. */
+export const bugs = {
+  /** Finish writes whatever the record has become. */
+  'unconditional finish': {
+    file: isTemplate,
+    plant: (text) =>
+      text.replaceAll(
+        '#status = :working AND #round = :inRound AND #deadlineAt >= :latest',
+        // All names and values have to be used.
+        'attribute_exists(#status) OR #status = :working OR #round = :inRound OR #deadlineAt >= :latest',
+      ),
+  },
+  /** Each start of a round has a name of its own. */
+  'no name idempotency': {
+    file: isCode,
+    plant: (text) =>
+      text.replace(/(stateMachineArn:\w+\+\w+,name:\w+)(?=,input:)/, '$1+"-"+Math.random().toString(36).slice(2)'),
+  },
+  /** Nobody looks for what a crash left behind. */
+  'no sweep': {
+    file: isTemplate,
+    plant: (text) => text.replaceAll('"State": "ENABLED"', '"State": "DISABLED"'),
+  },
+  /** A run that may have happened is repeated, whatever the tool says of that. */
+  'retry of every tool': {
+    file: isTemplate,
+    plant: (text) =>
+      text.replaceAll(
+        quoted('["Lambda.TooManyRequestsException"]'),
+        quoted('["Lambda.TooManyRequestsException","Lambda.SdkClientException"]'),
+      ),
+  },
+} as const satisfies Record<string, Bug>;
+
+export type BugName = keyof typeof bugs;
+
+/** Copies an assembly to `folder`, with a bug in it. Throws if it finds no place for the bug. */
+export function plant(name: BugName, assembly: string, folder: string): string {
+  cpSync(assembly, folder, { recursive: true });
+  const { file, plant: change }: Bug = bugs[name];
+  let changed = 0;
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file)) {
+    const before = readFileSync(join(folder, path), 'utf8');
+    const after = change(before);
+    if (after === before) continue;
+    writeFileSync(join(folder, path), after);
+    changed += 1;
+  }
+  if (changed === 0) throw new Error(`There is no place for the bug '${name}' any more`);
+  return folder;
+}

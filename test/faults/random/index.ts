@@ -1,0 +1,87 @@
+/**
+ * `npm run faults -- [--schedules 2000] [--seed 1]`: so many random fault schedules, of ten tasks each, by the seeds
+ * from that one on. Prints each seed that fails, with what struck, and exits 1 then.
+ *
+ * `npm run faults -- --bugs [--schedules 30] [--seed 1]`: the same on servers with a bug, until each is found.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { synthApp } from '../../../local/synth.ts';
+import { type BugName, bugs, plant } from './bugs.ts';
+import type { Outcome } from './schedule.ts';
+import { explain, runSchedules } from './schedules.ts';
+
+const { values } = parseArgs({
+  options: { schedules: { type: 'string' }, seed: { type: 'string', default: '1' }, bugs: { type: 'boolean' } },
+});
+const count = Number(values.schedules ?? (values.bugs ? 30 : 2000));
+const seeds = Array.from({ length: count }, (_, i) => Number(values.seed) + i);
+
+/** All outcomes so far, in one line. */
+function tally() {
+  const begun = performance.now();
+  const ends: Record<string, number> = {};
+  const failed: number[] = [];
+  const sums = { schedules: 0, tasks: 0, strikes: 0 };
+  return {
+    failed,
+    sums,
+    add(outcome: Outcome) {
+      sums.schedules += 1;
+      sums.strikes += outcome.strikes.length;
+      if (outcome.violations.length > 0) failed.push(outcome.plan.seed);
+      for (const [status, tasks] of Object.entries(outcome.ends)) {
+        sums.tasks += tasks;
+        ends[status] = (ends[status] ?? 0) + tasks;
+      }
+    },
+    line() {
+      const { schedules, tasks, strikes } = sums;
+      const ended = Object.entries(ends).map(([status, number]) => `${number} ${status}`);
+      const rate = (tasks / (performance.now() - begun)) * 1_000;
+      const bad = failed.length === 0 ? 'none failed' : `FAILED: seeds ${failed.join(', ')}`;
+      return `${schedules} schedules, ${tasks} tasks (${ended.join(', ')}), ${strikes} faults: ${bad}; ${rate.toFixed(1)} tasks/s`;
+    },
+  };
+}
+
+async function runAll(assembly: string): Promise<boolean> {
+  const all = tally();
+  for await (const outcome of runSchedules(assembly, seeds)) {
+    all.add(outcome);
+    if (outcome.violations.length > 0) console.log(explain(outcome));
+    if (all.sums.schedules % 50 === 0) console.log(all.line());
+  }
+  console.log(all.line());
+  return all.failed.length === 0;
+}
+
+async function findBug(name: BugName, assembly: string): Promise<boolean> {
+  let schedules = 0;
+  for await (const { plan, violations } of runSchedules(assembly, seeds)) {
+    schedules += 1;
+    const [first] = violations;
+    if (first === undefined) continue;
+    console.log(`${name}: found by seed ${plan.seed}, after ${schedules} schedules\n  ${first.kind}: ${first.what}`);
+    return true;
+  }
+  console.log(`${name}: NOT found in ${schedules} schedules`);
+  return false;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-assembly-'));
+try {
+  process.env.MCP_TEST_BRIEF = '1';
+  const assembly = join(folder, 'assembly');
+  await synthApp('test/support/app.ts', assembly);
+  const fine: boolean[] = [];
+  if (!values.bugs) fine.push(await runAll(assembly));
+  else
+    for (const name of Object.keys(bugs) as BugName[])
+      fine.push(await findBug(name, plant(name, assembly, join(folder, name))));
+  process.exitCode = fine.every(Boolean) ? 0 : 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

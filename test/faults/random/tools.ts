@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PlannedTask } from './plan.ts';
+
+/** What the tools of test/support/tools.ts are to be called with, and what a task of theirs may come to. */
+
+const REPEATABLE = ['returns', 'charge_then_crash'];
+
+const file = (folder: string, { number }: PlannedTask) => join(folder, `charged-${number}`);
+
+/** `folder` is where the charging tools charge. */
+export function argumentsOf(task: PlannedTask, folder: string): object {
+  if (task.tool === 'returns') return { json: JSON.stringify(task.args) };
+  if (task.tool.startsWith('charge')) return { ...task.args, file: file(folder, task) };
+  return task.args;
+}
+
+export function chargesOf(task: PlannedTask, folder: string): number {
+  try {
+    return readFileSync(file(folder, task), 'utf8').split('\n').length - 1;
+  } catch {
+    return 0;
+  }
+}
+
+/** May a run be repeated after it may have done something? As their annotations say. */
+export const isRepeatable = ({ tool }: { tool: string }): boolean => REPEATABLE.includes(tool);
+
+export const asks = ({ tool }: PlannedTask): boolean => tool.startsWith('ask');
+
+/** The one answer that all questions of these tools take. */
+export const ANSWER = { action: 'accept', content: { ok: true, name: 'Ada' } };
+
+/** Whether this is what the tool returns, as the text of its result. */
+export function isRight(task: PlannedTask, text: string | undefined): boolean {
+  const { tool, args } = task;
+  if (tool === 'sleep') return text === `slept ${args.ms} ms`;
+  if (tool === 'steps') return text === 'done';
+  if (tool === 'throws') return false;
+  const value = JSON.parse(text ?? 'null');
+  // A run that surely never happened is repeated, too.
+  if (tool.startsWith('charge')) return value.attempt >= (args.crashes ?? 0);
+  return JSON.stringify(value) === JSON.stringify(returned(tool, args));
+}
+
+function returned(tool: string, args: PlannedTask['args']): unknown {
+  if (tool === 'ask') return { answer: ANSWER, requestState: { n: 9007199254740991 }, round: 2 };
+  if (tool === 'ask_two') return { first: ANSWER, second: ANSWER };
+  if (tool === 'ask_twice') return { last: ANSWER };
+  if (tool === 'ask_first') return { who: ANSWER, round: 2 };
+  return args;
+}
+
+/** How it ends when nothing goes wrong: the name of the error, or undefined for a result. */
+export function natural({ tool, args }: PlannedTask): string | undefined {
+  if (tool === 'throws') return 'TypeError';
+  return tool === 'charge_once' && args.crashes === 1 ? 'Runtime.ExitError' : undefined;
+}
