@@ -8,8 +8,13 @@ import type { Server } from './server.ts';
 
 /** Starts the round that the last answer began; as often as anybody likes, it is started once. */
 export async function goOn(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  if (await restart(record, machineOf(record, server), server.workflow)) return record;
-  throw new InternalError('The tool of this task is gone');
+  if (!(await restart(record, machineOf(record, server), server.workflow))) {
+    throw new InternalError('The tool of this task is gone');
+  }
+  // A cancel may have come in between, and found no run to stop: there is one now.
+  const seen = await server.store.get(record);
+  if (seen?.status === 'cancelled') await stopWork(record, server);
+  return record;
 }
 
 /**

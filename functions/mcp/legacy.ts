@@ -1,7 +1,7 @@
 import { InvalidParams, InvalidRequest, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
-import { fail, refuseAnswer } from '../tasks/transitions.ts';
+import { failAsSeen, refuseAnswer } from '../tasks/transitions.ts';
 import { answerTask } from './answer.ts';
 import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, type RpcRequest, type RpcResponse, resultMessage } from './jsonrpc.ts';
@@ -96,7 +96,7 @@ export async function acceptResponse(message: RpcResponse, caller: LegacyCaller,
   if (question !== undefined && message.result === undefined && question.method !== 'elicitation/create') {
     await server.store.apply(
       record,
-      fail({ code: -32603, message: `The client refused ${question.method}` }, server.now()),
+      failAsSeen(record, { code: -32603, message: `The client refused ${question.method}` }, server.now()),
     );
     return emptyReply(202);
   }

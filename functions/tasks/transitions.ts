@@ -97,7 +97,7 @@ export function fail(error: RpcError, now: number): Change {
   };
 }
 
-/** As fail, but only while the record is as it was when this was decided. */
+/** As fail, but only while the record, which is unfinished, is as it was when this was decided. */
 export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Change {
   return { ...fail(error, now), from: [record.status], round: record.round };
 }

@@ -18,7 +18,7 @@ import {
   ElicitRequestSchema,
   type Progress,
 } from '@modelcontextprotocol/sdk/types.js';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { useCloud } from '../support/cloud.ts';
 
 /** Official clients that speak 2025-11-25, against holds of one second: what takes longer, they have to resume. */
@@ -55,6 +55,13 @@ async function v1Client() {
   const resumes = () => resumed.filter((eventId) => eventId.includes('"delivers"')).length;
   return { client, tasks: client.experimental.tasks, start, result, asked, resumes };
 }
+
+// A window of one second is too short for a first run on a busy machine.
+beforeAll(async () => {
+  const { client } = await v1Client();
+  await client.callTool({ name: 'ask_optional' }).catch(() => undefined);
+  await client.close();
+});
 
 describe.concurrent('the official v1 client', () => {
   test('runs a tool that asks: the question, its answer, the result (C-17, C-20, C-21)', async () => {

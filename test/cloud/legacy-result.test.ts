@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type Answer,
   ended,
@@ -123,9 +123,14 @@ describe.concurrent('tasks/result', () => {
     const client = await legacySession(url());
     const json = { accept: 'application/json' };
     const soon = await start(client, 'echo', { a: 1 });
-    expect((await client.request('tasks/result', { taskId: soon }, json)).body.result.structuredContent).toEqual({
-      a: 1,
-    });
+    // On a busy machine even this may take longer than one hold, which is a second here.
+    await vi.waitFor(
+      async () => {
+        const { body } = await client.request('tasks/result', { taskId: soon }, json);
+        expect(body.result?.structuredContent).toEqual({ a: 1 });
+      },
+      { timeout: 15_000, interval: 0 },
+    );
     const taskId = await start(client, 'sleep', { ms: 20_000 });
     const early = await client.request('tasks/result', { taskId }, json);
     expect([early.status, early.headers.get('content-type')]).toEqual([200, 'application/json']);

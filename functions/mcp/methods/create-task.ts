@@ -10,6 +10,7 @@ import { stopWork } from '../cancel.ts';
 import { kindOf } from '../capabilities.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isObject } from '../jsonrpc.ts';
+import { logUnexpected } from '../log.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { callDigest } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
@@ -71,7 +72,8 @@ export async function startTask(
   // Later the sweep may be about to find that it was never started: its word counts then (crash table, row 4).
   if (server.now() > record.createdAt + limits.startWithin) return record;
   // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
-  await startRound(record, tool, fresh ? input : (roundInput(record, args) ?? input), server);
+  if (fresh) await startRound(record, tool, input, server);
+  else await startAgain(record, tool, roundInput(record, args) ?? input, server);
   return record;
 }
 
@@ -84,6 +86,16 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     console.error(JSON.stringify({ event: 'start_failed', tool: tool.name, error: String((error as Error).name) }));
     await server.store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, server.now()));
     await stopWork(record, server);
+    throw new InternalError('The task could not be started: try again later');
+  }
+}
+
+/** For a repeat: if this fails, the call before it may have started the round all the same, so nothing is fenced. */
+async function startAgain(record: TaskRecord, tool: ToolEntry, input: string, server: Server): Promise<void> {
+  try {
+    await server.workflow.start(record, tool.machine ?? '', input);
+  } catch (error) {
+    logUnexpected(error, 'repeated call');
     throw new InternalError('The task could not be started: try again later');
   }
 }

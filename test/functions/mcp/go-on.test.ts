@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import { goOn } from '../../../functions/mcp/go-on.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -27,6 +28,22 @@ const answered: TaskRecord = {
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+
+test('a cancel that came between the last answer and its start found no run: it is stopped once it is there (C-25)', async () => {
+  const { server, did, records } = fakeServer({
+    workflow: {
+      async start() {
+        records.set(answered.taskId, { ...answered, status: 'cancelled' });
+      },
+      async stop() {
+        did.push('stop');
+      },
+    },
+  });
+  records.set(answered.taskId, answered);
+  await goOn({ ...answered, tool: 'required' }, server);
+  expect(did.filter((what) => what === 'stop')).toHaveLength(1);
 });
 
 function serverWith(record: TaskRecord, now: number, over: Partial<Server> = {}) {

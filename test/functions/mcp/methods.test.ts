@@ -183,6 +183,24 @@ describe('tools/call', () => {
     expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
   });
 
+  test('a repeat by idempotency key that cannot start it again fences nothing: the first call did (crash table, row 6)', async () => {
+    const started: string[] = [];
+    const fake = fakeServer({
+      workflow: {
+        async start({ taskId }) {
+          if (started.push(taskId) > 1) throw new Error('throttled');
+        },
+        stop: async () => {},
+      },
+    });
+    const { legacy, records } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
+    await call();
+    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
+    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
+  });
+
   test('an unexpected fault says nothing of itself (A-15)', async () => {
     const { modern } = clients(fakeServer({ invoke: () => Promise.reject(new Error('arn:aws:secret')) }));
     expect((await modern('tools/call', { name: 'plain' })).error).toEqual({ code: -32603, message: 'Internal error' });
