@@ -1,7 +1,7 @@
 import { JwtVerifier } from 'aws-jwt-verify';
 import { FetchError, JwksValidationError, JwkValidationError } from 'aws-jwt-verify/error';
-import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
-import type { JwtPayload } from 'aws-jwt-verify/jwt-model';
+import { type Jwk, SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import type { JwtHeader, JwtPayload } from 'aws-jwt-verify/jwt-model';
 import { verifiedKey } from '../tasks/ids.ts';
 import { discoverKeys, documents } from './keys.ts';
 
@@ -34,7 +34,7 @@ export function verifier({ issuer, audience, jwksUri }: Issuer): Verify {
   const jwksCache = new SimpleJwksCache({ fetcher: documents });
   const create = async () => {
     const uri = jwksUri ?? (await discoverKeys(issuer));
-    return JwtVerifier.create({ issuer, audience: null, jwksUri: uri }, { jwksCache });
+    return JwtVerifier.create({ issuer, audience: null, jwksUri: uri, customJwtCheck }, { jwksCache });
   };
   let ready: ReturnType<typeof create> | undefined;
   return async (token) => {
@@ -50,6 +50,14 @@ export function verifier({ issuer, audience, jwksUri }: Issuer): Verify {
       return undefined;
     }
   };
+}
+
+/** By the first letters of the algorithm, by the type of the key. */
+const FAMILIES: Readonly<Record<string, string>> = { RSA: 'RS', EC: 'ES', OKP: 'Ed' };
+
+/** The library goes by the key alone; a token that names an algorithm of other keys was not made as it should be. */
+function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void {
+  if (FAMILIES[jwk.kty] !== header.alg?.slice(0, 2)) throw new Error('The algorithm is none of this key');
 }
 
 /** What the library leaves to us: that a token ends, is meant for us, is no ID token, and says whose it is. */

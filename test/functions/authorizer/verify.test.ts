@@ -1,0 +1,153 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifier } from '../../../functions/authorizer/verify.ts';
+import { verifiedKey } from '../../../functions/tasks/ids.ts';
+import { close, listen } from '../../../local/loopback.ts';
+import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+
+let issuer: TestIssuer;
+beforeAll(async () => {
+  issuer = await startIssuer();
+});
+afterAll(() => issuer?.stop());
+
+const now = () => Math.floor(Date.now() / 1_000);
+const verify = (token: string, more: object = {}) =>
+  verifier({ issuer: issuer.url, audience: [AUDIENCE, 'app-client'], ...more })(token);
+const ann = () => verifiedKey(issuer.url, 'user', 'ann');
+
+describe('whose a token is (G-15)', () => {
+  test('its user, by issuer and subject', async () => {
+    const expires = now() + 60;
+    const token = issuer.token({ exp: expires, scope: 'a b:c', client_id: 'one' });
+    expect(await verify(token)).toEqual({ owner: ann(), scopes: ['a', 'b:c'], expires });
+    expect(await verify(issuer.token({ client_id: 'two' }))).toMatchObject({ owner: ann() });
+    expect(await verify(issuer.token({ sub: 'ben' }))).not.toMatchObject({ owner: ann() });
+  });
+
+  test('without a user its client, which is nobody of the same name', async () => {
+    const owner = verifiedKey(issuer.url, 'client', 'ann');
+    expect(owner).not.toBe(ann());
+    for (const claims of [{ client_id: 'ann' }, { azp: 'ann' }]) {
+      expect(await verify(issuer.token({ sub: undefined, ...claims }))).toMatchObject({ owner });
+    }
+  });
+
+  test('the same subject of another issuer is somebody else', () => {
+    expect(verifiedKey('https://a.example', 'user', 'ann')).not.toBe(verifiedKey('https://b.example', 'user', 'ann'));
+  });
+
+  test('its scopes may be a list, and may be missing', async () => {
+    const scopes = async (claims: object) => (await verify(issuer.token({ scope: undefined, ...claims })))?.scopes;
+    expect(await scopes({ scp: ['a', 'b'] })).toEqual(['a', 'b']);
+    expect(await scopes({ scp: 'a b' })).toEqual(['a', 'b']);
+    expect(await scopes({})).toEqual([]);
+  });
+});
+
+test('access tokens of Cognito are for the client they name, where they have no audience; ID tokens are not for us', async () => {
+  const cognito = { aud: undefined, client_id: 'app-client' };
+  expect(await verify(issuer.token({ ...cognito, token_use: 'access' }))).toMatchObject({ owner: ann() });
+  expect(await verify(issuer.token({ ...cognito, token_use: 'access', client_id: 'other' }))).toBeUndefined();
+  expect(await verify(issuer.token(cognito))).toBeUndefined();
+  expect(await verify(issuer.token({ aud: 'app-client', token_use: 'id' }))).toBeUndefined();
+  // An audience that is there counts, whatever the client is.
+  expect(await verify(issuer.token({ ...cognito, aud: 'other', token_use: 'access' }))).toBeUndefined();
+});
+
+/** An issuer whose configuration and keys are these. */
+async function issuerWith(answer: (path: string, url: string) => { status?: number; body: unknown }) {
+  const server = createServer((request, response) => {
+    const { status = 200, body } = answer(request.url ?? '', url);
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  const url = await listen(server, 0);
+  return { url, stop: () => close(server) };
+}
+
+const signed = (url: string, alg: string, kid: string, signature: (text: string) => Buffer) =>
+  jwt({ alg, kid }, { iss: url, aud: AUDIENCE, sub: 'ann', exp: now() + 60 }, signature);
+
+describe('keys', () => {
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const ed = generateKeyPairSync('ed25519');
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const jwk = (kid: string, key: KeyObject, more = {}) => ({ ...key.export({ format: 'jwk' }), kid, ...more });
+  const keys = [
+    jwk('ec', ec.publicKey),
+    jwk('ed', ed.publicKey),
+    jwk('rsa', rsa.publicKey),
+    jwk('enc', rsa.publicKey, { use: 'enc' }),
+  ];
+  const p1363 = (text: string) => sign('sha256', Buffer.from(text), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
+
+  test.each([
+    ['ES256', 'ec', p1363, true],
+    ['EdDSA', 'ed', (text: string) => sign(null, Buffer.from(text), ed.privateKey), true],
+    ['RS256', 'rsa', (text: string) => sign('sha256', Buffer.from(text), rsa.privateKey), true],
+    ['RS256', 'enc', (text: string) => sign('sha256', Buffer.from(text), rsa.privateKey), false],
+    ['RS256', 'ec', p1363, false],
+    ['ES256', 'rsa', (text: string) => sign('sha256', Buffer.from(text), rsa.privateKey), false],
+    [
+      'HS256',
+      'ec',
+      (text: string) =>
+        createHmac('sha256', String(ec.publicKey.export({ format: 'jwk' }).x))
+          .update(text)
+          .digest(),
+      false,
+    ],
+    [
+      'HS256',
+      'rsa',
+      (text: string) =>
+        createHmac('sha256', rsa.publicKey.export({ type: 'spki', format: 'pem' }))
+          .update(text)
+          .digest(),
+      false,
+    ],
+  ] as const)('%s by the key %s', async (alg, kid, signature, good) => {
+    const other = await issuerWith(() => ({ body: { keys } }));
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` });
+    expect((await check(signed(other.url, alg, kid, signature))) !== undefined).toBe(good);
+    await other.stop();
+  });
+
+  test.each([
+    ['has no configuration', () => ({ status: 404, body: {} })],
+    [
+      'is another one by its configuration',
+      (_path: string, url: string) => ({ body: { issuer: `${url}/`, jwks_uri: `${url}/keys` } }),
+    ],
+    ['names no keys', (_path: string, url: string) => ({ body: { issuer: url } })],
+    [
+      'fails to show its keys',
+      (path: string, url: string) =>
+        path === '/keys' ? { status: 500, body: {} } : { body: { issuer: url, jwks_uri: `${url}/keys` } },
+    ],
+    [
+      'shows something else as its keys',
+      (path: string, url: string) => ({ body: path === '/keys' ? 'no' : { issuer: url, jwks_uri: `${url}/keys` } }),
+    ],
+  ])('an issuer that %s is no reason to tell its users that their tokens are bad', async (_title, answer) => {
+    const other = await issuerWith(answer);
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
+    await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow();
+    await other.stop();
+  });
+
+  test('an issuer that was down is asked again', async () => {
+    let down = true;
+    const other = await issuerWith((path, url) => {
+      if (down) return { status: 503, body: {} };
+      return { body: path === '/keys' ? { keys } : { issuer: url, jwks_uri: `${url}/keys` } };
+    });
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
+    const token = signed(other.url, 'ES256', 'ec', p1363);
+    await expect(check(token)).rejects.toThrow();
+    down = false;
+    expect(await check(token)).toMatchObject({ owner: verifiedKey(other.url, 'user', 'ann') });
+    await other.stop();
+  });
+});
