@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { clientConfig } from '../local/fixture.ts';
+import { type Answer, legacySession, modernRequest, openStream } from '../support/clients.ts';
+
+type Json = Answer['body'];
+
+/** How long something may take in a cloud in which nothing was refused. */
+const PATIENCE = 20_000;
+/** The same after a refusal: its consequence is there at once, or there is none. */
+const AFTER_REFUSAL = 3_000;
+const MINUTE = 60_000;
+
+interface World {
+  readonly cloud: Cloud;
+  readonly url: string;
+  readonly lines: readonly string[];
+  /** Waits until `look` says something; throws, with `what`, when it does not. */
+  until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T>;
+}
+
+/**
+ * Everything this project does, once, against an assembly of ./app.ts: throws at the first thing that a client or an
+ * operator would see go wrong. Answers what was granted and not used.
+ */
+export async function everything(assembly: string): Promise<ReturnType<Cloud['permissions']['unused']>> {
+  const lines: string[] = [];
+  const onLog = (source: string, line: string) => void lines.push(`${source} ${line}`);
+  const options = { recordCalls: true, schedules: false, movableClock: true, timeScale: 10, onLog };
+  const cloud = await startCloud({ assembly, ...options });
+  try {
+    const world = { cloud, url: `${cloud.url}/mcp`, lines, until: untilIn(cloud, lines) };
+    for (const part of [direct, tasks, logs, machines, sessions, repairs]) await part(world);
+    return cloud.permissions.unused();
+  } finally {
+    await cloud.stop();
+  }
+}
+
+function untilIn(cloud: Cloud, lines: readonly string[]): World['until'] {
+  const refused = () =>
+    cloud.calls.since().some(({ error }) => error?.startsWith('AccessDenied')) ||
+    lines.some((line) => /^cloud .* may not (?!write its logs)/.test(line));
+  return async (what, look) => {
+    let refusedAt: number | undefined;
+    for (const started = Date.now(); ; await sleep(25)) {
+      const seen = await look();
+      if (seen !== undefined) return seen;
+      if (refused()) refusedAt ??= Date.now();
+      const late = refusedAt === undefined ? Date.now() - started > PATIENCE : Date.now() - refusedAt > AFTER_REFUSAL;
+      if (late) throw new Error(what);
+    }
+  };
+}
+
+async function ask(url: string, method: string, params: Record<string, unknown>): Promise<Json> {
+  const { status, body } = await modernRequest(url, method, params);
+  if (status !== 200 || body.error !== undefined) throw new Error(`${method}: ${status} ${JSON.stringify(body)}`);
+  return body.result;
+}
+const call = (url: string, name: string, args: object) => ask(url, 'tools/call', { name, arguments: args });
+const start = async ({ url }: World, name: string, args: object): Promise<string> =>
+  (await call(url, name, args)).taskId;
+
+function reaches({ url, until }: World, taskId: string, status: string, more: (task: Json) => boolean = () => true) {
+  return until(`a task that is ${status}`, async () => {
+    const task = await ask(url, 'tasks/get', { taskId });
+    return task.status === status && more(task) ? task : undefined;
+  });
+}
+
+const stateOf = ({ cloud }: World, name: string) =>
+  cloud.stepFunctions.executions().filter((run) => run.name.startsWith(name));
+
+function allAborted(world: World, taskId: string) {
+  const over = () => stateOf(world, taskId).every(({ status }) => status === 'ABORTED') || undefined;
+  return world.until('the runs of a task to stop', over);
+}
+
+async function direct({ url }: World): Promise<void> {
+  const { content } = await call(url, 'direct', {});
+  if (content[0].text !== 'x') throw new Error(`direct: ${JSON.stringify(content)}`);
+}
+
+async function tasks(world: World): Promise<void> {
+  const small = await reaches(world, await start(world, 'work', {}), 'completed');
+  if (small.result.content[0].text !== 'x') throw new Error('another result');
+  const large = await reaches(world, await start(world, 'work', { bytes: 200_000 }), 'completed');
+  if (large.result.content[0].text.length !== 200_000) throw new Error('another large result');
+
+  const asking = await start(world, 'work', { ask: true });
+  await answer(world, asking);
+  await reaches(world, asking, 'completed');
+
+  const spinning = await start(world, 'work', { spin: true });
+  await reaches(world, spinning, 'working', ({ statusMessage }) => statusMessage === 'turning');
+  await ask(world.url, 'tasks/cancel', { taskId: spinning });
+  await reaches(world, spinning, 'cancelled');
+  await allAborted(world, spinning);
+}
+
+async function answer(world: World, taskId: string): Promise<void> {
+  const { inputRequests } = await reaches(world, taskId, 'input_required');
+  const [key = ''] = Object.keys(inputRequests);
+  const inputResponses = { [key]: { action: 'accept', content: { ok: true } } };
+  await modernRequest(world.url, 'tasks/update', { taskId, inputResponses });
+}
+
+async function machines(world: World): Promise<void> {
+  const taskId = await start(world, 'machine', { seconds: 15 });
+  await reaches(world, taskId, 'working', ({ statusMessage }) => statusMessage === 'Pausing');
+  await reaches(world, taskId, 'completed');
+  const long = await start(world, 'machine', { seconds: 36_000 });
+  await world.until('the machine to run', () => (stateOf(world, long).length === 2 ? true : undefined));
+  await ask(world.url, 'tasks/cancel', { taskId: long });
+  await allAborted(world, long);
+}
+
+/** A client of 2025-11-25: its list, the stream on which it is asked, its farewell; and a browser. */
+async function sessions(world: World): Promise<void> {
+  const { cloud, url, until } = world;
+  const { request, headers } = await legacySession(url);
+  const params = { name: 'work', arguments: { ask: true }, task: {} };
+  const { taskId } = (await request('tools/call', params)).body.result.task;
+  const status = async () => (await request('tasks/get', { taskId })).body.result?.status;
+  await until('a question', async () => ((await status()) === 'input_required' ? true : undefined));
+  const listed = (await request('tasks/list')).body.result?.tasks;
+  if (listed?.length !== 1) throw new Error(`tasks/list: ${JSON.stringify(listed)}`);
+  cloud.clock.advance(10_000);
+  const { status: opened, events, close } = await openStream(url, undefined, headers, 'GET');
+  if (opened !== 200) throw new Error(`GET: ${opened}`);
+  let asked = false;
+  for await (const { data } of events) asked ||= JSON.stringify(data).includes('Really?');
+  close();
+  if (!asked) throw new Error('not asked on the stream of the session');
+  for (const method of ['DELETE', 'OPTIONS']) {
+    const init = { method, headers: method === 'DELETE' ? headers : { origin: 'http://localhost:1' } };
+    const answered = await fetch(url, init);
+    if (answered.status >= 300 && answered.status !== 405) throw new Error(`${method}: ${answered.status}`);
+  }
+}
+
+async function repairs(world: World): Promise<void> {
+  const { cloud, url, lines, until } = world;
+  const caller = 'ServerEndpoint';
+  const dies = () => cloud.faults.add({ service: 'states', operation: 'StartExecution', caller, do: 'killWorker' });
+  const sweep = () => cloud.schedules.fire('ServerReconcilerSweep');
+
+  // A run ends outside its workflow: an event, or none that arrives, and then a letter.
+  const ends = async () => {
+    const taskId = await start(world, 'work', { spin: true });
+    await until('a run', () => stateOf(world, taskId)[0]);
+    const [run] = stateOf(world, taskId);
+    await new SFNClient(clientConfig(cloud)).send(new StopExecutionCommand({ executionArn: run?.arn }));
+    return taskId;
+  };
+  await reaches(world, await ends(), 'failed');
+  cloud.faults.add({ service: 'events', operation: 'Deliver', do: { error: 'Gone', status: 400 } });
+  await ends();
+  await until('a dead letter', () => [...cloud.queues.values()].flat()[0]);
+
+  // Answered, and not started again; still running a minute later; overdue.
+  const asking = await start(world, 'work', { ask: true });
+  await reaches(world, asking, 'input_required');
+  dies();
+  await answer(world, asking).catch(() => undefined);
+  const running = await start(world, 'work', { spin: true });
+  await until('a run', () => stateOf(world, running)[0]);
+  cloud.clock.advance(MINUTE);
+  await sweep();
+  await until('the sweep to start a round', () => stateOf(world, `${asking}-r2`)[0]);
+  await until('metrics', () => lines.find((line) => /Reconciler.*"Sweep":1/.test(line)));
+  const looked = cloud.calls
+    .since()
+    .filter(({ operation, status }) => operation === 'DescribeExecution' && status === 200);
+  if (!looked.some(({ caller: by }) => by.includes('Reconciler'))) throw new Error('the sweep looked at no run');
+  cloud.clock.advance(3_600_000);
+  await sweep();
+  await allAborted(world, running);
+  await modernRequest(url, 'tasks/get', { taskId: running });
+}
+
+/** What an operator reads. */
+async function logs({ cloud, url, lines, until }: World): Promise<void> {
+  const { taskId } = await call(url, 'work', {});
+  const caller = 'ServerEndpoint';
+  const fault = { error: 'ValidationException' };
+  cloud.faults.add({ service: 'dynamodb', operation: 'GetItem', caller, do: fault });
+  await modernRequest(url, 'tasks/get', { taskId });
+  await until('the log of the endpoint', () => lines.find((line) => /Endpoint.*unexpected_error/.test(line)));
+  for (const tool of ['direct', 'work']) {
+    await until(`the log of ${tool}`, () => lines.find((line) => line.includes(`hello from ${tool}`)));
+  }
+}

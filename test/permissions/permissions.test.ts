@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { synthApp } from '../../local/synth.ts';
+import { everything } from './flow.ts';
+import { missed } from './report.ts';
+import { isElsewhere, type Place, statementsOf } from './statements.ts';
+
+/** All statements, one after the other, are removed by `npm run permissions -- --remove`: it takes minutes. */
+const assembly = mkdtempSync(join(tmpdir(), 'mcp-permissions-'));
+beforeAll(() => synthApp('test/permissions/app.ts', assembly));
+afterAll(() => rmSync(assembly, { recursive: true, force: true }));
+
+const one = (resource: RegExp, action: string): Place => {
+  const found = statementsOf(assembly).find(
+    (place) => resource.test(place.resource) && [place.statement.Action].flat().includes(action),
+  );
+  if (!found) throw new Error(`nothing of ${resource} grants ${action}`);
+  return found;
+};
+
+test('all that is granted is used by what this project does', async () => {
+  expect(await everything(assembly)).toEqual([]);
+}, 60_000);
+
+describe('without one statement', () => {
+  test.each<[string, RegExp, string, RegExp]>([
+    ['no task is read', /^ServerEndpointRole/, 'dynamodb:GetItem', /tools\/call: 200 .*-32603/],
+    ['no task ends', /^ServerToolworkRole/, 'dynamodb:UpdateItem', /^a task that is completed$/],
+    ['no function is deployed', /^ServerReconcilerRole/, 'sqs:SendMessage', /may not sqs:SendMessage on .*OnFailure/],
+  ])(
+    '%s',
+    async (_title, resource, action, message) => {
+      expect(await missed(assembly, one(resource, action))).toMatch(message);
+    },
+    60_000,
+  );
+});
+
+/** What no resource can be named for: actions by who has them, and why. */
+const EVERYTHING: readonly (readonly [type: RegExp, actions: RegExp, why: string])[] = [
+  [/^AWS::IAM::/, /^xray:/, 'X-Ray has no resources'],
+  [
+    /^AWS::IAM::/,
+    /^logs:(\w*LogDeliver\w*|PutResourcePolicy|DescribeResourcePolicies|DescribeLogGroups)$/,
+    'log delivery of Step Functions has no resources',
+  ],
+];
+
+function wide(places: readonly Place[]) {
+  return places
+    .filter((place) => !isElsewhere(place))
+    .flatMap(({ resource, type, statement }) => {
+      const on = [statement.Resource].flat();
+      return [statement.Action].flat().map((action) => ({ resource, type, action: String(action), on }));
+    })
+    .filter(({ action, on }) => action.includes('*') || on.includes('*'))
+    .filter(({ type, action }) => !EVERYTHING.some(([of, actions]) => of.test(type) && actions.test(action)));
+}
+
+test('no statement is about all actions or all resources, but for what knows no others', () => {
+  expect(wide(statementsOf(assembly))).toEqual([]);
+});
+
+test('a wildcard that somebody adds to any of them would show', () => {
+  const mine = statementsOf(assembly).filter(({ type, statement }) => {
+    const actions = [statement.Action].flat().map(String);
+    return (
+      type === 'AWS::IAM::Policy' && !actions.every((action) => EVERYTHING.some(([, known]) => known.test(action)))
+    );
+  });
+  expect(mine.length).toBeGreaterThan(10);
+  for (const place of mine) {
+    for (const more of [{ Action: 'dynamodb:*' }, { Resource: '*' }, { Resource: ['arn:aws:s3:::a', '*'] }]) {
+      expect(wide([{ ...place, statement: { ...place.statement, ...more } }])).not.toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,24 @@
+import { everything } from './flow.ts';
+import { isElsewhere, nameOf, type Place, statementsOf, without } from './statements.ts';
+
+/** What goes wrong without a statement; undefined when nobody would notice. */
+export async function missed(assembly: string, place: Place): Promise<string | undefined> {
+  if (isElsewhere(place)) return 'a test of the template';
+  return without(assembly, place, (copy) =>
+    everything(copy).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    ),
+  );
+}
+
+/** Prints what each statement is good for; answers those that are good for nothing. */
+export async function removeEach(assembly: string): Promise<string[]> {
+  const needless: string[] = [];
+  for (const place of statementsOf(assembly)) {
+    const consequence = await missed(assembly, place);
+    if (consequence === undefined) needless.push(nameOf(place));
+    console.log(`${nameOf(place)}\n    without it: ${consequence?.split('\n')[0] ?? 'NOTHING'}`);
+  }
+  return needless;
+}
