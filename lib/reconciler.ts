@@ -23,7 +23,7 @@ export interface ReconcilerProps {
  */
 export class Reconciler extends Construct {
   readonly function: LambdaFunction;
-  /** Events that could not be dealt with in a day. */
+  /** Events that three attempts, or a day of trying to deliver them, did not settle. They hold the input of a run. */
   readonly deadLetters: Queue;
   /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
@@ -34,7 +34,7 @@ export class Reconciler extends Construct {
     this.deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      retentionPeriod: Duration.days(14),
+      retentionPeriod: Duration.days(4),
     });
     const logGroup = new LogGroup(this, 'Logs', {
       retention: RetentionDays.ONE_MONTH,

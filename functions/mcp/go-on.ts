@@ -26,6 +26,7 @@ export async function goOnIfLost(record: TaskRecord, server: Server): Promise<vo
   const started = confirmStart(record);
   const now = server.now();
   if (round === 1 || dueAt === started.set.dueAt || now - updatedAt < limits.restartAfter) return;
+  if (now >= record.deadlineAt) return;
   if (asOf(record, now)?.status !== 'working') return;
   try {
     if (!(await restart(record, machineOf(record, server), server.workflow))) return;

@@ -1,3 +1,4 @@
+import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
 import { asOf, type Change, confirmStart, failAsSeen, isTerminal, lapse, lookAgain } from '../tasks/transitions.ts';
 
@@ -44,16 +45,18 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   if (!working || asOf(record, now) === undefined) return NOTHING;
   // An index that is behind may show a round that is too young to be looked for.
   if (run === undefined) return { kind: (record.dueAt ?? now) > now ? 'nothing' : 'look' };
-  if (run.status === 'RUNNING') return postpone(record);
+  if (run.status === 'RUNNING') return { kind: 'postponed', change: confirmStart(record) };
   if (run.status !== 'missing') return { kind: 'run_ended', change: failAsSeen(record, endOf(run), now) };
+  // Too late to be of use: it lapses within the grace.
+  if (record.round > 1 && now >= record.deadlineAt) return NOTHING;
   if (record.round > 1) return { kind: 'not_restarted', start: true, change: lookAgain(record, now) };
   // The client never got its id and will call again: started now, a side effect would happen twice.
   return { kind: 'never_started', change: failAsSeen(record, NEVER_STARTED, now), stop: true };
 }
 
-/** For a task that runs, or whose tool is gone, so that its run can neither be found nor started. */
-export function postpone(record: TaskRecord): Decision {
-  return { kind: 'postponed', change: confirmStart(record) };
+/** For a task whose tool this version of the server does not know: the next version may, or the one before. */
+export function postpone(record: TaskRecord, now: number): Decision {
+  return { kind: 'postponed', change: lookAgain(record, now, limits.unknownTool) };
 }
 
 const NEVER_STARTED: RpcError = { code: -32603, message: 'The task could not be started' };

@@ -22,9 +22,9 @@ export async function settleEnded(change: StatusChange, world: World): Promise<D
   return reconcileEnded(round, round.round, { status: change.status, error: error ?? undefined }, world);
 }
 
-/** What the event does not say is asked for. */
-function isWhole({ input, error }: StatusChange): boolean {
-  return typeof input === 'string' && error !== undefined;
+/** What the event does not say is asked for; only a failure has a name. */
+function isWhole({ status, input, error }: StatusChange): boolean {
+  return typeof input === 'string' && (status !== 'FAILED' || error !== undefined);
 }
 
 function roundOf(input: string | null | undefined): RoundInput | undefined {

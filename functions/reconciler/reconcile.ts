@@ -30,7 +30,7 @@ export async function reconcile(key: TaskKey, mayLook: boolean, world: World): P
   if (record === undefined) return decision.kind;
   if (decision.kind !== 'look' || !mayLook) return act(record, decision, world);
   const machine = world.machines.get(record.tool);
-  if (machine === undefined) return act(record, postpone(record), world);
+  if (machine === undefined) return act(record, postpone(record, world.now()), world);
   const run = await world.describe(executionArnOf(record, world.machineArnPrefix + machine));
   return act(record, decide(record, world.now(), run), world);
 }

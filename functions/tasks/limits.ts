@@ -18,6 +18,8 @@ export const limits = {
   startWithin: 35 * SECOND,
   /** An answered task that nobody has heard of for so long is started again when a client asks for it. */
   restartAfter: 15 * SECOND,
+  /** When the sweep comes back to a task whose tool it does not know. */
+  unknownTool: 300 * SECOND,
   dueShards: 16,
   pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
   /** How long a call without a task waits for its result; see also `holdCap`. */

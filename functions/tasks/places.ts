@@ -24,7 +24,11 @@ const ID = 36;
 const MINUTE = 60_000;
 
 type Seen = Pick<TaskRecord, (typeof SEEN)[number]>;
-const SEEN = ['taskId', 'status', 'createdAt', 'ttl', 'deadlineAt'] as const;
+/** All that `asOf` goes by. */
+const SEEN = [
+  ...(['taskId', 'status', 'round', 'createdAt', 'updatedAt', 'ttl', 'deadlineAt'] as const),
+  ...(['asked', 'inputResponses'] as const),
+] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 
 export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStore {

@@ -107,9 +107,9 @@ export function confirmStart(record: TaskRecord): Change {
   return { from: ['working'], round: record.round, set: { dueAt: endOf(record) } };
 }
 
-/** A round was started again: the sweep is to see whether it runs. */
-export function lookAgain(record: TaskRecord, now: number): Change {
-  const dueAt = Math.min(now + limits.firstDue, endOf(record));
+/** The sweep is to come back and see whether the round runs. `after` in ms. */
+export function lookAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
+  const dueAt = Math.min(now + after, endOf(record));
   return { from: ['working'], round: record.round, set: { dueAt } };
 }
 

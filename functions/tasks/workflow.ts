@@ -22,8 +22,12 @@ export interface RoundInput extends TaskKey {
 }
 
 export interface Workflow {
-  /** Starts the record's current round. Starting it again is harmless: the execution's name is the round's. */
-  start(record: TaskRecord, machine: string, input: string): Promise<void>;
+  /**
+   * Starts the record's current round. Starting it again is harmless: the execution's name is the round's. `taken`: an
+   * execution of that name has ended already, or was started with another input.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most callers need not know.
+  start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;
   /** Best effort: the record is fenced already, so a run that goes on can no longer change it. */
   stop(record: TaskRecord, machine: string): Promise<void>;
 }
@@ -73,7 +77,9 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
         await sfn.send(new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input }));
       } catch (error) {
         if (!(error instanceof ExecutionAlreadyExists)) throw error;
+        return 'taken';
       }
+      return undefined;
     },
     async stop(record, machine) {
       const executionArn = executionArnOf(record, machineArnPrefix + machine);

@@ -115,7 +115,7 @@ describe('the reconciler', () => {
   test('the queue is encrypted, and reached over TLS only', () => {
     template.hasResourceProperties('AWS::SQS::Queue', {
       SqsManagedSseEnabled: true,
-      MessageRetentionPeriod: 1_209_600,
+      MessageRetentionPeriod: 345_600,
     });
     template.hasResourceProperties('AWS::SQS::QueuePolicy', {
       PolicyDocument: {

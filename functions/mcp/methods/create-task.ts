@@ -3,7 +3,7 @@ import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { askFirst, create, createRefused, fail } from '../../tasks/transitions.ts';
+import { askFirst, create, createRefused, fail, failAsSeen } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
 import { stopWork } from '../cancel.ts';
@@ -78,8 +78,9 @@ export async function startTask(
 }
 
 async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: Server): Promise<void> {
+  let outcome: Awaited<ReturnType<typeof server.workflow.start>>;
   try {
-    await server.workflow.start(record, tool.machine ?? '', input);
+    outcome = await server.workflow.start(record, tool.machine ?? '', input);
   } catch (error) {
     // It may run all the same, if only the answer was lost: fenced, so that nothing can come of it, and told to stop
     // (crash table, rows 2 and 3).
@@ -87,6 +88,13 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     await server.store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, server.now()));
     await stopWork(record, server);
     throw new InternalError('The task could not be started: try again later');
+  }
+  // Names of executions outlive their tasks by months: this key had another task, long ago. If the record has changed,
+  // though, it was this run, which has ended before the answer of its start came.
+  if (outcome !== 'taken' || record.digest === undefined) return;
+  const message = 'The task of this idempotency key has expired: use a new key';
+  if (await server.store.apply(record, failAsSeen(record, { code: -32602, message }, server.now()))) {
+    throw new InvalidParams(message);
   }
 }
 

@@ -201,6 +201,17 @@ describe('tools/call', () => {
     expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
   });
 
+  test('an idempotency key of an expired task, whose run had the same name, is refused: nothing would run (crash table, row 6)', async () => {
+    const fake = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
+    const { legacy, records } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'weekly'.repeat(6) };
+    const { error } = await legacy('tools/call', { name: 'optional', task: {}, _meta });
+    expect(error).toEqual({ code: -32602, message: 'The task of this idempotency key has expired: use a new key' });
+    expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
+    // Without a key the name can only be taken by this very run, which was fast.
+    expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
+  });
+
   test('an unexpected fault says nothing of itself (A-15)', async () => {
     const { modern } = clients(fakeServer({ invoke: () => Promise.reject(new Error('arn:aws:secret')) }));
     expect((await modern('tools/call', { name: 'plain' })).error).toEqual({ code: -32603, message: 'Internal error' });

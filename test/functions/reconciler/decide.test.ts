@@ -77,8 +77,10 @@ describe('a working task and its run', () => {
     const decision = decide(answered(), T0 + 2 * MINUTE, run('missing'));
     expect(decision).toMatchObject({ kind: 'not_restarted', start: true });
     expect(changed(answered(), changeOf(decision))).toEqual(answered({ dueAt: T0 + 3 * MINUTE }));
-    const late = decide(answered(), END - 1, run('missing'));
+    const late = decide(answered(), END - 30_001, run('missing'));
     expect(changeOf(late).set.dueAt).toBe(END);
+    // Within the grace it is too late for any work.
+    expect(decide(answered(), END - 1, run('missing'))).toEqual({ kind: 'nothing' });
   });
 
   test.each(['FAILED', 'TIMED_OUT', 'ABORTED', 'SUCCEEDED'] as const)(

@@ -75,11 +75,20 @@ test('a sweep that could not read every shard is no heartbeat, and its errors ar
   ]);
 });
 
+test('a tick that was held up for long is left to the next one', async () => {
+  const { world, did } = fakeWorld([record()]);
+  const time = new Date(world.now() - 100_000).toISOString();
+  await handle({ ...tick, time } as ReconcilerEvent, 60_000, world, 'Server-1');
+  expect([did, lines]).toEqual([[], []]);
+  await handle({ ...tick, time: new Date(world.now() - 60_000).toISOString() } as ReconcilerEvent, 60_000, world, 'S');
+  expect(metrics()[0]).toMatchObject({ Sweep: 1 });
+});
+
 test('a sweep leaves a sixth of its time', async () => {
   const fake = fakeWorld(Array.from({ length: 100 }, (_, i) => record({ taskId: `t${i}`, due: String(i % 16) })));
   await handle(tick, 2_400, fake.world, 'Server-1');
   expect(fake.clock.now).toBeLessThanOrEqual(T0 + MINUTE + 2_000);
-  expect(metrics()[0]).toMatchObject({ Sweep: 1, Due: 20, Left: 80 });
+  expect(metrics()[0]).toMatchObject({ Sweep: 1, Due: 12, Left: 88 });
 });
 
 test('the end of a run is dealt with at once; without effect it says nothing (row 13)', async () => {
