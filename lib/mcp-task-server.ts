@@ -12,6 +12,7 @@ import { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import { mcpApi } from './mcp-api.ts';
 import { bundleEndpoint, bundleReconciler, McpCode } from './mcp-code.ts';
+import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
 import { Reconciler } from './reconciler.ts';
 import { resultBucket } from './result-bucket.ts';
 import { type McpTaskServerProps, type ServerSettings, serverSettings } from './server-props.ts';
@@ -107,7 +108,12 @@ export class McpTaskServer extends Construct {
     this.#allow(['s3:GetObject'], this.results.arnForObjects('results/*'));
     this.#allow(['secretsmanager:GetSecretValue'], signingKey.secretArn);
     this.#allow(['states:StartExecution'], machines);
-    this.#allow(['states:StopExecution'], `${machines.replace(':stateMachine:', ':execution:')}:*`);
+    const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
+    this.#allow(['states:StopExecution'], executions);
+    acknowledgeServer(this);
+    acknowledgeWildcard(this, this.results.arnForObjects('results/*'), 'The results of all tasks');
+    acknowledgeWildcard(this, machines, 'The tool workflows of this server, by their common prefix');
+    acknowledgeWildcard(this, executions, 'The runs of the tool workflows of this server');
     const { auth, publicUrl } = props;
     this.api = mcpApi(this, {
       ...{ handler: this.endpoint, timeout, auth, tools: () => this.#tools },
@@ -172,6 +178,7 @@ export class McpTaskServer extends Construct {
       this.#stateMachines.set(arn, run.machineName);
       // To show which state a task is in.
       this.#allow(['states:GetExecutionHistory'], run.executionsArn);
+      acknowledgeWildcard(this, run.executionsArn, 'All executions of one state machine');
     }
     this.#addWorkflow({ ...entry, stateMachine: [...this.#stateMachines.keys()].indexOf(arn) }, run);
   }

@@ -1,6 +1,7 @@
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
+import { acknowledgeFunctionRole } from './nag.ts';
 
 /**
  * A NodejsFunction as this project bundles its own (design section 12): Node 24 on arm64, one CommonJS file with the
@@ -30,5 +31,6 @@ export class ToolFunction extends NodejsFunction {
         esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
       },
     });
+    if (props.role === undefined) acknowledgeFunctionRole(this);
   }
 }
