@@ -10,8 +10,6 @@ const server = new McpTaskServer(stack, 'Server', {
   auth: issuer === undefined ? iam() : oauth({ issuer, audience: [AUDIENCE, `${publicUrl}/mcp`], scopes: ['mcp'] }),
   removalPolicy: RemovalPolicy.DESTROY,
   ...(publicUrl !== undefined && { publicUrl }),
-  holdCap: Duration.seconds(1),
-  inlineWindow: Duration.seconds(1),
 });
 
 const tool = { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
