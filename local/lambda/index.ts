@@ -78,6 +78,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     invokeStreaming,
     handleHttp: (request) => handleHttp(invoker, request),
     workers: () => entries.map(({ spec, pool }) => ({ functionName: spec.name, ...pool.load() })),
+    heaps: async () => (await Promise.all(entries.map(({ pool }) => pool.heaps()))).flat(),
     kill: (functionName) => find(functionName).pool.kill(),
     async killWorker(workerId) {
       const [gone] = entries.flatMap(({ pool }) => pool.killWorker(workerId) ?? []);

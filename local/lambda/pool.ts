@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { stopped } from './errors.ts';
 import type { Job } from './job.ts';
 import { killed, type Sandbox, startSandbox, type Verdict } from './sandbox.ts';
-import type { FunctionSpec, LambdaOptions, LogStream } from './types.ts';
+import type { FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from './types.ts';
 import { createWaitingLine } from './waiting-line.ts';
 
 export interface PoolOptions {
@@ -21,6 +21,7 @@ export interface Pool {
   /** Takes back a job that has not started. */
   withdraw(job: Job): void;
   load(): { count: number; busy: number };
+  heaps(): Promise<readonly WorkerHeap[]>;
   kill(): void;
   /** Undefined when there is no such worker; else resolves when it is gone. */
   killWorker(workerId: string): Promise<void> | undefined;
@@ -97,6 +98,13 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     },
     withdraw: line.remove,
     load: () => ({ count: sandboxes.size, busy: count('busy') }),
+    async heaps() {
+      const heapOf = async ({ id, heapBytes }: Sandbox) => {
+        const bytes = await heapBytes();
+        return bytes === undefined ? [] : [{ functionName: spec.name, workerId: id, bytes }];
+      };
+      return (await Promise.all([...sandboxes].map(heapOf))).flat();
+    },
     kill: () => endAll(killed),
     killWorker(workerId) {
       const sandbox = [...sandboxes].find(({ id }) => id === workerId);

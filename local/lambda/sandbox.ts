@@ -23,6 +23,8 @@ export interface Sandbox {
   readonly id: string;
   state(): 'starting' | 'idle' | 'busy' | 'gone';
   run(job: Job): void;
+  /** How much its heap holds, garbage included; undefined once it is gone. */
+  heapBytes(): Promise<number | undefined>;
   /** Ends the worker now, whatever it does. */
   end(verdict: Verdict): void;
   /** Resolves when the thread is no more. */
@@ -125,6 +127,11 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
       if (held) void held.then(() => begin(next));
       else begin(next);
     },
+    heapBytes: () =>
+      thread.getHeapStatistics().then(
+        (heap) => heap.used_heap_size,
+        () => undefined,
+      ),
     end(verdict) {
       if (state === 'gone') return;
       finish(verdict);

@@ -129,6 +129,13 @@ export interface WorkerCount {
   busy: number;
 }
 
+export interface WorkerHeap {
+  functionName: string;
+  workerId: string;
+  /** What it holds, garbage included. */
+  bytes: number;
+}
+
 export interface Lambda {
   /** @throws AwsError when the service refuses; what the function throws is a result with `functionError`. */
   invoke(nameOrArn: string, payload: string, options?: InvokeOptions): Promise<InvokeResult>;
@@ -137,6 +144,8 @@ export interface Lambda {
   /** The Lambda Invoke wire. Undefined when the path is not Lambda's. */
   handleHttp(request: HttpRequest): Promise<HttpResponse | undefined>;
   workers(): WorkerCount[];
+  /** How much memory each worker uses. */
+  heaps(): Promise<readonly WorkerHeap[]>;
   /** Ends a function's workers at once, as a crash would. */
   kill(functionName: string): void;
   /** The same for one worker; resolves once it is gone. False: it was gone before. */

@@ -1,4 +1,11 @@
-import { type Choose, type FaultHandle, type Faults, randomFaults } from '../../../local/faults/index.ts';
+import {
+  type Choose,
+  type Fault,
+  type FaultCall,
+  type FaultHandle,
+  type Faults,
+  randomFaults,
+} from '../../../local/faults/index.ts';
 import type { Outage, Plan } from './plan.ts';
 
 /** The faults of a plan while they are at work, and what they did. */
@@ -12,13 +19,25 @@ export interface Storm {
   end(): void;
 }
 
+/** Of so many deaths one is died: a worker's start costs as much as a dozen calls. */
+const DEATHS = 3;
+
 export function raise({ seed, rate, outage }: Plan, faults: Faults): Storm {
   const strikes: string[] = [];
-  const note: NonNullable<Parameters<typeof randomFaults>[0]['onStrike']> = (call, fault, count) => {
+  const note = ({ service, operation, caller, at }: FaultCall, fault: Fault): Fault => {
     const kind = typeof fault === 'string' ? fault : JSON.stringify(fault);
-    strikes.push(`${call.service} ${call.operation} of ${call.caller} ${call.at} #${count}: ${kind}`);
+    strikes.push(`${service} ${operation} of ${caller} ${at}: ${kind}`);
+    return fault;
   };
-  const handles: FaultHandle[] = [faults.use(randomFaults({ seed, rate, longestMs: 40, onStrike: note }))];
+  const random = randomFaults({ seed, rate, longestMs: 40 });
+  let deaths = 0;
+  const byChance: Choose = (call) => {
+    const fault = random(call);
+    if (fault === undefined) return undefined;
+    const deadly = fault === 'killWorker' || (typeof fault === 'object' && 'killAfterMs' in fault);
+    return deadly && deaths++ % DEATHS !== 0 ? undefined : note(call, fault);
+  };
+  const handles: FaultHandle[] = [faults.use(byChance)];
   if (outage !== undefined) handles.push(faults.use(inARow(outage, note)));
 
   const runs = new Map<string, number>();
@@ -39,17 +58,12 @@ export function raise({ seed, rate, outage }: Plan, faults: Faults): Storm {
   };
 }
 
-function inARow(
-  outage: Outage,
-  note: (call: Parameters<Choose>[0], fault: Outage['fault'], count: number) => void,
-): Choose {
+function inARow(outage: Outage, note: (call: FaultCall, fault: Fault) => Fault): Choose {
+  const { service, operation, at, first, calls, fault } = outage;
   let seen = 0;
   return (call) => {
-    if (call.service !== outage.service || call.operation !== outage.operation || call.at !== outage.at)
-      return undefined;
+    if (call.service !== service || call.operation !== operation || call.at !== at) return undefined;
     seen++;
-    if (seen <= outage.first || seen > outage.first + outage.calls) return undefined;
-    note(call, outage.fault, seen);
-    return outage.fault;
+    return seen > first && seen <= first + calls ? note(call, fault) : undefined;
   };
 }

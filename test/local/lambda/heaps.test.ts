@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { useBench } from './fixtures.ts';
+
+const bench = useBench();
+
+it('says how much memory each worker holds, of those that there are', async () => {
+  const keeping = `const kept = [];
+    exports.handler = async ({ megabytes }) => void kept.push(Array.from({ length: megabytes * 131072 }, Math.random));`;
+  const lambda = bench.open([bench.define('keeping', keeping), bench.define('idle', keeping)]);
+  expect(await lambda.heaps()).toEqual([]);
+  await lambda.invoke('keeping', '{"megabytes":1}');
+  const [before, none] = await lambda.heaps();
+  expect(before).toMatchObject({ functionName: 'keeping', workerId: expect.stringMatching(/^keeping-\d+$/) });
+  expect(none).toBeUndefined();
+  await lambda.invoke('keeping', '{"megabytes":20}');
+  const [after] = await lambda.heaps();
+  expect((after?.bytes ?? 0) - (before?.bytes ?? 0)).toBeGreaterThan(10 * 2 ** 20);
+  lambda.kill('keeping');
+  expect(await lambda.heaps()).toEqual([]);
+});
