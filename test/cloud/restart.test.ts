@@ -136,7 +136,9 @@ describe('killed with -9 under load and started again', () => {
   }, 90_000);
 
   test('with another definition meanwhile, a run keeps the one it began with (row 23)', async ({ task: context }) => {
-    const taskId = await call(after.url, 'machine', { seconds: 3 });
+    const taskId = await call(after.url, 'machine', { seconds: 6 });
+    // Its own machine has begun: until then nothing holds on to a definition.
+    await poll(after.url, taskId, ({ statusMessage }) => statusMessage !== undefined);
     await after.kill();
     const deployed = join(folder, 'deployed');
     cpSync(assembly, deployed, { recursive: true });

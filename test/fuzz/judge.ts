@@ -90,9 +90,9 @@ function statusProblems({ method, body }: WireRequest, answer: WireAnswer, error
       return method === 'OPTIONS' ? [] : [`204 to ${method}`];
     case 405:
       return headers.allow === undefined ? ['405 without Allow'] : [];
-    // In front of the server: what is too large for anybody.
+    // In front of the server: what no function can be handed, as the JSON text that it is handed in.
     case 413:
-      return (body?.length ?? 0) > 6_000_000 ? [] : ['413 without a JSON-RPC error'];
+      return JSON.stringify(body?.toString('utf8') ?? '').length > 6_000_000 ? [] : ['413 without a JSON-RPC error'];
     case 431:
       return [];
     default:

@@ -26,7 +26,7 @@ describe('by the clock', () => {
     [
       'it may not be called',
       { ...INVOKE, do: { error: 'AccessDeniedException', status: 403 } },
-      'Lambda.AccessDeniedException',
+      'Lambda.LambdaException',
     ],
     [
       'it is gone',
