@@ -139,6 +139,8 @@ describe.concurrent('ext-tasks in 2026-07-28', () => {
       if (execution.kind !== 'task') throw new Error(`${name} was no task`);
       references.push(JSON.parse(JSON.stringify(execution.serializeReference())));
       await execution.detach();
+      // Until it is over for the client too, closing the session would cancel the task.
+      await execution.result();
     }
     await first.close();
 
