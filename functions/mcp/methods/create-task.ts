@@ -82,11 +82,14 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
   try {
     outcome = await server.workflow.start(record, tool.machine ?? '', input);
   } catch (error) {
-    // It may run all the same, if only the answer was lost: fenced, so that nothing can come of it, and told to stop
-    // (crash table, rows 2 and 3).
     console.error(JSON.stringify({ event: 'start_failed', tool: tool.name, error: String((error as Error).name) }));
-    await server.store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, server.now()));
-    await stopWork(record, server);
+    // It may run all the same, if only the answer was lost: fenced, so that nothing can come of it, and told to stop
+    // (crash table, rows 2 and 3). Under a key, though, a repeat may have started it, and been answered with it, or
+    // may do so yet: if none does, the sweep fails it.
+    if (record.digest === undefined) {
+      await server.store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, server.now()));
+      await stopWork(record, server);
+    }
     throw new InternalError('The task could not be started: try again later');
   }
   // Names of executions outlive their tasks by months: this key had another task, long ago. If the record has changed,

@@ -201,6 +201,27 @@ describe('tools/call', () => {
     expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
   });
 
+  test('a call by idempotency key that cannot start its task leaves it to a repeat, which may have started it (crash table, rows 2, 3 and 6)', async () => {
+    const did: string[] = [];
+    const fake = fakeServer({
+      workflow: {
+        async start() {
+          if (did.push('start') === 1) throw new Error('throttled');
+        },
+        async stop() {
+          did.push('stop');
+        },
+      },
+    });
+    const { legacy, records } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
+    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
+    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
+    expect((await call()).result).toMatchObject({ task: { status: 'working' } });
+    expect(did).toEqual(['start', 'start']);
+  });
+
   test('an idempotency key of an expired task, whose run had the same name, is refused: nothing would run (crash table, row 6)', async () => {
     const fake = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
     const { legacy, records } = clients(fake);
