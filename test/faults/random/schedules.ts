@@ -29,7 +29,7 @@ export async function* runSchedules(assembly: string, seeds: Iterable<number>): 
 export function explain({ plan, violations, strikes }: Outcome): string {
   const { seed, disturbances } = plan;
   return [
-    `seed ${seed}: npm run faults -- --seed ${seed} --schedules 1`,
+    `seed ${seed}: npm run faults -- --seed ${seed}`,
     ...violations.map(({ kind, what }) => `  ${kind}: ${what}`),
     ...disturbances.map((disturbance) => `  disturbed: ${JSON.stringify(disturbance)}`),
     ...strikes.map((strike) => `  struck: ${strike}`),
