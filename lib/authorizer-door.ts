@@ -12,6 +12,7 @@ import { CHALLENGE, challenge } from '../functions/authorizer/challenge.ts';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import type { OAuth } from './auth.ts';
 import { Authorizer } from './authorizer.ts';
+import { OPEN_TO_PAGES, rpcTemplate } from './gateway-answers.ts';
 import { bundleAuthorizer, McpCode } from './mcp-code.ts';
 
 export interface OAuthDoorProps {
@@ -26,12 +27,6 @@ export interface OAuthDoorProps {
 }
 
 const METADATA = '.well-known/oauth-protected-resource';
-/** Pages of any site may read why they were refused, and where tokens are to be had: neither is a secret. */
-const CORS = {
-  'Access-Control-Allow-Origin': `'*'`,
-  'Access-Control-Expose-Headers': `'WWW-Authenticate'`,
-};
-
 /** All that OAuth puts before the endpoint; gives the authorizer of `/mcp`. */
 export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
   const { mcp, integration, auth, url, tools } = props;
@@ -54,13 +49,11 @@ export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer 
 
 /** API Gateway refuses in our words, since it renames the `WWW-Authenticate` of a function (G-17). */
 function addRefusals({ api, auth, tools }: OAuthDoorProps, metadata: string): void {
-  const refusal = (message: string) => ({
-    'application/json': JSON.stringify({ jsonrpc: '2.0', error: { code: -32600, message } }),
-  });
+  const refusal = (message: string) => rpcTemplate(-32600, JSON.stringify(message));
   api.addGatewayResponse('Unauthorized', {
     type: ResponseType.UNAUTHORIZED,
     statusCode: '401',
-    responseHeaders: { ...CORS, 'WWW-Authenticate': `'${challenge(metadata, auth.scopes)}'` },
+    responseHeaders: { ...OPEN_TO_PAGES, 'WWW-Authenticate': `'${challenge(metadata, auth.scopes)}'` },
     templates: refusal('Unauthorized: send a valid access token'),
   });
   // Only tools with scopes of their own need more than one answer.
@@ -70,13 +63,11 @@ function addRefusals({ api, auth, tools }: OAuthDoorProps, metadata: string): vo
     type: ResponseType.ACCESS_DENIED,
     statusCode: '403',
     responseHeaders: {
-      ...CORS,
+      ...OPEN_TO_PAGES,
       'WWW-Authenticate': Lazy.string({ produce: () => (byTool() ? 'context.authorizer.challenge' : always) }),
     },
     templates: refusal('Forbidden: the access token lacks a scope'),
   });
-  api.addGatewayResponse('Default4xx', { type: ResponseType.DEFAULT_4XX, responseHeaders: CORS });
-  api.addGatewayResponse('Default5xx', { type: ResponseType.DEFAULT_5XX, responseHeaders: CORS });
 }
 
 /** RFC 9728, at the root and for the path of the endpoint (G-05 to G-07); nobody needs a token for it. */

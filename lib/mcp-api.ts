@@ -12,6 +12,7 @@ import type { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import type { Auth } from './auth.ts';
 import { oauthDoor } from './authorizer-door.ts';
+import { gatewayAnswers } from './gateway-answers.ts';
 
 export interface McpApiProps {
   readonly handler: IFunction;
@@ -41,6 +42,7 @@ export function mcpApi(scope: Construct, { handler, timeout, auth, publicUrl, to
     timeout: timeout.plus(Duration.seconds(5)),
     allowTestInvoke: false,
   });
+  gatewayAnswers(api);
   const mcp = api.root.addResource('mcp');
   const { region, urlSuffix } = Stack.of(scope);
   const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;

@@ -1,4 +1,4 @@
-import { InvalidRequest, UnsupportedVersion } from '../tasks/errors.ts';
+import { InvalidRequest, TooManyPolls, UnsupportedVersion } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import { expired, outOfScope, principalOf } from './caller.ts';
 import { classify, namedVersion } from './classify.ts';
@@ -61,7 +61,8 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     const reason = unreadable ? error.reason : error;
     logUnexpected(reason, 'endpoint');
     const { status, body } = errorMessage(unreadable ? error.id : id, reason);
-    return jsonReply(status === 200 && id === undefined ? 500 : status, body);
+    const headers = reason instanceof TooManyPolls ? { 'retry-after': String(reason.retryAfter) } : {};
+    return jsonReply(status === 200 && id === undefined ? 500 : status, body, headers);
   }
 }
 

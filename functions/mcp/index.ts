@@ -16,6 +16,7 @@ import type { HttpRequest } from './http.ts';
 import { invoker } from './invoke.ts';
 import { machineStates } from './machine-progress.ts';
 import type { Manifest, Validators } from './manifest.ts';
+import { countPolls } from './polls.ts';
 import type { Server } from './server.ts';
 import { signer } from './signing.ts';
 
@@ -57,6 +58,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
       if (SecretString === undefined) throw new Error('The signing key has no value');
       return SecretString;
     }),
+    polls: countPolls(Date.now),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };

@@ -19,7 +19,7 @@ export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): S
     try {
       const { status, headers, body } = await request({ method: 'POST', path, body: Buffer.from(event) }, abortSignal);
       const text = body.toString() || 'null';
-      if (status !== 200) throw new Error(`Lambda answered ${status} ${headers['x-amzn-errortype'] ?? ''}`);
+      if (status !== 200) throw refused(status, headers['x-amzn-errortype']);
       if (headers['x-amz-function-error'] === undefined) return { text };
       return { error: /"errorType"\s*:\s*"([\w.:-]{1,100})"/.exec(text)?.[1] ?? 'Lambda.Unknown' };
     } catch (error) {
@@ -27,4 +27,9 @@ export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): S
       throw error;
     }
   };
+}
+
+/** In the shape of the SDK's own errors, which say by their status whether it is worth to try again. */
+function refused(status: number, type: string | undefined): Error {
+  return Object.assign(new Error(`Lambda answered ${status} ${type ?? ''}`), { $metadata: { httpStatusCode: status } });
 }

@@ -1,5 +1,6 @@
-import { InternalError, InvalidRequest, McpError, ParseError } from '../tasks/errors.ts';
+import { InternalError, InvalidRequest, McpError, ParseError, Unavailable } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
+import { isOutage } from './outage.ts';
 
 export type RequestId = string | number;
 export type Params = Readonly<Record<string, unknown>>;
@@ -70,9 +71,9 @@ export function resultMessage(id: RequestId, result: object): object {
   return { jsonrpc: '2.0', id, result };
 }
 
-/** Anything but our own errors is a bug or an outage: said so, and nothing more. */
+/** Anything but our own errors is a bug or an outage: which of the two is said, and nothing more. */
 export function errorMessage(id: RequestId | undefined, error: unknown): { status: number; body: object } {
-  const known = error instanceof McpError ? error : new InternalError();
+  const known = error instanceof McpError ? error : isOutage(error) ? new Unavailable() : new InternalError();
   const { code, message, data } = known;
   return {
     status: known.httpStatus,

@@ -17,7 +17,7 @@ export function corsHeaders(request: HttpRequest): Record<string, string> {
   if (origin === undefined) return {};
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': 'www-authenticate, mcp-session-id',
+    'access-control-expose-headers': 'www-authenticate, mcp-session-id, retry-after',
     vary: 'origin',
   };
 }

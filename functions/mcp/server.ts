@@ -7,6 +7,7 @@ import type { Workflow } from '../tasks/workflow.ts';
 import type { HttpRequest } from './http.ts';
 import type { Params, RequestId } from './jsonrpc.ts';
 import type { Manifest, ToolEntry, Validator } from './manifest.ts';
+import type { Polls } from './polls.ts';
 import type { Signer } from './signing.ts';
 import type { EventStream } from './stream/sse.ts';
 import type { Wire } from './wire/wire.ts';
@@ -31,6 +32,7 @@ export interface Server {
   /** The state that a task's state machine is in, as far as is known; `stateMachine` as in the tool's entry. */
   readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
   readonly signer: Signer;
+  readonly polls: Polls;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }

@@ -58,6 +58,13 @@ export class InternalError extends McpError {
   }
 }
 
+/** Nobody's fault, and soon over. What the request did so far, doing it again does not do twice. */
+export class Unavailable extends InternalError {
+  constructor() {
+    super('The server cannot do this at the moment: try again in a few seconds', { reason: 'Unavailable' });
+  }
+}
+
 /** Nothing was stored: the same call may succeed once another task has ended (C-37). */
 export class TooManyTasks extends InternalError {
   constructor(limit: number) {
@@ -65,6 +72,17 @@ export class TooManyTasks extends InternalError {
       reason: 'TooManyOpenTasks',
       limit,
     });
+  }
+}
+
+/** HTTP 429 in both revisions (E-29). */
+export class TooManyPolls extends InvalidRequest {
+  /** In seconds. */
+  readonly retryAfter: number;
+
+  constructor(retryAfter: number) {
+    super(`This task is asked for too often: wait ${retryAfter} s, and then its poll interval between polls`, 429);
+    this.retryAfter = retryAfter;
   }
 }
 

@@ -22,6 +22,11 @@ export const limits = {
   unknownTool: 300 * SECOND,
   dueShards: 16,
   pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
+  /**
+   * One task may be asked for so often per poll interval, and so many times more before that counts; the counts of so
+   * many tasks are kept in one container. The conformance suite asks every 50 to 200 ms, for some seconds.
+   */
+  polls: { perInterval: 5, burst: 300, tasks: 1_000 },
   /** How long a call without a task waits for its result; see also `holdCap`. */
   inlineWindow: 25 * SECOND,
   /** How long one response stream is held; 2025-11-25 clients come back, 2026-07-28 ones listen again. */

@@ -59,10 +59,8 @@ export async function problemsOf(request: WireRequest, answer: WireAnswer, rules
   unless(!`${text}`.includes('"Internal error"'), 'an error that nobody foresaw');
   unless(status < 500, `HTTP ${status}`);
   unless(status < 500 || error !== undefined, `HTTP ${status} without a JSON-RPC error`);
-  // The name of the error that ended a tool is for its caller to know.
-  const shown = `${text.replace(/"reason":"[\w.:-]{1,100}"/g, '')}\n${JSON.stringify(headers)}`;
-  for (const pattern of INTERNALS) unless(!pattern.test(shown), `shows internals: ${pattern.exec(shown)?.[0]}`);
-  for (const secret of rules.secrets) unless(!shown.includes(secret), `shows the name ${secret}`);
+  const shown = internalsIn(answer, rules.secrets);
+  unless(shown.length === 0, `shows internals: ${shown.join(', ')}`);
   problems.push(...statusProblems(request, answer, error));
   try {
     const sent = asAgreed(Object.fromEntries(joined(request.headers)));
@@ -75,7 +73,17 @@ export async function problemsOf(request: WireRequest, answer: WireAnswer, rules
   return problems;
 }
 
-function statusProblems({ method, body }: WireRequest, answer: WireAnswer, error: RpcError | undefined): string[] {
+/** What an answer shows of the inside. The name of the error that ended a tool is for its caller to know. */
+export function internalsIn(
+  { text, headers }: Pick<WireAnswer, 'text' | 'headers'>,
+  secrets: readonly string[],
+): string[] {
+  const shown = `${text.replace(/"reason":"[\w.:-]{1,100}"/g, '')}\n${JSON.stringify(headers)}`;
+  const found = INTERNALS.flatMap((pattern) => pattern.exec(shown)?.[0] ?? []);
+  return [...found, ...secrets.filter((secret) => shown.includes(secret))];
+}
+
+function statusProblems({ method }: WireRequest, answer: WireAnswer, error: RpcError | undefined): string[] {
   const { status, headers, text } = answer;
   if (error !== undefined) {
     const allowed = STATUSES.get(error.code);
@@ -90,9 +98,6 @@ function statusProblems({ method, body }: WireRequest, answer: WireAnswer, error
       return method === 'OPTIONS' ? [] : [`204 to ${method}`];
     case 405:
       return headers.allow === undefined ? ['405 without Allow'] : [];
-    // In front of the server: what no function can be handed, as the JSON text that it is handed in.
-    case 413:
-      return JSON.stringify(body?.toString('utf8') ?? '').length > 6_000_000 ? [] : ['413 without a JSON-RPC error'];
     case 431:
       return [];
     default:

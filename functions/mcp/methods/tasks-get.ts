@@ -1,3 +1,4 @@
+import { taskKey } from '../../tasks/ids.ts';
 import { goOnIfLost } from '../go-on.ts';
 import { withState } from '../machine-progress.ts';
 import type { Method } from '../server.ts';
@@ -7,10 +8,14 @@ import { loadTask, view } from '../task-view.ts';
 
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
 export const tasksGet: Method = async (call, server) => {
+  const key = taskKey(call.principal, call.params.taskId);
+  if (key !== undefined) server.polls.count(key);
   const loaded = await loadTask(call, server);
   await goOnIfLost(loaded, server);
   const record = await withState(loaded, server);
   await noteQuestions(record, call, server);
   const shown = call.wire.era === 'modern' ? await withResult(record, server) : await withStatus(record, server);
-  return call.wire.task(view(shown, server));
+  const seen = view(shown, server);
+  server.polls.told(loaded, seen.pollInterval);
+  return call.wire.task(seen);
 };

@@ -2,11 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { bindingOf, sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { logUnexpected } from '../log.ts';
 import type { Call, Server } from '../server.ts';
 import { present } from '../task-view.ts';
 import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './asked.ts';
 import { questionsFor } from './questions.ts';
-import { messageFrame, primingFrame } from './sse.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
 
 /**
  * The stream that a 2025-11-25 session opens by GET (B-09, B-10). On it come the questions of tasks whose client only
@@ -36,7 +37,24 @@ export async function openCursor(
   return (await server.signer.open(purpose(call), eventId)) as SessionCursor | undefined;
 }
 
+/** In an outage it ends, or says only when to come back: the client has the id of what it saw. */
 export async function* sessionStream(start: SessionCursor, call: SessionCall, server: Server): AsyncGenerator<string> {
+  let begun = false;
+  try {
+    for await (const frame of said(start, call, server)) {
+      begun = true;
+      yield frame;
+    }
+  } catch (error) {
+    logUnexpected(error, 'session stream');
+    if (begun) return;
+    const sealed = server.signer.seal(purpose(call), { ...start, stream: randomUUID(), sequence: 0 });
+    const id = await sealed.catch(() => undefined);
+    yield id === undefined ? KEEP_ALIVE : primingFrame(id, retryAfter(server.now() - start.activeAt));
+  }
+}
+
+async function* said(start: SessionCursor, call: SessionCall, server: Server): AsyncGenerator<string> {
   const { grace, tasks } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
   const here = Object.keys(notes.asked).filter((asking) => asking.startsWith(HERE) && recently(notes, asking, server));

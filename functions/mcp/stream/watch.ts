@@ -1,5 +1,7 @@
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { goOnIfLost } from '../go-on.ts';
+import { logUnexpected } from '../log.ts';
+import { isOutage } from '../outage.ts';
 import type { Server } from '../server.ts';
 import { present } from '../task-view.ts';
 
@@ -8,16 +10,28 @@ const FASTEST = 500;
 
 /**
  * A task, looked at again and again until `until` (ms since the epoch), at the last moment once more; undefined when
- * it is gone. Looks come quickly at first, as most tools are, then every half second.
+ * it is gone. Looks come quickly at first, as most tools are, then every half second. In an outage the next look may
+ * tell: only the last one must not fail.
  */
 export async function* watch(key: TaskKey, until: number, server: Server): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
-    const stored = await server.store.get(key);
+    const look = await lookAt(key, server);
     // Once is enough: whoever waits longer comes back, and the sweep comes by.
-    if (stored !== undefined && pause === FIRST) await goOnIfLost(stored, server);
+    if (look.stored !== undefined && pause === FIRST) await goOnIfLost(look.stored, server);
     const now = server.now();
-    yield stored && present(stored, server);
+    if (look.outage === undefined) yield look.stored && present(look.stored, server);
+    else if (now >= until) throw look.outage;
     if (now >= until) return;
     await server.sleep(Math.min(pause, until - now));
+  }
+}
+
+async function lookAt(key: TaskKey, server: Server): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
+  try {
+    return { stored: await server.store.get(key) };
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    logUnexpected(error, 'watch');
+    return { outage: error };
   }
 }

@@ -1,4 +1,5 @@
 import type { Manifest, ToolEntry } from '../../../functions/mcp/manifest.ts';
+import { countPolls } from '../../../functions/mcp/polls.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { signer } from '../../../functions/mcp/signing.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -93,6 +94,7 @@ export function fakeServer(over: Partial<Server> = {}) {
       return { text: '"hi"' };
     },
     signer: signer(async () => 'a key'),
+    polls: countPolls(over.now ?? (() => 1_700_000_000_000)),
     now: () => 1_700_000_000_000,
     sleep: async () => {},
     ...over,

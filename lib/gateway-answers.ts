@@ -1,0 +1,37 @@
+import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+
+/** Pages of any site may read why they were refused: it is no secret. */
+export const OPEN_TO_PAGES = {
+  'Access-Control-Allow-Origin': `'*'`,
+  'Access-Control-Expose-Headers': `'WWW-Authenticate, Retry-After'`,
+};
+const AGAIN = { ...OPEN_TO_PAGES, 'Retry-After': `'1'` };
+
+/** An error as JSON-RPC has it; `message` is JSON, or what API Gateway puts in its place. */
+export const rpcTemplate = (code: number, message: string) => ({
+  'application/json': `{"jsonrpc":"2.0","error":{"code":${code},"message":${message}}}`,
+});
+
+/**
+ * What API Gateway answers by itself, in a form that clients understand (A-05, A-15): to a request it does not pass on,
+ * and when the endpoint did not answer, because too many ran already or one died.
+ */
+export function gatewayAnswers(api: RestApi): void {
+  const own = '$context.error.messageString';
+  const failed = JSON.stringify('The server could not answer: try again in a moment');
+  api.addGatewayResponse('Default4xx', {
+    type: ResponseType.DEFAULT_4XX,
+    responseHeaders: OPEN_TO_PAGES,
+    templates: rpcTemplate(-32600, own),
+  });
+  api.addGatewayResponse('Throttled', {
+    type: ResponseType.THROTTLED,
+    responseHeaders: AGAIN,
+    templates: rpcTemplate(-32600, own),
+  });
+  api.addGatewayResponse('Default5xx', {
+    type: ResponseType.DEFAULT_5XX,
+    responseHeaders: AGAIN,
+    templates: rpcTemplate(-32603, failed),
+  });
+}

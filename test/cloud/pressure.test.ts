@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { limits } from '../../functions/tasks/limits.ts';
+import type { FaultCall, FaultService } from '../../local/faults/index.ts';
+import { internalsIn } from '../fuzz/judge.ts';
+import { overHttp } from '../fuzz/over-http.ts';
+import {
+  type Answer,
+  ended,
+  legacySession,
+  modernMessage,
+  modernRequest,
+  openStream,
+  poll,
+  post,
+  runTask,
+} from '../support/clients.ts';
+import { useCloud } from '../support/cloud.ts';
+
+const cloud = useCloud('brief');
+const url = () => `${cloud().url}/mcp`;
+afterEach(() => cloud().faults.clear());
+
+const isEndpoint = (caller: string) => caller.startsWith('ServerEndpoint');
+const works = async () => expect((await runTask(url(), 'echo', { still: 'here' })).status).toBe('completed');
+
+describe('AWS throttles the endpoint, longer than the SDK tries', () => {
+  const throttled = { dynamodb: 'ProvisionedThroughputExceededException' } as Partial<Record<FaultService, string>>;
+  const throttle = (which: (call: FaultCall) => boolean) =>
+    cloud().faults.use((call) => {
+      if (call.at !== 'before' || !isEndpoint(call.caller) || !which(call)) return undefined;
+      if (call.service === 'lambda') return { error: 'TooManyRequestsException', status: 429 };
+      return { error: throttled[call.service] ?? 'ThrottlingException' };
+    });
+
+  function refused({ status, headers, body }: Answer): void {
+    expect(status).toBe(200);
+    expect(body.error).toMatchObject({ code: -32603, message: expect.stringContaining('try again') });
+    const shown = { text: JSON.stringify(body), headers: Object.fromEntries(headers) };
+    expect(internalsIn(shown, [...cloud().tables, ...cloud().buckets])).toEqual([]);
+  }
+  const modern = (method: string, params: Record<string, unknown>) => () => modernRequest(url(), method, params);
+  const call = (name: string) => modern('tools/call', { name, arguments: {} });
+  async function asking(): Promise<string> {
+    const { taskId } = (await call('ask')()).body.result;
+    await poll(url(), taskId, (task) => task.status === 'input_required');
+    return taskId;
+  }
+  const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
+
+  test('at every call, of either revision: the client is told to try again, and that works (A-15, crash table, row 1)', async () => {
+    const [polled, answered, cancelled] = [await asking(), await asking(), await asking()];
+    const session = await legacySession(url());
+    const legacy = (method: string, params: object) => () => session.request(method, params);
+    const requests = [
+      ...[call('echo'), call('direct_echo'), modern('tasks/get', { taskId: polled })],
+      ...[modern('tasks/update', { taskId: answered, inputResponses }), modern('tasks/cancel', { taskId: cancelled })],
+      modern('tools/call', { name: 'get_task_result', arguments: { taskId: polled, waitSeconds: 0 } }),
+      ...[legacy('tools/call', { name: 'echo', arguments: {}, task: {} }), legacy('tools/call', { name: 'echo' })],
+      legacy('tasks/get', { taskId: polled }),
+      ...[legacy('tasks/list', {}), legacy('logging/setLevel', { level: 'info' })],
+    ];
+    const waiting = legacy('tasks/result', { taskId: polled });
+    throttle(() => true);
+    for (const answer of await Promise.all([...requests, waiting].map((request) => request()))) refused(answer);
+    cloud().faults.clear();
+    for (const request of requests) expect((await request()).body).toHaveProperty('result');
+    expect((await poll(url(), answered, ended)).result.structuredContent.round).toBe(2);
+    await works();
+  });
+
+  test('only at the start of a run: a new task has failed, an answered one goes on (crash table, rows 2 and 16)', async () => {
+    const answered = await asking();
+    const update = modern('tasks/update', { taskId: answered, inputResponses });
+    throttle(({ service }) => service === 'states');
+    const mark = cloud().calls.mark();
+    for (const answer of await Promise.all([call('echo')(), update()])) refused(answer);
+    const put = cloud()
+      .calls.since(mark)
+      .find(({ operation }) => operation === 'PutItem');
+    const { Item } = (put ?? { input: {} }).input as { Item: { taskId: { S: string } } };
+    cloud().faults.clear();
+    expect((await modern('tasks/get', { taskId: Item.taskId.S })()).body.result.status).toBe('failed');
+    expect((await update()).body.result.resultType).toBe('complete');
+    expect((await poll(url(), answered, ended)).result.structuredContent.round).toBe(2);
+  });
+
+  test('only at the stop of a run: a cancel is a cancel all the same (C-25, crash table, row 15)', async () => {
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 2_000 } });
+    const { taskId } = body.result;
+    const struck = throttle(({ operation }) => operation === 'StopExecution');
+    expect((await modern('tasks/cancel', { taskId })()).body.result.resultType).toBe('complete');
+    expect(struck.hits).toBeGreaterThan(1);
+    expect((await modern('tasks/get', { taskId })()).body.result.status).toBe('cancelled');
+  });
+
+  test('while a session opens its stream: the stream says when to come back (B-10)', async () => {
+    const { headers } = await legacySession(url());
+    throttle(() => true);
+    const stream = await openStream(url(), undefined, headers, 'GET');
+    const events = [];
+    for await (const event of stream.events) events.push(event);
+    expect(stream.status).toBe(200);
+    expect(events).toEqual([{ id: expect.any(String), retry: expect.any(Number), data: '' }]);
+  });
+
+  test('at the key that signs, in a fresh worker: sessions are refused for a while, all else is served', async () => {
+    const endpoint = cloud()
+      .lambda.workers()
+      .find(({ functionName }) => functionName.includes('ServerEndpoint'));
+    cloud().lambda.kill(endpoint?.functionName ?? '');
+    throttle(({ service }) => service === 'secretsmanager');
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    refused(await post(url(), { jsonrpc: '2.0', id: 1, method: 'initialize', params }));
+    await works();
+    cloud().faults.clear();
+    expect((await legacySession(url())).session).not.toBe('');
+  });
+});
+
+describe('sizes', () => {
+  const sized = (bytes: number) => {
+    const { body, headers } = modernMessage('tools/list', { padding: '' });
+    const { padding: _, ...params } = body.params as Record<string, unknown>;
+    const room = bytes - Buffer.byteLength(JSON.stringify({ ...body, params: { padding: '', ...params } }));
+    return { body: JSON.stringify({ ...body, params: { padding: 'x'.repeat(room), ...params } }), headers };
+  };
+
+  test.each([
+    [limits.body - 1, 200],
+    [limits.body, 200],
+    [limits.body + 1, 413],
+    [2_000_000, 413],
+    [7_000_000, 413],
+    [11_000_000, 413],
+  ])('a body of %i bytes: HTTP %i, with JSON-RPC (A-05)', async (bytes, status) => {
+    const { body, headers } = sized(bytes);
+    expect(Buffer.byteLength(body)).toBe(bytes);
+    const answer = await post(url(), body, headers);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject(status === 200 ? { result: {} } : { error: { code: -32600 } });
+  });
+
+  test.each([
+    [1_000, 200],
+    [8_000, 200],
+    [20_000, 431],
+  ])('a header of %i bytes: HTTP %i, and the server goes on', async (bytes, status) => {
+    const { body, headers } = modernMessage('tools/list');
+    const answer = await post(url(), body, { ...headers, 'x-long': 'x'.repeat(bytes) });
+    expect(answer.status).toBe(status);
+    await works();
+  });
+
+  test('the longest Mcp-Name that fits is compared, not cut (D-05)', async () => {
+    const name = 'n'.repeat(7_000);
+    const { status, body } = await modernRequest(url(), 'tools/call', { name });
+    expect([status, body.error.code]).toEqual([200, -32602]);
+    const other = await modernRequest(url(), 'tools/call', { name }, { headers: { 'mcp-name': `${name}n` } });
+    expect([other.status, other.body.error.code]).toEqual([400, -32020]);
+  });
+});
+
+describe('a header that comes twice', () => {
+  const send = async (...more: [string, string][]) => {
+    const { body, headers } = modernMessage('tools/list');
+    const { send: raw, close } = overHttp(cloud());
+    const all = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const answer = await raw({ method: 'POST', headers: [...all, ...more], body: Buffer.from(JSON.stringify(body)) });
+    close();
+    return { status: answer.status, body: JSON.parse(answer.text) };
+  };
+
+  test('counts with both its values where it may have several (RFC 9110, 5.3, A-10)', async () => {
+    expect((await send(['accept', 'text/event-stream'], ['accept', 'application/json'])).status).toBe(200);
+    expect((await send(['accept', 'application/json'], ['accept', 'text/html'])).status).toBe(200);
+    expect((await send(['accept', 'text/html'], ['accept', 'image/png'])).status).toBe(406);
+  });
+
+  test.each([
+    ['mcp-method', 'tools/list'],
+    ['mcp-method', 'tools/call'],
+    ['mcp-protocol-version', '2025-11-25'],
+  ])('is refused where a router may have gone by the other: %s, %s (D-04, D-05)', async (name, value) => {
+    const { status, body } = await send([name, value]);
+    expect([status, body.error.code]).toEqual([400, -32020]);
+  });
+});
