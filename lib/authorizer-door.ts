@@ -39,7 +39,11 @@ export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer 
     requestTemplates: { 'application/json': '{ "statusCode": 403 }' },
     integrationResponses: [{ statusCode: '403' }],
   });
-  door.addMethod('ANY', nothing, { authorizer: authorizer.challenge, methodResponses: [{ statusCode: '403' }] });
+  door.addMethod('ANY', nothing, {
+    ...{ authorizer: authorizer.challenge, methodResponses: [{ statusCode: '403' }] },
+    // There is none: API Gateway refuses everybody, after its authorizer has said in which words.
+    apiKeyRequired: true,
+  });
   door.addMethod('OPTIONS', integration);
 
   addRefusals(props, metadata);
@@ -50,17 +54,24 @@ export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer 
 /** API Gateway refuses in our words, since it renames the `WWW-Authenticate` of a function (G-17). */
 function addRefusals({ api, auth, tools }: OAuthDoorProps, metadata: string): void {
   const refusal = (message: string) => rpcTemplate(-32600, JSON.stringify(message));
+  // Without a token, or with one that may yet turn out good: no error code (RFC 6750, 3.1).
   api.addGatewayResponse('Unauthorized', {
     type: ResponseType.UNAUTHORIZED,
     statusCode: '401',
     responseHeaders: { ...OPEN_TO_PAGES, 'WWW-Authenticate': `'${challenge(metadata, auth.scopes)}'` },
     templates: refusal('Unauthorized: send a valid access token'),
   });
-  // Only tools with scopes of their own need more than one answer.
-  const always = `'${challenge(metadata, auth.scopes, 'insufficient_scope')}'`;
-  const byTool = () => tools().some(({ scopes }) => scopes !== undefined);
   api.addGatewayResponse('AccessDenied', {
     type: ResponseType.ACCESS_DENIED,
+    statusCode: '401',
+    responseHeaders: { ...OPEN_TO_PAGES, 'WWW-Authenticate': `'${challenge(metadata, auth.scopes, 'invalid_token')}'` },
+    templates: refusal('Unauthorized: the access token is not valid'),
+  });
+  // Of the challenge, the only method that wants an API key. Its authorizer has been asked by then.
+  const always = `'${challenge(metadata, auth.scopes, 'insufficient_scope')}'`;
+  const byTool = () => tools().some(({ scopes }) => scopes !== undefined);
+  api.addGatewayResponse('InsufficientScope', {
+    type: ResponseType.INVALID_API_KEY,
     statusCode: '403',
     responseHeaders: {
       ...OPEN_TO_PAGES,

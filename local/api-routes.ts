@@ -15,6 +15,8 @@ interface AnyRoute {
   readonly method: string;
   /** Who may call. @default everybody */
   readonly authorization?: Authorizer | 'AWS_IAM';
+  /** Wants an API key, of which this cloud has none: nobody passes. */
+  readonly locked?: boolean;
 }
 
 /** A function answers. */
@@ -88,11 +90,16 @@ function readRoute(
   authorizers: ReadonlyMap<string | undefined, Authorizer>,
 ): Route {
   const { HttpMethod, ResourceId, ApiKeyRequired = false, Integration } = resource.properties;
-  if (ApiKeyRequired !== false) throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
+  if (typeof ApiKeyRequired !== 'boolean') throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
   const path = pathOf(String(ResourceId));
   if (path === undefined) throw unknownValue(resource, 'ResourceId', ResourceId);
   const authorization = readAuthorization(resource, authorizers);
-  const base = { resource: path, method: String(HttpMethod), ...(authorization && { authorization }) };
+  const base = {
+    resource: path,
+    method: String(HttpMethod),
+    locked: ApiKeyRequired,
+    ...(authorization && { authorization }),
+  };
   const { Type } = objectOf(Integration);
   if (Type === 'MOCK') return { ...base, mock: readMock(resource) };
   if (Type !== 'AWS_PROXY') throw unknownValue(resource, 'Integration.Type', Type);

@@ -19,38 +19,45 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
  * Who calls, from the token alone (G-02, G-03). The answer is kept for a while, for every request with that token: so
  * nothing else of this one may decide here.
  *
- * Except at the challenge: API Gateway renames the `WWW-Authenticate` of a function (G-17), so the endpoint sends
- * callers there whose token has expired, or is not enough for a tool. Nobody is let in: the refusal is what they need.
+ * Who brings no token gets API Gateway's own 401. A bad token is denied, which the template answers with a 401 that says
+ * so (G-08). One that lacks a scope is let in: the endpoint sends its caller on to the challenge, like callers whose
+ * token has expired meanwhile or is not enough for a tool, since API Gateway renames the `WWW-Authenticate` of a function
+ * (G-17). There nobody gets any further, and the refusal is what they need.
  */
 export async function authorize(
   event: APIGatewayRequestAuthorizerEvent,
   { verify, scopes, toolScopes, metadata }: AuthorizerWorld,
 ): Promise<APIGatewayAuthorizerResult> {
-  const token = tokenOf(event);
-  const caller = token === undefined ? undefined : await verify(token);
-  // The very word that API Gateway takes for a 401.
-  if (caller === undefined) throw new Error('Unauthorized');
-  const challenged = event.resource.endsWith(`/${CHALLENGE}`);
-  const tool = challenged ? (event.queryStringParameters?.tool ?? '') : '';
-  const needed = [...new Set([...scopes, ...(Object.hasOwn(toolScopes, tool) ? (toolScopes[tool] ?? []) : [])])];
-  const allowed = !challenged && sufficient(needed, caller.scopes);
+  const sent = authorizationOf(event);
+  if (sent === undefined || !/^Bearer\b/i.test(sent)) throw new Error(UNAUTHORIZED);
+  const token = BEARER.exec(sent)?.[1];
+  const caller = token === undefined ? 'invalid' : await verify(token);
+  if (caller === 'unknown yet') throw new Error(UNAUTHORIZED);
   const stage = event.methodArn.split('/').slice(0, 2).join('/');
+  const policy = (Effect: 'Allow' | 'Deny') => ({
+    Version: '2012-10-17',
+    Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: `${stage}/*` }],
+  });
+  if (caller === 'invalid') return { principalId: 'nobody', policyDocument: policy('Deny') };
+  const { owner, scopes: granted, expires } = caller;
+  const tool = event.queryStringParameters?.tool ?? '';
+  const more = Object.hasOwn(toolScopes, tool) ? (toolScopes[tool] ?? []) : [];
   return {
-    principalId: caller.owner,
-    policyDocument: {
-      Version: '2012-10-17',
-      Statement: [{ Effect: allowed ? 'Allow' : 'Deny', Action: 'execute-api:Invoke', Resource: `${stage}/*` }],
-    },
-    context: allowed
-      ? { owner: caller.owner, scope: caller.scopes.join(' '), expires: caller.expires }
-      : { challenge: challenge(metadata, needed, 'insufficient_scope') },
+    principalId: owner,
+    policyDocument: policy('Allow'),
+    context: event.resource.endsWith(`/${CHALLENGE}`)
+      ? { challenge: challenge(metadata, [...new Set([...scopes, ...more])], 'insufficient_scope') }
+      : { owner, scope: granted.join(' '), expires, enough: sufficient(scopes, granted) },
   };
 }
 
-/** Of the one Authorization header: with two of them, who knows which one the answer would be kept for. */
-function tokenOf({ headers, multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | undefined {
+/** The very word that API Gateway takes for a 401, which it does not keep. */
+const UNAUTHORIZED = 'Unauthorized';
+
+/** The one Authorization header: with two of them, who knows which one the answer would be kept for? */
+function authorizationOf({ headers, multiValueHeaders }: APIGatewayRequestAuthorizerEvent): string | undefined {
   const sent = Object.entries(multiValueHeaders ?? headers ?? {}).flatMap(([name, values]) =>
     name.toLowerCase() === 'authorization' ? (values ?? []) : [],
   );
-  return sent.length === 1 ? BEARER.exec(sent[0] ?? '')?.[1] : undefined;
+  return sent.length === 1 ? sent[0]?.trim() : undefined;
 }

@@ -1,5 +1,12 @@
 import { JwtVerifier } from 'aws-jwt-verify';
-import { FetchError, JwksValidationError, JwkValidationError } from 'aws-jwt-verify/error';
+import {
+  FetchError,
+  JwksValidationError,
+  JwkValidationError,
+  JwtNotBeforeError,
+  KidNotFoundInJwksError,
+  WaitPeriodNotYetEndedJwkError,
+} from 'aws-jwt-verify/error';
 import { type Jwk, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import type { JwtHeader, JwtPayload } from 'aws-jwt-verify/jwt-model';
 import { verifiedKey } from '../tasks/ids.ts';
@@ -22,8 +29,14 @@ export interface TokenCaller {
   readonly expires: number;
 }
 
-/** Undefined for a token that is not good here; throws when that could not be found out. */
-export type Verify = (token: string) => Promise<TokenCaller | undefined>;
+/**
+ * `invalid` for a token that is not good here and never will be; `unknown yet` for one that is not valid yet, or whose
+ * key the issuer has not published so far. Throws when none of it could be found out.
+ */
+export type Verify = (token: string) => Promise<TokenCaller | 'invalid' | 'unknown yet'>;
+
+const OUTAGES = [FetchError, JwksValidationError, JwkValidationError];
+const PASSING = [JwtNotBeforeError, KidNotFoundInJwksError, WaitPeriodNotYetEndedJwkError];
 
 /**
  * Verifies access tokens by the issuer's keys, which are fetched once, and again for a key id that is not among them;
@@ -46,8 +59,8 @@ export function verifier({ issuer, audience, jwksUri }: Issuer): Verify {
     try {
       return callerOf(await jwt.verify(token), issuer, audience);
     } catch (error) {
-      if ([FetchError, JwksValidationError, JwkValidationError].some((kind) => error instanceof kind)) throw error;
-      return undefined;
+      if (OUTAGES.some((kind) => error instanceof kind)) throw error;
+      return PASSING.some((kind) => error instanceof kind) ? 'unknown yet' : 'invalid';
     }
   };
 }
@@ -61,14 +74,14 @@ function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void 
 }
 
 /** What the library leaves to us: that a token ends, is meant for us, is no ID token, and says whose it is. */
-function callerOf(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | undefined {
+function callerOf(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | 'invalid' {
   const { exp, aud, sub, token_use: use } = payload;
   const client = [payload.client_id, payload.azp].find((id) => typeof id === 'string' && id !== '');
   // Access tokens of Cognito name their client and, without resource binding, no audience.
   const meantFor = aud === undefined && use === 'access' ? [client] : [aud].flat();
-  if (exp === undefined || use === 'id' || !meantFor.some((one) => audience.includes(String(one)))) return undefined;
+  if (exp === undefined || use === 'id' || !meantFor.some((one) => audience.includes(String(one)))) return 'invalid';
   const scopes = [payload.scope ?? payload.scp ?? []].flat().flatMap((scope) => String(scope).split(' '));
   const known = { scopes: scopes.filter((scope) => scope !== ''), expires: exp };
   if (typeof sub === 'string' && sub !== '') return { owner: verifiedKey(issuer, 'user', sub), ...known };
-  return client === undefined ? undefined : { owner: verifiedKey(issuer, 'client', String(client)), ...known };
+  return client === undefined ? 'invalid' : { owner: verifiedKey(issuer, 'client', String(client)), ...known };
 }

@@ -13,6 +13,8 @@ import type { Session } from './session.ts';
 export interface Caller {
   readonly key: string;
   readonly scopes: readonly string[];
+  /** Whether they have those that every call needs. */
+  readonly enough: boolean;
   /** When the token expires, in ms since the epoch. */
   readonly expires: number;
   /** The path at which the front door challenges callers. */
@@ -27,11 +29,19 @@ export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['
   if (auth === 'iam') {
     const { caller } = context.identity;
     if (!caller) return undefined;
-    return { key: verifiedKey('iam', 'user', caller), scopes: [], expires: Number.POSITIVE_INFINITY, challengeAt };
+    return {
+      key: verifiedKey('iam', 'user', caller),
+      scopes: [],
+      enough: true,
+      expires: Number.POSITIVE_INFINITY,
+      challengeAt,
+    };
   }
-  const { owner, scope, expires } = context.authorizer ?? {};
+  const { owner, scope, enough, expires } = context.authorizer ?? {};
   if (typeof owner !== 'string' || owner === '') return undefined;
-  return { key: owner, scopes: String(scope).split(' '), expires: Number(expires) * 1_000, challengeAt };
+  const scopes = String(scope).split(' ');
+  // Text: API Gateway hands every value of a context on as such.
+  return { key: owner, scopes, enough: String(enough) === 'true', expires: Number(expires) * 1_000, challengeAt };
 }
 
 /** Whose tasks are this caller's: where callers are verified, nothing else counts (G-15). */
@@ -48,12 +58,13 @@ export function expired({ caller }: HttpRequest, { now }: Server): HttpReply | u
     : undefined;
 }
 
-/** Before anything else is done for a call (G-09): whether its token is enough for its tool. */
-export function outOfScope({ caller }: HttpRequest, message: RpcMessage, server: Server): HttpReply | undefined {
-  if (caller === undefined || message.kind !== 'request' || message.method !== 'tools/call') return undefined;
-  const needed = server.tools.get(String(message.params.name))?.entry.scopes ?? [];
-  if (sufficient(needed, caller.scopes)) return undefined;
-  return toChallenge(caller, `The access token lacks a scope that ${message.params.name} needs`, message);
+/** Before anything else is done for a message (G-09): whether its token is enough, for a call also for its tool. */
+export function outOfScope({ caller }: HttpRequest, message: RpcMessage | undefined, server: Server) {
+  if (caller === undefined) return undefined;
+  const call = message?.kind === 'request' && message.method === 'tools/call' ? message : undefined;
+  const needed = call === undefined ? [] : (server.tools.get(String(call.params.name))?.entry.scopes ?? []);
+  if (caller.enough && sufficient(needed, caller.scopes)) return undefined;
+  return toChallenge(caller, 'The access token lacks a scope', call);
 }
 
 /**

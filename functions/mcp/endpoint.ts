@@ -38,7 +38,7 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
   try {
     const challenge = expired(request, server);
     if (challenge !== undefined) return challenge;
-    if (request.method === 'GET') return await serveGet(request, server);
+    if (request.method === 'GET') return outOfScope(request, undefined, server) ?? (await serveGet(request, server));
     if (request.method !== 'POST') return notOffered();
     checkTransport(request);
     const message = parseMessage(request.body);

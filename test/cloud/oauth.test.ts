@@ -40,10 +40,16 @@ function seen({ status, headers, body }: Answer) {
 }
 const refusal = (status: number, challenge: string, message: string) => ({
   ...{ status, challenge, type: 'application/json', body: { jsonrpc: '2.0', error: { code: -32600, message } } },
-  ...{ origin: '*', exposed: 'WWW-Authenticate' },
+  ...{ origin: '*', exposed: 'WWW-Authenticate, Retry-After' },
 });
 const unauthorized = () =>
   refusal(401, `Bearer scope="mcp", resource_metadata="${metadata()}"`, 'Unauthorized: send a valid access token');
+const invalid = () =>
+  refusal(
+    401,
+    `Bearer error="invalid_token", scope="mcp", resource_metadata="${metadata()}"`,
+    'Unauthorized: the access token is not valid',
+  );
 const forbidden = (scope: string) =>
   refusal(
     403,
@@ -58,42 +64,52 @@ describe.each(ERAS)('a %s client', (_era, send) => {
   });
 
   const pem = () => issuer.keys.publicKey.export({ type: 'spki', format: 'pem' }) as string;
-  const REFUSED: [string, () => string | undefined][] = [
-    ['no token', () => undefined],
-    ['another scheme', () => 'Basic YTpi'],
-    ['garbage', () => 'Bearer garbage'],
-    ['what looks like a token', () => 'Bearer a.b.c'],
-    ['an expired token', () => `Bearer ${issuer.token({ exp: now() - 1 })}`],
-    ['a token that never expires', () => `Bearer ${issuer.token({ exp: undefined })}`],
-    ['a token that is not valid yet', () => `Bearer ${issuer.token({ nbf: now() + 60 })}`],
-    ['a token of another issuer', () => `Bearer ${issuer.token({ iss: 'https://evil.example' })}`],
-    ['a token without an issuer', () => `Bearer ${issuer.token({ iss: undefined })}`],
-    ['a token for another audience', () => `Bearer ${issuer.token({ aud: 'https://other.example/mcp' })}`],
-    ['a token for no audience', () => `Bearer ${issuer.token({ aud: undefined, client_id: AUDIENCE })}`],
-    ['an ID token', () => `Bearer ${issuer.token({ token_use: 'id' })}`],
-    ['a token of nobody', () => `Bearer ${issuer.token({ sub: undefined })}`],
-    ['alg none', () => `Bearer ${issuer.token({}, { alg: 'none' })}`],
-    ['alg none without a signature', () => `Bearer ${issuer.token({}, { alg: 'none' }).replace(/[^.]+$/, '')}`],
+  /** As whom the caller is treated: one without a token, since there is none or it may yet be good, or one with a bad one. */
+  const REFUSED: [string, typeof invalid, () => string | undefined][] = [
+    ['no token', unauthorized, () => undefined],
+    ['another scheme', unauthorized, () => 'Basic YTpi'],
+    ['garbage', invalid, () => 'Bearer garbage'],
+    ['what looks like a token', invalid, () => 'Bearer a.b.c'],
+    ['an expired token', invalid, () => `Bearer ${issuer.token({ exp: now() - 1 })}`],
+    ['a token that never expires', invalid, () => `Bearer ${issuer.token({ exp: undefined })}`],
+    ['a token that is not valid yet', unauthorized, () => `Bearer ${issuer.token({ nbf: now() + 60 })}`],
+    ['a token of another issuer', invalid, () => `Bearer ${issuer.token({ iss: 'https://evil.example' })}`],
+    ['a token without an issuer', invalid, () => `Bearer ${issuer.token({ iss: undefined })}`],
+    ['a token for another audience', invalid, () => `Bearer ${issuer.token({ aud: 'https://other.example/mcp' })}`],
+    ['a token for no audience', invalid, () => `Bearer ${issuer.token({ aud: undefined, client_id: AUDIENCE })}`],
+    ['an ID token', invalid, () => `Bearer ${issuer.token({ token_use: 'id' })}`],
+    ['a token of nobody', invalid, () => `Bearer ${issuer.token({ sub: undefined })}`],
+    ['alg none', invalid, () => `Bearer ${issuer.token({}, { alg: 'none' })}`],
+    [
+      'alg none without a signature',
+      invalid,
+      () => `Bearer ${issuer.token({}, { alg: 'none' }).replace(/[^.]+$/, '')}`,
+    ],
     [
       'key confusion: the public key as a shared secret',
+      invalid,
       () => {
         const header = { alg: 'HS256', kid: issuer.keys.kid };
         const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'ann', scope: 'mcp', exp: now() + 60 };
         return `Bearer ${jwt(header, claims, (text) => createHmac('sha256', pem()).update(text).digest())}`;
       },
     ],
-    ['a changed claim', () => `Bearer ${issuer.token().replace(/\.[^.]+\./, `.${claimsOf({ sub: 'ben' })}.`)}`],
-    ['a token without a key id', () => `Bearer ${issuer.token({}, { kid: undefined })}`],
+    [
+      'a changed claim',
+      invalid,
+      () => `Bearer ${issuer.token().replace(/\.[^.]+\./, `.${claimsOf({ sub: 'ben' })}.`)}`,
+    ],
+    ['a token without a key id', invalid, () => `Bearer ${issuer.token({}, { kid: undefined })}`],
   ];
   const claimsOf = (claims: object) =>
     Buffer.from(JSON.stringify({ iss: issuer.url, aud: AUDIENCE, scope: 'mcp', exp: now() + 60, ...claims })).toString(
       'base64url',
     );
   test.each(REFUSED)(
-    'with %s gets a 401 that says where tokens are to be had (G-02 to G-04, G-06, G-08)',
-    async (_title, authorization) => {
+    'with %s gets a 401 that says where tokens are to be had, and whether the one it sent is bad (G-02 to G-04, G-06, G-08)',
+    async (_title, answer, authorization) => {
       const sent = authorization();
-      expect(seen(await send(sent === undefined ? {} : { authorization: sent }))).toEqual(unauthorized());
+      expect(seen(await send(sent === undefined ? {} : { authorization: sent }))).toEqual(answer());
     },
   );
 
@@ -127,6 +143,7 @@ describe.each(CALLS)('a tool with scopes of its own, in %s', (_era, call) => {
     ['event', 'mcp', 'mcp ops:deploy'],
     ['event', 'mcp ops:deploys', 'mcp ops:deploy'],
     ['direct_throws', 'mcp ops:deploy', 'mcp ops:deploy ops:read'],
+    ['event', 'ops:deploy', 'mcp ops:deploy'],
   ])('%s with %s: a 403 that names all it needs, and nothing was done (G-09)', async (tool, scope, needed) => {
     const mark = cloud.calls.mark();
     expect(seen(await call(tool, issuer.token({ scope })))).toEqual(forbidden(needed));
@@ -166,7 +183,8 @@ test('the challenge lets nobody in, and knows no more than its caller', async ()
   const at = (path: string, token?: string) =>
     fetch(`${url()}/challenge${path}`, { method: 'POST', headers: token === undefined ? {} : bearer(token) });
   expect((await at('')).status).toBe(401);
-  expect((await at('', 'garbage')).status).toBe(401);
+  const bad = await at('', 'garbage');
+  expect([bad.status, bad.headers.get('www-authenticate')]).toEqual([401, invalid().challenge]);
   for (const path of ['', '?tool=nonsense', '?tool=__proto__', '?tool=echo']) {
     const response = await at(path, issuer.token());
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([403, forbidden('mcp').challenge]);
@@ -178,7 +196,7 @@ test('a token that expires while its answer is kept is refused all the same (G-0
   const list = () => modernRequest(url(), 'tools/list', {}, { headers: bearer(token) });
   expect((await list()).status).toBe(200);
   await sleep(2_100);
-  expect(seen(await list())).toEqual(unauthorized());
+  expect(seen(await list())).toEqual(invalid());
 });
 
 test('every verb asks for a token, but not the preflight of a browser', async () => {

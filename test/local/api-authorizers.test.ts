@@ -15,11 +15,13 @@ const routes: Route[] = [
   { resource: '/things/{name}', method: 'ANY', authorization: cached, ...proxy },
   { resource: '/fresh', method: 'ANY', authorization: { ...cached, ttlMs: 0 }, ...proxy },
   { resource: '/signed', method: 'ANY', authorization: 'AWS_IAM', ...proxy },
+  { resource: '/locked', method: 'ANY', authorization: cached, locked: true, ...proxy },
   { resource: '/mock', method: 'GET', mock: { status: 203, headers: { 'x-a': 'b' }, body: '{"a":1}' } },
 ];
 const responses: Api['responses'] = new Map([
   ['UNAUTHORIZED', { headers: { 'WWW-Authenticate': 'Bearer' } }],
   ['ACCESS_DENIED', { headers: {}, fromAuthorizer: { 'WWW-Authenticate': 'challenge' } }],
+  ['INVALID_API_KEY', { headers: {}, fromAuthorizer: { 'WWW-Authenticate': 'challenge' } }],
 ]);
 
 const statement = (Effect: string, Resource: string | string[]) => ({ Effect, Action: 'execute-api:Invoke', Resource });
@@ -144,6 +146,14 @@ describe('a Lambda authorizer', () => {
     // Nothing of it is remembered.
     expect(asked).toHaveLength(2);
   });
+});
+
+test('a method that wants an API key refuses everybody, once the authorizer was asked', async () => {
+  const { get, asked, events } = await serve(policy(statement('Allow', '*')));
+  expect((await get('/locked')).status).toBe(401);
+  const challenge = 'Bearer error="x"';
+  expect(await get('/locked', 'Bearer t')).toEqual({ status: 403, challenge, body: '{"message":"Forbidden"}' });
+  expect([asked.length, events.length]).toEqual([1, 0]);
 });
 
 test('AWS_IAM: the function knows who signed; what is not signed is refused', async () => {

@@ -54,6 +54,14 @@ describe('oauth', () => {
     );
   });
 
+  test('nobody has a key to the challenge', () => {
+    const locked = Object.values(template.findResources('AWS::ApiGateway::Method')).filter(
+      ({ Properties }) => Properties.ApiKeyRequired === true,
+    );
+    expect(locked.map(({ Properties }) => Properties.HttpMethod)).toEqual(['ANY']);
+    for (const type of ['ApiKey', 'UsagePlan']) template.resourceCountIs(`AWS::ApiGateway::${type}`, 0);
+  });
+
   test('answers of the authorizer are kept by the Authorization header for five minutes, at the challenge not at all', () => {
     const all = Object.values(template.findResources('AWS::ApiGateway::Authorizer')).map(({ Properties: p }) => [
       ...[p.Type, p.IdentitySource, p.AuthorizerResultTtlInSeconds],
@@ -90,7 +98,11 @@ describe('oauth', () => {
   test('API Gateway challenges in our words, and lets browsers read them', () => {
     const name = 'gatewayresponse.header.WWW-Authenticate';
     expect(answer('UNAUTHORIZED')).toEqual({ ...cors, [name]: `'Bearer scope="mcp", ${metadata}'` });
-    expect(answer('ACCESS_DENIED')).toEqual({ ...cors, [name]: 'context.authorizer.challenge' });
+    expect(answer('ACCESS_DENIED')).toEqual({
+      ...cors,
+      [name]: `'Bearer error="invalid_token", scope="mcp", ${metadata}'`,
+    });
+    expect(answer('INVALID_API_KEY')).toEqual({ ...cors, [name]: 'context.authorizer.challenge' });
     expect(answer('DEFAULT_4XX')).toEqual(cors);
     expect(answer('DEFAULT_5XX')).toMatchObject(cors);
   });
@@ -99,7 +111,7 @@ describe('oauth', () => {
     Template.fromStack(makeStack(protectedBy, { publicUrl })).hasResourceProperties(
       'AWS::ApiGateway::GatewayResponse',
       {
-        ResponseType: 'ACCESS_DENIED',
+        ResponseType: 'INVALID_API_KEY',
         ResponseParameters: Match.objectLike({
           'gatewayresponse.header.WWW-Authenticate': `'Bearer error="insufficient_scope", scope="mcp", ${metadata}'`,
         }),

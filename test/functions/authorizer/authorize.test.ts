@@ -5,7 +5,11 @@ import { sufficient } from '../../../functions/authorizer/scopes.ts';
 
 const world = {
   verify: async (token: string) =>
-    token === 'good' ? { owner: 'owner#ann', scopes: ['mcp'], expires: 1_700_000_000 } : undefined,
+    token === 'good'
+      ? { owner: 'owner#ann', scopes: ['mcp'], expires: 1_700_000_000 }
+      : token === 'early'
+        ? ('unknown yet' as const)
+        : ('invalid' as const),
   scopes: ['mcp'],
   toolScopes: { deploy: ['ops:deploy', 'mcp'] },
   metadata: 'https://m.example/meta',
@@ -29,7 +33,7 @@ describe('the authorizer', () => {
   test.each(['Authorization', 'authorization'])('lets a good token in, by %s, and says whose it is', async (name) => {
     expect(await ask({ [name]: ['Bearer good'] })).toEqual({
       ...{ principalId: 'owner#ann', policyDocument: policy('Allow') },
-      context: { owner: 'owner#ann', scope: 'mcp', expires: 1_700_000_000 },
+      context: { owner: 'owner#ann', scope: 'mcp', expires: 1_700_000_000, enough: true },
     });
   });
 
@@ -37,39 +41,51 @@ describe('the authorizer', () => {
     ['none', {}],
     ['two of them', { Authorization: ['Bearer good', 'Bearer good'] }],
     ['two of them, written differently', { Authorization: ['Bearer good'], authorization: ['Bearer good'] }],
-    ['a bad one', { Authorization: ['Bearer bad'] }],
+    ['two bad ones', { Authorization: ['Bearer bad', 'Bearer bad'] }],
+    ['one that may turn out good', { Authorization: ['Bearer early'] }],
     ['another scheme', { Authorization: ['Basic good'] }],
-    ['a list', { Authorization: ['Bearer good, Bearer good'] }],
-    ['nothing after the scheme', { Authorization: ['Bearer '] }],
-  ])('with %s says the word for a 401 (G-04)', async (_title, headers) => {
+    ['another scheme that begins alike', { Authorization: ['Bearers good'] }],
+  ])('with %s says the word for a 401, which is not kept (G-04, G-08)', async (_title, headers) => {
     await expect(ask(headers)).rejects.toThrow(/^Unauthorized$/);
   });
 
-  test('refuses a token without the scopes that every call needs', async () => {
+  test.each([
+    ['a bad one', 'Bearer bad'],
+    ['a list', 'Bearer good, Bearer good'],
+    ['nothing after the scheme', 'Bearer '],
+    ['one that is none', 'Bearer "'],
+  ])('with %s denies, in the words for a bad token and with nothing of it (G-04, G-08)', async (_title, sent) => {
+    for (const more of [{}, { resource: '/mcp/challenge' }]) {
+      expect(await ask({ authorization: [sent] }, more)).toEqual({
+        ...{ principalId: 'nobody', policyDocument: policy('Deny') },
+      });
+    }
+  });
+
+  test('lets a token without the scopes that every call needs go on to the challenge, and no further', async () => {
     const { policyDocument, context } = await ask({ authorization: ['Bearer good'] }, {}, ['mcp', 'more']);
-    expect(policyDocument).toEqual(policy('Deny'));
-    const challenge = 'Bearer error="insufficient_scope", scope="mcp more", resource_metadata="https://m.example/meta"';
-    expect(context).toEqual({ challenge });
+    expect([policyDocument, context?.enough]).toEqual([policy('Allow'), false]);
   });
 
   test.each([
     ['deploy', 'mcp ops:deploy'],
     ['unknown', 'mcp'],
     ['constructor', 'mcp'],
-  ])('at the challenge refuses everybody; for %s it names %s', async (tool, scope) => {
+  ])('at the challenge knows what %s needs: %s', async (tool, scope) => {
     const more = { resource: '/mcp/challenge', queryStringParameters: { tool } };
-    const { policyDocument, context } = await ask({ authorization: ['Bearer good'] }, more);
-    expect(policyDocument).toEqual(policy('Deny'));
-    expect(context?.challenge).toContain(`scope="${scope}"`);
+    const { context } = await ask({ authorization: ['Bearer good'] }, more);
+    expect(context).toEqual({
+      challenge: `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="https://m.example/meta"`,
+    });
     await expect(ask({}, more)).rejects.toThrow(/^Unauthorized$/);
   });
 
   test('is not led by a query outside the challenge', async () => {
-    const { policyDocument } = await ask(
+    const { policyDocument, context } = await ask(
       { authorization: ['Bearer good'] },
       { queryStringParameters: { tool: 'deploy' } },
     );
-    expect(policyDocument).toEqual(policy('Allow'));
+    expect([policyDocument, context?.enough]).toEqual([policy('Allow'), true]);
   });
 });
 

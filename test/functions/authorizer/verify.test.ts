@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifier } from '../../../functions/authorizer/verify.ts';
+import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
 import { close, listen } from '../../../local/loopback.ts';
 import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
@@ -39,7 +39,8 @@ describe('whose a token is (G-15)', () => {
   });
 
   test('its scopes may be a list, and may be missing', async () => {
-    const scopes = async (claims: object) => (await verify(issuer.token({ scope: undefined, ...claims })))?.scopes;
+    const scopes = async (claims: object) =>
+      ((await verify(issuer.token({ scope: undefined, ...claims }))) as TokenCaller).scopes;
     expect(await scopes({ scp: ['a', 'b'] })).toEqual(['a', 'b']);
     expect(await scopes({ scp: 'a b' })).toEqual(['a', 'b']);
     expect(await scopes({})).toEqual([]);
@@ -49,11 +50,19 @@ describe('whose a token is (G-15)', () => {
 test('access tokens of Cognito are for the client they name, where they have no audience; ID tokens are not for us', async () => {
   const cognito = { aud: undefined, client_id: 'app-client' };
   expect(await verify(issuer.token({ ...cognito, token_use: 'access' }))).toMatchObject({ owner: ann() });
-  expect(await verify(issuer.token({ ...cognito, token_use: 'access', client_id: 'other' }))).toBeUndefined();
-  expect(await verify(issuer.token(cognito))).toBeUndefined();
-  expect(await verify(issuer.token({ aud: 'app-client', token_use: 'id' }))).toBeUndefined();
+  expect(await verify(issuer.token({ ...cognito, token_use: 'access', client_id: 'other' }))).toBe('invalid');
+  expect(await verify(issuer.token(cognito))).toBe('invalid');
+  expect(await verify(issuer.token({ aud: 'app-client', token_use: 'id' }))).toBe('invalid');
   // An audience that is there counts, whatever the client is.
-  expect(await verify(issuer.token({ ...cognito, aud: 'other', token_use: 'access' }))).toBeUndefined();
+  expect(await verify(issuer.token({ ...cognito, aud: 'other', token_use: 'access' }))).toBe('invalid');
+});
+
+test('what may yet turn out good is not called invalid: a token before its time, and a key that is not published', async () => {
+  expect(await verify(issuer.token({ nbf: now() + 60 }))).toBe('unknown yet');
+  const check = verifier({ issuer: issuer.url, audience: [AUDIENCE] });
+  const unknown = issuer.token({}, { kid: 'unknown' });
+  for (const _ of [1, 2]) expect(await check(unknown)).toBe('unknown yet');
+  expect(await check(issuer.token({ exp: now() - 1 }))).toBe('invalid');
 });
 
 /** An issuer whose configuration and keys are these. */
@@ -110,7 +119,7 @@ describe('keys', () => {
   ] as const)('%s by the key %s', async (alg, kid, signature, good) => {
     const other = await issuerWith(() => ({ body: { keys } }));
     const check = verifier({ issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` });
-    expect((await check(signed(other.url, alg, kid, signature))) !== undefined).toBe(good);
+    expect((await check(signed(other.url, alg, kid, signature))) !== 'invalid').toBe(good);
     await other.stop();
   });
 

@@ -54,7 +54,7 @@ function world() {
   store.getMany = async (keys) => (await Promise.all(keys.map((key) => store.get(key)))).flatMap((got) => got ?? []);
 
   async function send(key: Owner, { method, headers = {}, body }: Sent) {
-    const caller = { key, scopes: [], expires: Number.POSITIVE_INFINITY, challengeAt: '/mcp/challenge' };
+    const caller = { key, scopes: [], enough: true, expires: Number.POSITIVE_INFINITY, challengeAt: '/mcp/challenge' };
     const sent = Object.fromEntries(
       Object.entries(headers).filter((header): header is [string, string] => !!header[1]),
     );
