@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import type { Faults } from './world/process.ts';
+
+/** What comes of one run of the model's tool. */
+export const OUTCOMES = [
+  ...['text', 'asks', 'asks twice', 'error result', 'throws', 'crashes', 'never', 'too large', 'asks badly'],
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const TOOLS = ['careful', 'repeatable', 'first'] as const;
+
+/** What a client does next. `task`: one of those that clients have been told of, counted round and round. */
+export type Step =
+  | {
+      readonly does: 'call';
+      /** `first` asks before it runs. */
+      readonly tool: (typeof TOOLS)[number];
+      /** Of its idempotency key; 0: it has none. The same key is always the same call. */
+      readonly key: number;
+      /** What the tool will do, round by round: an index into `plans`. */
+      readonly plan: number;
+      /** How often the call is made at most, until it is answered. */
+      readonly tries: number;
+      /** In s; 2025-11-25 clients only. */
+      readonly ttl: number | undefined;
+      readonly asTask: boolean;
+    }
+  | { readonly does: 'poll' | 'cancel'; readonly task: number }
+  /** `which`: bits, of the questions that are open; `looks`: how often it polls at most. */
+  | { readonly does: 'follow'; readonly task: number; readonly which: number; readonly looks: number }
+  | {
+      readonly does: 'answer';
+      readonly task: number;
+      readonly which: number;
+      readonly how: 'accept' | 'wrong' | 'refuse';
+    }
+  | { readonly does: 'list' };
+
+export interface Client {
+  readonly era: 'legacy' | 'modern';
+  readonly steps: readonly Step[];
+}
+
+/** One run: who does what, what goes wrong, and what happens next wherever more than one thing could. */
+export interface Scenario {
+  readonly plans: readonly (readonly Outcome[])[];
+  readonly clients: readonly Client[];
+  readonly faults: Omit<Faults, 'struck'>;
+  /** When in the minute the sweep comes, in s. */
+  readonly sweepAt: number;
+  /** How wrong the clocks of one process after the other are, in s. */
+  readonly skews: readonly number[];
+  readonly choices: readonly number[];
+}
+
+const asking = fc.constantFrom<Outcome>('asks', 'asks twice');
+const outcome = fc.oneof(
+  { weight: 3, arbitrary: asking },
+  { weight: 1, arbitrary: fc.constant<Outcome>('text') },
+  { weight: 2, arbitrary: fc.constantFrom('never', ...OUTCOMES) },
+);
+const plans = (of: fc.Arbitrary<Outcome>) =>
+  fc.array(fc.noBias(fc.array(of, { minLength: 1, maxLength: 3, size: 'max' })), { minLength: 3, maxLength: 3 });
+
+const call = fc.record({
+  does: fc.constant('call' as const),
+  tool: fc.constantFrom('careful', ...TOOLS),
+  key: fc.constantFrom(0, 0, 1, 1, 2),
+  plan: fc.nat(2),
+  tries: fc.constantFrom(1, 2, 3),
+  ttl: fc.constantFrom(undefined, undefined, undefined, 600, 150, 40),
+  asTask: fc.constantFrom(true, true, true, true, false),
+});
+const task = fc.nat(3);
+const which = fc.constantFrom(3, 1, 2);
+const how = fc.constantFrom(...(['accept', 'accept', 'accept', 'wrong', 'refuse'] as const));
+const poll = fc.record({ does: fc.constant('poll' as const), task });
+const cancel = fc.record({ does: fc.constant('cancel' as const), task });
+const follow = fc.record({ does: fc.constant('follow' as const), task, which, looks: fc.constantFrom(1, 2, 4, 8) });
+const answer = fc.record({ does: fc.constant('answer' as const), task, which, how });
+const list = fc.constant({ does: 'list' as const });
+
+const long = fc.oneof(fc.constant<Outcome>('never'), outcome);
+const short = call.map((one) => ({ ...one, key: 0, tool: one.tool === 'careful' ? ('first' as const) : one.tool }));
+const twin = call.map((one) => ({ ...one, key: 1 }));
+const asked = call.map((one) => ({ ...one, key: 0, tool: 'careful' as const, ttl: undefined, asTask: true }));
+
+/** All or one of the fates of calls, or any of them. */
+const kinds = fc.oneof(
+  fc.constant(255),
+  fc.nat(7).map((bit) => 1 << bit),
+  fc.noBias(fc.integer({ min: 0, max: 255 })),
+);
+const faults = fc.record({
+  rate: fc.constantFrom(0, 5, 15, 30),
+  focus: fc.constantFrom('', '', 'start r1', 'start r2', 'finish', 'finish', 'change', 'put', 'stop'),
+  outage: fc.constantFrom<Faults['outage'][]>([0, 0], [0, 0], [0, 0], [2, 20], [10, 100], [40, 200]),
+  kinds,
+});
+const none = fc.constant<Scenario['faults']>({ rate: 0, focus: '', outage: [0, 0], kinds: 0 });
+/** Outcomes cannot be written until their deadline and the grace are over, or nearly so. */
+const late = fc.record({
+  rate: fc.constantFrom(0, 5),
+  focus: fc.constant('finish'),
+  outage: fc.constantFrom<Faults['outage'][]>([1, 65], [1, 75], [30, 85], [30, 135]),
+  kinds,
+});
+/** One round and the next meet: outcomes come late or twice, or who has begun a round dies when it should start it. */
+const crossing = fc.record({
+  rate: fc.constantFrom(0, 5),
+  focus: fc.constantFrom('finish', 'start r2'),
+  outage: fc.constant<Faults['outage']>([0, 0]),
+  kinds: fc.constantFrom(0b11000, 0b11100000),
+});
+
+/** What clients mostly do: a little of everything, or one thing so often that its races are met. */
+const everything = fc.oneof<fc.Arbitrary<Step>[]>(call, poll, cancel, follow, answer, list);
+const talk = fc.oneof<fc.Arbitrary<Step>[]>(poll, follow, answer, answer);
+const HABITS = [
+  { first: call, step: everything, outcome, faults },
+  { first: call, step: talk, outcome: asking, faults },
+  { first: call, step: fc.oneof<fc.Arbitrary<Step>[]>(call, call, follow, list), outcome, faults },
+  { first: twin, step: fc.oneof<fc.Arbitrary<Step>[]>(twin, twin, follow), outcome, faults },
+  {
+    first: call,
+    step: fc.oneof<fc.Arbitrary<Step>[]>(follow, answer, cancel),
+    outcome: long,
+    faults: fc.oneof(faults, none),
+  },
+  { first: short, step: fc.oneof<fc.Arbitrary<Step>[]>(poll, follow, answer), outcome: long, faults: late },
+  { first: asked, step: talk, outcome: asking, faults: crossing },
+];
+
+const scenarioOf = ({ first, step, outcome, faults }: (typeof HABITS)[number]): fc.Arbitrary<Scenario> => {
+  const client = fc.record({
+    era: fc.constantFrom('legacy' as const, 'modern' as const),
+    steps: fc.noBias(fc.array(step, { minLength: 1, maxLength: 8, size: 'max' })),
+  });
+  const clients = fc.noBias(fc.array(client, { minLength: 1, maxLength: 4, size: 'max' }));
+  return fc.record({
+    plans: plans(outcome),
+    clients: fc
+      .tuple(first, clients)
+      .map(([begins, [one, ...others]]) => [
+        { era: 'modern', ...one, steps: [begins, ...(one?.steps ?? [])] },
+        ...others,
+      ]),
+    faults,
+    sweepAt: fc.constantFrom(0, 10, 30, 50),
+    skews: fc.array(fc.constantFrom(0, 0, 0, -2, 2), { maxLength: 4 }),
+    choices: fc.noBias(fc.array(fc.nat(2 ** 31 - 1), { maxLength: 250, size: 'max' })),
+  });
+};
+
+export const scenarios: fc.Arbitrary<Scenario> = fc.oneof(...HABITS.map(scenarioOf));

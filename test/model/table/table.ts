@@ -1,0 +1,163 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import putItem from 'dynalite/actions/putItem.js';
+import updateItem from 'dynalite/actions/updateItem.js';
+import db from 'dynalite/db/index.js';
+import { type Expressions, parse } from './expressions.ts';
+import type { AttributeValue, Item } from './values.ts';
+
+/** One write of an item, as it was carried out. */
+export interface Written {
+  readonly key: string;
+  readonly before: Item | undefined;
+  readonly after: Item;
+}
+
+export interface Update extends Expressions {
+  readonly Key: Item;
+}
+
+export interface Put extends Expressions {
+  readonly Item: Item;
+}
+
+export interface Query extends Expressions {
+  readonly IndexName?: string | undefined;
+  readonly ScanIndexForward?: boolean | undefined;
+  readonly Limit?: number | undefined;
+  readonly ExclusiveStartKey?: Item | undefined;
+}
+
+/**
+ * The tasks table in memory, with its index `due`. What an expression means is dynalite's word, as in the embedded
+ * cloud, only without HTTP, JSON and a database in between. Requests as DynamoDB takes them, carried out at once.
+ */
+export interface Table {
+  get(key: Item, expressions: Expressions, stale: boolean): Item | undefined;
+  /** Answers the item after. Throws ConditionalCheckFailedException. */
+  put(request: Put): void;
+  update(request: Update): Item;
+  query(request: Query, stale: boolean): { readonly items: Item[]; readonly last: Item | undefined };
+  items(): Iterable<Item>;
+}
+
+interface Versions {
+  readonly after: Item;
+  /** When it was written. */
+  readonly at: number;
+  /** What a read that is not consistent may still find; undefined: nothing. */
+  readonly before: Item | undefined;
+}
+
+const DESCRIPTION = {
+  KeySchema: [{ AttributeName: 'owner' }, { AttributeName: 'taskId' }],
+  AttributeDefinitions: [
+    { AttributeName: 'owner', AttributeType: 'S' },
+    { AttributeName: 'taskId', AttributeType: 'S' },
+    { AttributeName: 'due', AttributeType: 'S' },
+    { AttributeName: 'dueAt', AttributeType: 'N' },
+  ],
+};
+const INDEX = ['due', 'dueAt'] as const;
+const KEYS_ONLY = ['owner', 'taskId', ...INDEX] as const;
+
+/** How far behind a read may be that is not consistent, in ms. */
+const BEHIND = 5_000;
+
+export function createTable(now: () => number, written: (write: Written) => void): Table {
+  const versions = new Map<string, Versions>();
+  const seen = (item: Versions | undefined, stale: boolean) =>
+    stale && item !== undefined && now() - item.at < BEHIND ? item.before : item?.after;
+  const read = (key: string, stale: boolean) => seen(versions.get(key), stale);
+
+  /** What dynalite's actions need of a database, for one item and without waiting. */
+  const holding = (key: string) => {
+    const before = read(key, false);
+    const items = {
+      lock: (_key: string, run: (release: <T>(done: T) => T) => void) => run((done) => done),
+      get: (_key: string, done: (error: null, item: Item | undefined) => void) => done(null, before),
+      put(_key: string, item: Item, done: (error: null) => void) {
+        const after = copy(item);
+        versions.set(key, { after, at: now(), before });
+        written({ key, before, after });
+        done(null);
+      },
+    };
+    return {
+      options: { maxItemSize: 400 * 1_024 },
+      getTable: (_name: string, done: (error: null, table: object) => void) => done(null, DESCRIPTION),
+      getItemDb: () => items,
+    };
+  };
+
+  return {
+    get(key, expressions, stale) {
+      const item = read(keyOf(key), stale);
+      const paths = parse(expressions)._projection?.paths;
+      return item === undefined || paths === undefined ? item : ({ ...db.mapPaths(paths, item) } as Item);
+    },
+    put(request) {
+      run(putItem, holding(keyOf(request.Item)), { Item: request.Item, ...parse(request) });
+    },
+    update(request) {
+      const asked = { Key: { ...request.Key }, ReturnValues: 'ALL_NEW', ...parse(request) };
+      return copy((run(updateItem, holding(keyOf(request.Key)), asked) as { Attributes: Item }).Attributes);
+    },
+    query(request, stale) {
+      const condition = parse(request)._keyCondition?.expression ?? {};
+      const byIndex = request.IndexName !== undefined;
+      const sortKey = byIndex ? 'dueAt' : 'taskId';
+      const found: Item[] = [];
+      for (const version of versions.values()) {
+        const item = seen(version, stale);
+        if (item === undefined || (byIndex && INDEX.some((name) => item[name] === undefined))) continue;
+        if (db.matchesExprFilter(item, condition)) found.push(item);
+      }
+      const direction = request.ScanIndexForward === false ? -1 : 1;
+      const order = (a: Item, b: Item) => direction * (compare(a[sortKey], b[sortKey]) || compare(a.taskId, b.taskId));
+      found.sort(order);
+      const { ExclusiveStartKey: after, Limit = Number.POSITIVE_INFINITY } = request;
+      const rest = after === undefined ? found : found.filter((item) => order(item, after) > 0);
+      const items = rest.slice(0, Limit);
+      const end = items.length < rest.length ? items.at(-1) : undefined;
+      const key = byIndex ? KEYS_ONLY : (['owner', 'taskId'] as const);
+      return { items: byIndex ? items.map((item) => pick(item, KEYS_ONLY)) : items, last: end && pick(end, key) };
+    },
+    *items() {
+      for (const { after } of versions.values()) yield after;
+    },
+  };
+}
+
+type Action = (store: object, request: object, done: (error: Error | null, answer?: object) => void) => void;
+
+/** Nothing in it waits. */
+function run(action: Action, store: object, request: object): object {
+  let outcome: { error: Error | null; answer?: object | undefined } | undefined;
+  action(store, { TableName: 'tasks', ...request }, (error, answer) => {
+    outcome ??= { error, answer };
+  });
+  if (outcome === undefined) throw new Error('dynalite waits for something');
+  if (outcome.error === null) return outcome.answer ?? {};
+  const { __type = '' } = (outcome.error as { body?: { __type?: string } }).body ?? {};
+  const { message } = outcome.error;
+  if (__type.endsWith('ConditionalCheckFailedException')) {
+    throw new ConditionalCheckFailedException({ message, $metadata: {} });
+  }
+  throw Object.assign(new Error(message), { name: __type.split('#').at(-1) ?? 'Error' });
+}
+
+const keyOf = ({ owner, taskId }: Item): string => `${owner?.S} ${taskId?.S}`;
+const pick = (item: Item, names: readonly string[]): Item =>
+  Object.fromEntries(names.map((name) => [name, item[name] ?? {}]));
+
+function compare(a: AttributeValue | undefined, b: AttributeValue | undefined): number {
+  if (a?.N !== undefined) return Number(a.N) - Number(b?.N);
+  return String(a?.S) < String(b?.S) ? -1 : Number(String(a?.S) > String(b?.S));
+}
+
+/** dynalite puts values of the request into the item as they are. */
+function copy<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copy) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copy(inner)])) as T;
+}
