@@ -61,7 +61,8 @@ export async function serveStream(request: HttpRequest, caller: LegacyCaller, se
   if (held === undefined) return serveSessionStream(request, eventId, caller, server);
   if (held.answered) return emptyReply(405, { allow: 'POST' });
   const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };
-  return streamReply(new EventStream(hold(held, legacyCall(request, message, held.version, caller), server)), {});
+  const call = legacyCall(request, message, held.version, caller);
+  return streamReply(new EventStream((gone) => hold(held, call, server, gone)), {});
 }
 
 async function serveSessionStream(
@@ -76,7 +77,7 @@ async function serveSessionStream(
   const fresh = { seen: [], activeAt: server.now() };
   const cursor = eventId === undefined ? fresh : await openCursor(call, eventId, server);
   if (cursor === undefined) return emptyReply(405, { allow: 'POST' });
-  return streamReply(new EventStream(sessionStream(cursor, call, server)), {});
+  return streamReply(new EventStream(() => sessionStream(cursor, call, server)), {});
 }
 
 /**

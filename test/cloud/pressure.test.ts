@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
 import type { FaultCall, FaultService } from '../../local/faults/index.ts';
@@ -115,6 +117,42 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     cloud().faults.clear();
     expect((await legacySession(url())).session).not.toBe('');
   });
+});
+
+test('readers that hang up, or never read, hold the endpoint no longer than others, and it goes on (issue 5, slow readers)', async () => {
+  const { headers } = await legacySession(url());
+  const { taskId } = (await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 20_000 } })).body
+    .result;
+  const large = { name: 'direct_echo', arguments: { text: 'x'.repeat(900_000) } };
+  const requests = [
+    { body: { jsonrpc: '2.0', id: 1, method: 'tasks/result', params: { taskId } }, headers },
+    { body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: large }, headers },
+    modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } }),
+  ].map(({ body, headers: own }) => {
+    const text = JSON.stringify(body);
+    const all = { host: 'localhost', accept: 'application/json, text/event-stream', ...own };
+    const lines = Object.entries({ ...all, 'content-length': Buffer.byteLength(text) }).map(([k, v]) => `${k}: ${v}`);
+    return ['POST /mcp HTTP/1.1', ...lines, '', text].join('\r\n');
+  });
+  const sockets = [...requests, ...requests, ...requests, ...requests].map((request) => {
+    const socket = connect(Number(new URL(url()).port), '127.0.0.1').pause();
+    socket.write(request);
+    return socket;
+  });
+  const busy = () =>
+    cloud()
+      .lambda.workers()
+      .filter(({ functionName }) => functionName.includes('ServerEndpoint'))
+      .reduce((sum, worker) => sum + worker.busy, 0);
+  await expect.poll(busy, { timeout: 10_000 }).toBeGreaterThan(3);
+  for (const socket of sockets.slice(0, 6)) {
+    await once(socket, 'readable');
+    socket.destroy();
+  }
+  await works();
+  await expect.poll(busy, { timeout: 15_000 }).toBe(0);
+  for (const socket of sockets) socket.destroy();
+  await works();
 });
 
 describe('sizes', () => {

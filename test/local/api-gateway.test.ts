@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { PassThrough, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -290,6 +291,25 @@ describe('a streaming integration', () => {
     });
     await expect(post(url).then((response) => response.text())).rejects.toThrow();
     clearInterval(talking);
+    expect(errors).toEqual(['a stream was cut: it took longer than the integration may']);
+  });
+
+  test('is cut, and let go, when its reader stands still', async () => {
+    const body = new PassThrough();
+    const { url, errors } = await serve(streamed(body), {
+      routes: [route('/mcp', 'POST', { streaming: true, timeoutMs: 300 })],
+    });
+    const still = connect(Number(new URL(url).port), '127.0.0.1').pause();
+    still.write('POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n');
+    let taken = 0;
+    const talking = setInterval(() => {
+      while (!body.destroyed && body.write(Buffer.alloc(1_000_000))) taken++;
+    }, 5);
+    await once(body, 'close');
+    clearInterval(talking);
+    still.destroy();
+    // What the machine keeps for a connection, and not what was there to be sent.
+    expect(taken).toBeLessThan(40);
     expect(errors).toEqual(['a stream was cut: it took longer than the integration may']);
   });
 

@@ -64,7 +64,7 @@ export async function deliver(
       if (delivers === 'call') return cannotAsk(call, seen, server);
     }
   }
-  if (streams) return new EventStream(hold(held, call, server));
+  if (streams) return new EventStream((gone) => hold(held, call, server, gone));
   throw new InternalError('The task is not finished: accept text/event-stream to wait longer');
 }
 

@@ -22,7 +22,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   const { notifications } = call.params;
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
   const { taskIds } = notifications;
-  if (taskIds === undefined) return new EventStream(listen(call, [], false, server));
+  if (taskIds === undefined) return new EventStream((gone) => listen(call, [], false, server, gone));
   if (!call.tasks) throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
   if (!Array.isArray(taskIds) || taskIds.length > limits.listenTasks) {
     throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
@@ -31,7 +31,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   // An outage shows before the stream begins: its acknowledgement would be a guess.
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   await Promise.all(found.map((record) => goOnIfLost(record, server)));
-  return new EventStream(listen(call, found, true, server));
+  return new EventStream((gone) => listen(call, found, true, server, gone));
 };
 
 const stateOf = ({ status, updatedAt }: TaskRecord): string => `${status} ${updatedAt}`;
@@ -42,6 +42,7 @@ async function* listen(
   found: readonly TaskRecord[],
   acknowledge: boolean,
   server: Server,
+  gone: AbortSignal,
 ): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
   const failed = (error: unknown) => logUnexpected(error, call.method);
@@ -70,6 +71,7 @@ async function* listen(
       yield KEEP_ALIVE;
     }
     await server.sleep(Math.min(PACE, until - now));
+    if (gone.aborted) return;
     records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));

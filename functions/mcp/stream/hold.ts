@@ -18,7 +18,7 @@ const RETRY = 1_000;
  * `holdCap`, then the client is told to come back with the last event id it saw (C-18, C-19); in 2026-07-28 nothing
  * can be resumed (D-32), and a call's window closes earlier than the cap.
  */
-export async function* hold(start: HeldCall, call: Call, server: Server): AsyncGenerator<string> {
+export async function* hold(start: HeldCall, call: Call, server: Server, gone: AbortSignal): AsyncGenerator<string> {
   const resumable = call.wire.era === 'legacy';
   let held: HeldCall = { ...start, stream: randomUUID() };
   const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
@@ -36,7 +36,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server): AsyncG
     const until = resumable ? cap : Math.max(cap, held.closesAt);
     let quietSince = server.now();
     yield await send(undefined);
-    for await (const seen of watch(key, until, server)) {
+    for await (const seen of watch(key, until, server, gone)) {
       const record = seen && (await withState(seen, server));
       const answer = answerDue(record, held, call, server);
       if (record !== undefined && record.updatedAt > held.seenAt && record.status === 'working') {

@@ -1,11 +1,14 @@
 import { Readable } from 'node:stream';
 import type { HttpReply } from '../http.ts';
 
-/** What a method returns when its answer takes a while: frames, of which the last carries the answer (A-07, A-11). */
+/**
+ * What a method returns when its answer takes a while: frames, of which the last carries the answer (A-07, A-11).
+ * `gone` is aborted when nobody takes them any more: there is nothing left to look for then.
+ */
 export class EventStream {
-  readonly frames: AsyncIterable<string>;
+  readonly frames: (gone: AbortSignal) => AsyncGenerator<string>;
 
-  constructor(frames: AsyncIterable<string>) {
+  constructor(frames: (gone: AbortSignal) => AsyncGenerator<string>) {
     this.frames = frames;
   }
 }
@@ -30,10 +33,27 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-export function streamReply({ frames }: EventStream, headers: Readonly<Record<string, string>>): HttpReply {
+export function streamReply(stream: EventStream, headers: Readonly<Record<string, string>>): HttpReply {
   return {
     status: 200,
     headers: { ...STREAM_HEADERS, ...headers },
-    body: Readable.from(frames, { objectMode: false }),
+    body: Readable.from(untilGone(stream), { objectMode: false }),
   };
+}
+
+/**
+ * Frames are made as they are read, so a slow reader holds back the work, too. One that goes away is known by a write
+ * that fails: a generator alone would hear of it at its next frame only, and look for that in the meantime.
+ */
+function untilGone({ frames }: EventStream): AsyncIterable<string> {
+  const gone = new AbortController();
+  const made = frames(gone.signal);
+  const iterator: AsyncIterator<string> = {
+    next: () => made.next(),
+    return: () => {
+      gone.abort();
+      return made.return(undefined);
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
 }

@@ -11,9 +11,14 @@ const FASTEST = 500;
 /**
  * A task, looked at again and again until `until` (ms since the epoch), at the last moment once more; undefined when
  * it is gone. Looks come quickly at first, as most tools are, then every half second. In an outage the next look may
- * tell: only the last one must not fail.
+ * tell: only the last one must not fail. None comes after `gone`.
  */
-export async function* watch(key: TaskKey, until: number, server: Server): AsyncGenerator<TaskRecord | undefined> {
+export async function* watch(
+  key: TaskKey,
+  until: number,
+  server: Server,
+  gone?: AbortSignal,
+): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
     const look = await lookAt(key, server);
     // Once is enough: whoever waits longer comes back, and the sweep comes by.
@@ -23,6 +28,7 @@ export async function* watch(key: TaskKey, until: number, server: Server): Async
     else if (now >= until) throw look.outage;
     if (now >= until) return;
     await server.sleep(Math.min(pause, until - now));
+    if (gone?.aborted) return;
   }
 }
 

@@ -35,7 +35,7 @@ async function outcome(done: Promise<object> | undefined): Promise<unknown> {
     const result = await done;
     if (!(result instanceof EventStream)) return result;
     const frames: string[] = [];
-    for await (const frame of result.frames) if (frames.push(frame) === 1) break;
+    for await (const frame of result.frames(new AbortController().signal)) if (frames.push(frame) === 1) break;
     return frames.join('');
   } catch (error) {
     return String(error);
