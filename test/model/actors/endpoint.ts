@@ -1,5 +1,6 @@
 import { acceptResponse } from '../../../functions/mcp/legacy.ts';
 import { methods } from '../../../functions/mcp/methods/index.ts';
+import { countPolls } from '../../../functions/mcp/polls.ts';
 import type { Call, Server } from '../../../functions/mcp/server.ts';
 import { type Signer, signer } from '../../../functions/mcp/signing.ts';
 import { questionPurpose } from '../../../functions/mcp/stream/questions.ts';
@@ -87,6 +88,7 @@ function invoke(world: World, client: string, what: string, run: (server: Server
         currentState: async () => undefined,
         invoke: () => Promise.reject(new Error('no tool of the model is called directly')),
         signer: keys,
+        polls: countPolls(process.now),
         now: process.now,
         sleep: process.sleep,
       };
