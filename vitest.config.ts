@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     reporters: [...configDefaults.reporters, crashTable],
     globalSetup: ['test/support/global-setup.ts'],
+    // One less than there are cores by default, which is half of a small machine.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },

@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: { help: { type: 'boolean' }, requests: { type: 'string', default: '10000' }, seed: { type: 'string' } },
 });
 if (values.help) console.log(USAGE);
-else process.exitCode = await main(Number(values.requests), seedOf({ FUZZ_SEED: values.seed }));
+else process.exitCode = await main(Number(values.requests), seedOf(values.seed));
 
 async function main(requests: number, seed: number): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-fuzz-'));

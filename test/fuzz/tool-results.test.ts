@@ -3,10 +3,10 @@ import { type Answer, modernMessage } from '../support/clients.ts';
 import { inProcess } from './in-process.ts';
 import { problemsOf, type WireAnswer } from './judge.ts';
 import type { WireRequest } from './mutate.ts';
-import { randomOf, seedOf } from './random.ts';
+import { randomOf, testSeed } from './random.ts';
 import { fuzzedResult } from './tool-results.ts';
 
-const seed = seedOf();
+const seed = testSeed;
 const RESULTS = Number(process.env.FUZZ_REQUESTS ?? 400);
 const rules = { secrets: [], bound: () => 5_000 };
 const ALL = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };

@@ -18,7 +18,7 @@ const asked = new Map<string, Sent>();
 export function exchange(body: unknown, headers: Readonly<Record<string, string | undefined>>): Exchange {
   const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const { era, kind, sent } = classify(body, (name) => lowerCase.get(name));
-  const key = (id: unknown) => show([lowerCase.get('mcp-session-id'), id]);
+  const key = (id: unknown) => JSON.stringify([lowerCase.get('mcp-session-id'), id]);
   if (kind === 'request') asked.set(key(sent.id), sent);
   let messages = 0;
   let answered = false;
@@ -38,8 +38,9 @@ export function exchange(body: unknown, headers: Readonly<Record<string, string 
 
   return {
     answer(status, message) {
-      // A gateway in front of the server, or an authorizer, refuses in its own words.
-      const foreign = status >= 400 && !(isObject(message) && 'jsonrpc' in message);
+      // A gateway in front of the server, or an authorizer, refuses in its own words; it has read no id.
+      const foreign =
+        status >= 400 && !(isObject(message) && ('id' in message || (status < 500 && 'jsonrpc' in message)));
       if (message !== undefined && !foreign) check(message);
       else if (kind === 'request' && !foreign) throw new Error(`No answer to ${String(sent.method)}: HTTP ${status}`);
     },
