@@ -90,6 +90,11 @@ export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: (folder: s
   return bundle(entry, { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
 }
 
+/** What rotates the signing key, in one `index.js`. */
+export function bundleRotation<T>(use: (folder: string) => T): T {
+  return bundle(`export { handler } from './functions/rotation/index.ts';`, {}, use);
+}
+
 /** `parts`: the texts of files made for this bundle, that its entry imports from `parts`. */
 function bundle<T>(entry: string, parts: Readonly<Record<string, string>>, use: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));

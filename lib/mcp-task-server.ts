@@ -6,7 +6,6 @@ import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws
 import { Architecture, type IFunction, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
@@ -15,7 +14,8 @@ import { bundleEndpoint, bundleReconciler, McpCode } from './mcp-code.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
 import { Reconciler } from './reconciler.ts';
 import { resultBucket } from './result-bucket.ts';
-import { type McpTaskServerProps, type ServerSettings, serverSettings } from './server-props.ts';
+import { keyRotation, type McpTaskServerProps, type ServerSettings, serverSettings } from './server-props.ts';
+import { SigningKey } from './signing-key.ts';
 import { taskTable } from './task-table.ts';
 import type { ToolProps } from './tool.ts';
 import { toolEntry } from './tool-entry.ts';
@@ -68,10 +68,8 @@ export class McpTaskServer extends Construct {
     this.#machinePrefix = `${Names.uniqueResourceName(this, { maxLength: 32, separator: '-' })}-`;
     this.table = taskTable(this, props.removalPolicy);
     this.results = resultBucket(this, this.#settings.maxTtl, props.removalPolicy);
-    const signingKey = new Secret(this, 'SigningKey', {
-      description: 'Signs MCP session ids, event ids, cursors and request state',
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-    });
+    const rotateAfter = keyRotation(props, this.#settings.maxTtl);
+    const { secret: signingKey } = new SigningKey(this, 'SigningKey', { rotateAfter });
     const logGroup = new LogGroup(this, 'Logs', {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,

@@ -4,7 +4,6 @@ import type { Construct } from 'constructs';
 /** What cdk-nag's AwsSolutions finds in a server, and why it is as it is. */
 const SERVER = {
   S1: 'Large results are read and written by the functions of this server only, which log what they do; they expire in days',
-  SMG4: 'When the signing key changes is for the operator to say, by a new value of the secret',
   APIG1: 'Logs of API Gateway need a role that is set for the whole account, which a construct must not change',
   APIG2: 'The endpoint validates: JSON-RPC errors have a form that API Gateway cannot give',
   APIG3:

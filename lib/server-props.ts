@@ -1,5 +1,6 @@
-import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import type { Manifest } from '../functions/mcp/manifest.ts';
+import { limits } from '../functions/tasks/limits.ts';
 import { type Auth, checkUrl } from './auth.ts';
 
 export interface McpTaskServerProps {
@@ -39,6 +40,12 @@ export interface McpTaskServerProps {
    */
   readonly allowedOrigins?: readonly string[];
   /**
+   * How often the key is replaced that signs session ids, cursors and the like. What the key before has signed is
+   * still good, so this is at least a day longer than anything signed lives: `maxTtl`, or the 24 hours of a session.
+   * At most 1000 days. @default 90 days
+   */
+  readonly keyRotation?: Duration;
+  /**
    * What happens to the tasks table and the bucket of large results when the stack goes. CloudFormation deletes no
    * bucket that holds anything: with DESTROY, empty it first, or wait until its results have expired. @default RETAIN
    */
@@ -70,6 +77,14 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
     maxOpenTasks: openTasks(props.maxOpenTasks ?? 100),
     allowedOrigins,
   };
+}
+
+/** How often the signing key is replaced, checked. */
+export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
+  const least = Math.max(maxTtl, limits.session) + DAY;
+  const ms = asked.toMilliseconds();
+  if (ms >= least && ms <= 1_000 * DAY) return asked;
+  throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 1000 days`);
 }
 
 function openTasks(count: number): number {

@@ -7,6 +7,7 @@ import { type Clock, fixedClock, movableClock } from './clock.ts';
 import { lockDataDir } from './data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createEventBridge, readRules, type Schedules } from './events/index.ts';
+import { every } from './events/schedule.ts';
 import { createFaults, type Faults, runPoint } from './faults/index.ts';
 import { checkDeployed, mayLog } from './iam/deployed.ts';
 import { createIam, type Iam, type Permissions } from './iam/index.ts';
@@ -34,11 +35,11 @@ export interface CloudOptions {
   /** Whether `cloud.clock` can be moved, that of the functions with it; in place of `now`. @default false */
   readonly movableClock?: boolean;
   /**
-   * Divides the waits, retry delays and timeouts of state machines, the rates of schedules, and the pauses before
-   * events are delivered again and asynchronous invocations repeated. @default 1
+   * Divides the waits, retry delays and timeouts of state machines, the rates of schedules and of rotations, and the
+   * pauses before events are delivered again and asynchronous invocations repeated. @default 1
    */
   readonly timeScale?: number;
-  /** Whether schedules run by themselves; `cloud.schedules.fire` runs them either way. @default true */
+  /** Whether schedules and rotations run by themselves; `cloud.schedules.fire` runs those either way. @default true */
   readonly schedules?: boolean;
   /** How often expired items and objects are removed. @default 5_000 */
   readonly ttlSweepMs?: number;
@@ -60,6 +61,8 @@ export interface Cloud {
   readonly tables: readonly string[];
   /** Names of the buckets. */
   readonly buckets: readonly string[];
+  /** Names of the secrets. */
+  readonly secrets: readonly string[];
   /** Outputs of the stacks. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly calls: CallLog;
@@ -82,6 +85,8 @@ export interface Cloud {
 type OnLog = NonNullable<CloudOptions['onLog']>;
 
 const RECORDED_CALLS = 100_000;
+/** How often it is looked whether a secret is due for rotation. */
+const ROTATION_CHECK_MS = 60_000;
 
 /**
  * Runs a cloud assembly in this process: its functions, tables, buckets, state machines, secrets, rules and REST API.
@@ -173,10 +178,12 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     },
   });
   atStop(stepFunctions.stop);
+  const secretsManager = createSecretsManager(specs.secrets, { dataDir, lambda, iam, now, timeScale, onError });
+  if (scheduled) atStop(every(ROTATION_CHECK_MS / timeScale, secretsManager.rotateDue));
   const services = {
     DynamoDB_20120810: dynamoDb.service,
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
-    secretsmanager: jsonService('secretsmanager', '1.1', createSecretsManager(specs.secrets, { dataDir, now })),
+    secretsmanager: jsonService('secretsmanager', '1.1', secretsManager.operations),
   };
   wire.serve({ services, lambda: lambda.handleHttp, s3: s3.service, calls, bench, iam, now, onError });
   const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, now, onError });
@@ -188,6 +195,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     permissions: { unused: iam.ledger.unused },
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
+    secrets: specs.secrets.map(({ name }) => name),
     outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
     sweepExpired: async () => (await dynamoDb.sweep()) + s3.sweep(),
   };

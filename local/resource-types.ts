@@ -119,6 +119,11 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     ref: secretArn,
     attributes: { Id: secretArn },
   },
+  'AWS::SecretsManager::RotationSchedule': {
+    properties: 'SecretId RotationLambdaARN RotationRules.ScheduleExpression RotateImmediatelyOnUpdate',
+  },
+  // Read, and refused unless it only keeps people from deleting the secret: nothing here does.
+  'AWS::SecretsManager::ResourcePolicy': { properties: 'SecretId ResourcePolicy BlockPublicPolicy' },
   'AWS::S3::Bucket': {
     properties:
       'BucketName LifecycleConfiguration.Rules[].Id LifecycleConfiguration.Rules[].Status ' +

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { rateMs } from './events/schedule.ts';
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from './json.ts';
 import type { AsynchronousSettings, FunctionSpec } from './lambda/index.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
@@ -33,6 +34,8 @@ export interface SecretResource {
   readonly value?: string;
   /** How to generate the value where there is none. */
   readonly generate: JsonObject;
+  /** The function that gives it another value, and how often. */
+  readonly rotation?: { readonly functionArn: string; readonly everyMs: number };
 }
 
 export interface BucketResource {
@@ -161,14 +164,39 @@ function readTable(resource: Resource): TableResource {
   return { name: resource.name, schema, ...(attribute === undefined ? {} : { ttlAttribute: attribute }) };
 }
 
-function readSecret(resource: Resource): SecretResource {
+function readSecret(resource: Resource, stack: ResolvedStack): SecretResource {
   const { SecretString, GenerateSecretString } = resource.properties;
+  const schedules = ofTypes(stack, 'AWS::SecretsManager::RotationSchedule');
+  const schedule = schedules.find(({ properties: { SecretId } }) => SecretId === resource.ref);
+  ofTypes(stack, 'AWS::SecretsManager::ResourcePolicy').forEach(checkSecretPolicy);
   return {
     name: resource.name,
     arn: resource.ref ?? '',
     generate: objectOf(GenerateSecretString),
     ...(typeof SecretString === 'string' ? { value: SecretString } : {}),
+    ...(schedule && { rotation: readRotation(schedule) }),
   };
+}
+
+function checkSecretPolicy(resource: Resource): void {
+  for (const statement of listOf(objectOf(resource.properties.ResourcePolicy).Statement)) {
+    const { Effect, Action } = objectOf(statement);
+    if (Effect !== 'Deny' || Action !== 'secretsmanager:DeleteSecret') {
+      throw unknownValue(resource, 'ResourcePolicy.Statement[]', statement);
+    }
+  }
+}
+
+function readRotation(resource: Resource): NonNullable<SecretResource['rotation']> {
+  const { RotationLambdaARN, RotationRules, RotateImmediatelyOnUpdate = true } = resource.properties;
+  const { ScheduleExpression } = objectOf(RotationRules);
+  const everyMs = rateMs(String(ScheduleExpression));
+  if (everyMs === undefined) throw unknownValue(resource, 'RotationRules.ScheduleExpression', ScheduleExpression);
+  // Nobody deploys here: at each start it would be one.
+  if (RotateImmediatelyOnUpdate !== false) {
+    throw unknownValue(resource, 'RotateImmediatelyOnUpdate', RotateImmediatelyOnUpdate);
+  }
+  return { functionArn: String(RotationLambdaARN), everyMs };
 }
 
 function readBucket(resource: Resource): BucketResource {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import middy from '@middy/core';
@@ -19,6 +19,7 @@ import type { Manifest, Validators } from './manifest.ts';
 import { countPolls } from './polls.ts';
 import type { Server } from './server.ts';
 import { signer } from './signing.ts';
+import { signingKey } from './signing-key.ts';
 
 /** A call that hangs is repeated in time to answer: the SDK itself would wait for ever. */
 const requestHandler = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
@@ -53,11 +54,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),
     currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),
     invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
-    signer: signer(async () => {
-      const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: env.SIGNING_KEY_SECRET }));
-      if (SecretString === undefined) throw new Error('The signing key has no value');
-      return SecretString;
-    }),
+    signer: signer(signingKey(secrets, env.SIGNING_KEY_SECRET ?? '')),
     polls: countPolls(Date.now),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { logUnexpected } from './log.ts';
 
 /** Signs what the server gives a client to keep and bring back: session ids, cursors. Forged or foreign ones do not open. */
 export interface Signer {
@@ -8,32 +9,75 @@ export interface Signer {
   open(purpose: string, token: string): Promise<unknown>;
 }
 
-/** `fetchKey` is called once, by the first request that needs it; again only if it failed. */
-export function signer(fetchKey: () => Promise<string>): Signer {
-  let key: Promise<string> | undefined;
-  const mac = async (purpose: string, text: string) => {
-    key ??= fetchKey();
-    try {
-      return createHmac('sha256', await key)
-        .update(`${purpose}\n${text}`)
-        .digest('base64url');
-    } catch (error) {
-      key = undefined;
-      throw error;
-    }
+/** The key to sign with, and the one before it: what that signed still opens. */
+export type Stage = 'AWSCURRENT' | 'AWSPREVIOUS';
+
+/** How long keys are believed: so long after its second rotation nothing that a key has signed opens any more. */
+const BELIEVED = 3_600_000;
+/** A token of an unknown key may be of a new one, so keys are read again; but not for every token that is made up. */
+const AGAIN = 60_000;
+
+interface Key {
+  /** Stands in the tokens it signs. */
+  readonly id: string;
+  readonly secret: string;
+}
+
+/**
+ * `fetchKey` is called by the first request that needs the key, and from then on rarely: once an hour, and at most
+ * once a minute for tokens of other keys than those read last. Undefined: there is none of that stage.
+ */
+export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, now = Date.now): Signer {
+  let keys: readonly Key[] | undefined;
+  let readAt = 0;
+  let triedAt = -Infinity;
+
+  const read = async (...stages: Stage[]): Promise<readonly Key[]> => {
+    const at = now();
+    const secrets = await Promise.all(stages.map(fetchKey));
+    keys = secrets.flatMap((secret) => (secret === undefined ? [] : [named(secret)]));
+    readAt = at;
+    return keys;
+  };
+  /** When they cannot be read, those that are there go on. */
+  const readAgain = async (held: readonly Key[]): Promise<readonly Key[]> => {
+    if (now() - triedAt < AGAIN) return held;
+    triedAt = now();
+    return read('AWSCURRENT', 'AWSPREVIOUS').catch((error: unknown) => {
+      logUnexpected(error, 'signing key');
+      return held;
+    });
+  };
+  const believed = async (): Promise<readonly Key[]> => {
+    const held = keys ?? (await read('AWSCURRENT'));
+    return now() - readAt < BELIEVED ? held : readAgain(held);
   };
   return {
     async seal(purpose, payload) {
+      const [key] = await believed();
+      if (key === undefined) throw new Error('There is no signing key');
       const text = Buffer.from(JSON.stringify(payload)).toString('base64url');
-      return `${text}.${await mac(purpose, text)}`;
+      return `${text}.${key.id}.${mac(key.secret, `${purpose}\n${text}`)}`;
     },
     async open(purpose, token) {
-      const [text, sent, ...rest] = token.split('.');
-      if (text === undefined || sent === undefined || rest.length > 0) return undefined;
-      const expected = Buffer.from(await mac(purpose, text));
-      const given = Buffer.from(sent);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-      return JSON.parse(Buffer.from(text, 'base64url').toString());
+      const [, text = '', id, sent = ''] = TOKEN.exec(token) ?? [];
+      if (id === undefined) return undefined;
+      const find = (held: readonly Key[]) => held.find((key) => key.id === id);
+      const held = await believed();
+      const key = find(held) ?? find(await readAgain(held));
+      if (key === undefined) return undefined;
+      const expected = Buffer.from(mac(key.secret, `${purpose}\n${text}`));
+      return timingSafeEqual(Buffer.from(sent), expected) ? parse(text) : undefined;
     },
   };
 }
+
+/** Payload, id of the key, signature. */
+const TOKEN = /^([\w-]+)\.([\w-]{8})\.([\w-]{43})$/;
+
+const parse = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url').toString());
+
+const mac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+
+/** No purpose is without its end of line, so this is a signature of nothing else. */
+const named = (secret: string): Key => ({ secret, id: mac(secret, 'id').slice(0, 8) });

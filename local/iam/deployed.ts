@@ -10,6 +10,7 @@ export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void 
   const problems = stacks.flatMap(({ resources }) =>
     resources.flatMap((resource) => {
       if (resource.type === 'AWS::Lambda::Function') return ofFunction(resource, resources, iam);
+      if (resource.type === 'AWS::SecretsManager::RotationSchedule') return ofRotation(resource, iam);
       return resource.type === 'AWS::StepFunctions::StateMachine' ? ofMachine(resource, iam) : [];
     }),
   );
@@ -57,6 +58,13 @@ function ofMachine(resource: Resource, iam: Iam): string[] {
     ...(waits ? MANAGED_RULE.map((action): Need => [action, rule, 'startExecution.sync']) : []),
   ];
   return problems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
+}
+
+/** Secrets Manager asks for that before it takes the schedule. */
+function ofRotation({ properties: { RotationLambdaARN, SecretId }, where }: Resource, iam: Iam): string[] {
+  const [service, action] = ['secretsmanager.amazonaws.com', 'lambda:InvokeFunction'];
+  if (iam.mayService(service, action, String(RotationLambdaARN), String(SecretId))) return [];
+  return [`${service} may not ${action} on ${RotationLambdaARN}, for its RotationSchedule ${where}`];
 }
 
 function problems(resource: Resource, service: string, role: string, needs: readonly Need[], iam: Iam): string[] {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RotateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { clientConfig } from '../local/fixture.ts';
@@ -31,7 +32,7 @@ export async function everything(assembly: string): Promise<ReturnType<Cloud['pe
   const cloud = await startCloud({ assembly, ...options });
   try {
     const world = { cloud, url: `${cloud.url}/mcp`, lines, until: untilIn(cloud, lines) };
-    for (const part of [direct, tasks, logs, machines, sessions, repairs]) await part(world);
+    for (const part of [direct, tasks, logs, machines, sessions, rotation, repairs]) await part(world);
     return cloud.permissions.unused();
   } finally {
     await cloud.stop();
@@ -139,6 +140,15 @@ async function sessions(world: World): Promise<void> {
     const answered = await fetch(url, init);
     if (answered.status >= 300 && answered.status !== 405) throw new Error(`${method}: ${answered.status}`);
   }
+}
+
+async function rotation({ cloud, url, lines, until }: World): Promise<void> {
+  const { request } = await legacySession(url);
+  const [SecretId] = cloud.secrets;
+  await new SecretsManagerClient(clientConfig(cloud)).send(new RotateSecretCommand({ SecretId }));
+  await until('the signing key to be rotated', () => lines.find((line) => /Rotation.*signing_key_rotated/.test(line)));
+  const { status } = await request('ping');
+  if (status !== 200) throw new Error(`a session after a rotation: ${status}`);
 }
 
 async function repairs(world: World): Promise<void> {

@@ -28,6 +28,7 @@ export function statementsOf(assembly: string): Place[] {
     const documents = [
       ['PolicyDocument'],
       ['AssumeRolePolicyDocument'],
+      ['ResourcePolicy'],
       ...listOf(statement.Policies).map((_, index) => ['Policies', index, 'PolicyDocument']),
     ];
     return documents.flatMap((path) =>
@@ -73,5 +74,7 @@ export function nameOf({ resource, index, statement }: Place): string {
 
 /** What no call of this cloud can show; a test of the template asks for each of them. */
 export function isElsewhere({ statement }: Place): boolean {
-  return statement.Effect === 'Deny' && /SecureTransport|TlsVersion/.test(JSON.stringify(statement.Condition));
+  const { Effect, Action, Condition } = statement;
+  if (Action === 'secretsmanager:DeleteSecret') return Effect === 'Deny';
+  return Effect === 'Deny' && /SecureTransport|TlsVersion/.test(JSON.stringify(Condition));
 }

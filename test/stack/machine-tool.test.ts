@@ -39,6 +39,7 @@ describe('the template', () => {
   test('has a tool workflow and the machine itself: no function in between', () => {
     const functions = Object.values(synthesized.findResources('AWS::Lambda::Function'));
     expect(functions.map(({ Properties }) => Properties.Description)).toEqual([
+      expect.stringContaining('Rotates the key'),
       expect.stringContaining('MCP endpoint'),
       expect.stringContaining('Settles MCP tasks'),
     ]);

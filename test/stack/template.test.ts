@@ -41,6 +41,8 @@ const statements = Object.values(resources)
     ),
   ]);
 
+const ofSecrets = (action: string) => `secretsmanager:${action}`;
+
 describe('the template', () => {
   test('has one state machine per task-capable tool, holding the very text of lib/workflow', () => {
     const machines = template.findResources('AWS::StepFunctions::StateMachine');
@@ -94,6 +96,25 @@ describe('the template', () => {
     expect(actions.filter((action) => action.includes('*') || /Scan|Delete(Item|Table)/.test(action))).toEqual([]);
   });
 
+  test('the signing key is rotated every 90 days, by a function that cannot read it; nobody deletes it', () => {
+    template.hasResourceProperties('AWS::SecretsManager::RotationSchedule', {
+      RotationRules: { ScheduleExpression: 'rate(90 days)' },
+      RotateImmediatelyOnUpdate: false,
+    });
+    const touching = Object.entries(template.findResources('AWS::IAM::Policy')).flatMap(([name, { Properties }]) =>
+      Properties.PolicyDocument.Statement.filter(({ Action }: Statement) => /secretsmanager/.test(String(Action))).map(
+        ({ Action }: Statement) => [name.replace(/RoleDefaultPolicy.*/, ''), Action],
+      ),
+    );
+    expect(touching).toEqual([
+      ['ServerSigningKey', ['DescribeSecret', 'PutSecretValue', 'UpdateSecretVersionStage'].map(ofSecrets)],
+      ['ServerEndpoint', ofSecrets('GetSecretValue')],
+    ]);
+    template.hasResourceProperties('AWS::SecretsManager::ResourcePolicy', {
+      ResourcePolicy: { Statement: [Match.objectLike({ Effect: 'Deny', Action: ofSecrets('DeleteSecret') })] },
+    });
+  });
+
   test('the table: on demand, TTL, point-in-time recovery, sparse index, kept by default', () => {
     template.hasResource('AWS::DynamoDB::GlobalTable', {
       DeletionPolicy: 'Retain',
@@ -119,6 +140,15 @@ describe('the template', () => {
     expect(limited.map(({ Action }) => Action)).toEqual(['dynamodb:UpdateItem', 'dynamodb:GetItem']);
     expect(JSON.stringify(limited.map(({ Condition }) => Condition))).not.toMatch(/result|error|"asked"|isError/);
   });
+});
+
+test.each([
+  ['as long as a session lives', Duration.hours(24), undefined],
+  ['as long as tasks can be read', Duration.days(7), Duration.days(7)],
+  ['longer than Secrets Manager counts', Duration.days(1_001), undefined],
+])('a key that is replaced after a time %s is refused at synth', (_title, rotation, maxTtl) => {
+  const props = { auth: anonymous(), keyRotation: rotation, ...(maxTtl && { maxTtl }) };
+  expect(() => new McpTaskServer(new Stack(new App(), 'S'), 'Server', props)).toThrow(/keyRotation lies between [28]/);
 });
 
 describe('a wrong registration fails at synth, with the name of the tool', () => {

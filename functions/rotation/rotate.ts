@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import {
+  DescribeSecretCommand,
+  PutSecretValueCommand,
+  ResourceExistsException,
+  type SecretsManagerClient,
+  UpdateSecretVersionStageCommand,
+} from '@aws-sdk/client-secrets-manager';
+import type { SecretsManagerRotationEvent } from 'aws-lambda';
+
+/**
+ * One step of the rotation of the signing key; `done` when it has ended the rotation. Secrets Manager repeats all steps
+ * when one has failed, so each may find that it was there before. The key that was current stays, as AWSPREVIOUS. No
+ * step reads a key: nobody but the endpoint needs to know it, so `setSecret` and `testSecret` have nothing to do.
+ */
+export async function rotate(
+  { Step, SecretId, ClientRequestToken: version }: SecretsManagerRotationEvent,
+  secrets: Pick<SecretsManagerClient, 'send'>,
+): Promise<'done' | undefined> {
+  if (Step !== 'createSecret' && Step !== 'finishSecret') return undefined;
+  const { VersionIdsToStages = {} } = await secrets.send(new DescribeSecretCommand({ SecretId }));
+  const stages = VersionIdsToStages[version] ?? [];
+  if (stages.includes('AWSCURRENT')) return undefined;
+  if (!stages.includes('AWSPENDING')) throw new Error('This version is not the one to rotate to');
+  if (Step === 'createSecret') {
+    await create(SecretId, version, secrets);
+    return undefined;
+  }
+  const [current] = Object.entries(VersionIdsToStages).find(([, labels]) => labels.includes('AWSCURRENT')) ?? [];
+  const move = { VersionStage: 'AWSCURRENT', MoveToVersionId: version, RemoveFromVersionId: current };
+  await secrets.send(new UpdateSecretVersionStageCommand({ SecretId, ...move }));
+  return 'done';
+}
+
+/** The version may have its key already: no version can be given another. */
+async function create(SecretId: string, version: string, secrets: Pick<SecretsManagerClient, 'send'>): Promise<void> {
+  const SecretString = randomBytes(48).toString('base64url');
+  const put = { SecretId, SecretString, ClientRequestToken: version, VersionStages: ['AWSPENDING'] };
+  await secrets.send(new PutSecretValueCommand(put)).catch((error: unknown) => {
+    if (!(error instanceof ResourceExistsException)) throw error;
+  });
+}
