@@ -1,4 +1,5 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import type { Audit } from '../tasks/audit.ts';
 import { CHALLENGE, challenge } from './challenge.ts';
 import { sufficient } from './scopes.ts';
 import type { Verify } from './verify.ts';
@@ -11,6 +12,7 @@ export interface AuthorizerWorld {
   readonly toolScopes: Readonly<Record<string, readonly string[]>>;
   /** Where the metadata of the protected resource is (RFC 9728). */
   readonly metadata: string;
+  readonly audit: Audit;
 }
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -26,12 +28,16 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
  */
 export async function authorize(
   event: APIGatewayRequestAuthorizerEvent,
-  { verify, scopes, toolScopes, metadata }: AuthorizerWorld,
+  { verify, scopes, toolScopes, metadata, audit }: AuthorizerWorld,
 ): Promise<APIGatewayAuthorizerResult> {
   const sent = authorizationOf(event);
-  if (sent === undefined || !/^Bearer\b/i.test(sent)) throw new Error(UNAUTHORIZED);
+  if (sent === undefined || !/^Bearer\b/i.test(sent)) {
+    audit('denied', { reason: 'no_token' });
+    throw new Error(UNAUTHORIZED);
+  }
   const token = BEARER.exec(sent)?.[1];
   const caller = token === undefined ? 'invalid' : await verify(token);
+  if (typeof caller === 'string') audit('denied', { reason: caller === 'invalid' ? 'invalid_token' : 'unknown_token' });
   if (caller === 'unknown yet') throw new Error(UNAUTHORIZED);
   const stage = event.methodArn.split('/').slice(0, 2).join('/');
   const policy = (Effect: 'Allow' | 'Deny') => ({

@@ -1,4 +1,5 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { printAudit } from '../tasks/audit.ts';
 import { type AuthorizerWorld, authorize } from './authorize.ts';
 import { verifier } from './verify.ts';
 
@@ -13,6 +14,7 @@ export function createHandler(toolScopes: AuthorizerWorld['toolScopes']) {
     scopes: words(SCOPES),
     toolScopes,
     metadata: RESOURCE_METADATA,
+    audit: printAudit,
   };
   return (event: APIGatewayRequestAuthorizerEvent) => authorize(event, world);
 }

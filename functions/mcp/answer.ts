@@ -1,4 +1,4 @@
-import { InternalError, InvalidParams, TaskNotFound } from '../tasks/errors.ts';
+import { InternalError, InvalidParams } from '../tasks/errors.ts';
 import { answerProblem } from '../tasks/form.ts';
 import { type Principal, taskKey } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
@@ -7,7 +7,7 @@ import { after, answer } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
 import { goOn } from './go-on.ts';
 import type { Server } from './server.ts';
-import { present } from './task-view.ts';
+import { notFound, present } from './task-view.ts';
 
 /** More racing writers than this on one task, and the client may try again. */
 const ATTEMPTS = 25;
@@ -28,7 +28,7 @@ export async function answerTask(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const stored = key && (await server.store.get(key));
     const record = stored && present(stored, server);
-    if (record === undefined) throw new TaskNotFound();
+    if (record === undefined) throw notFound(principal, taskId, server);
     // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
     if (record.status === 'working' && record.asked !== undefined) return goOn(record, server);
     const open = outstanding(record);

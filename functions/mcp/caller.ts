@@ -52,18 +52,19 @@ export function principalOf({ caller }: HttpRequest, { manifest }: Server, sessi
 }
 
 /** A cached answer of the authorizer may be older than the end of its token. */
-export function expired({ caller }: HttpRequest, { now }: Server): HttpReply | undefined {
-  return caller !== undefined && !(caller.expires >= now())
-    ? toChallenge(caller, 'The access token has expired')
-    : undefined;
+export function expired({ caller }: HttpRequest, { now, audit }: Server): HttpReply | undefined {
+  if (caller === undefined || caller.expires >= now()) return undefined;
+  audit('denied', { owner: caller.key, reason: 'expired_token' });
+  return toChallenge(caller, 'The access token has expired');
 }
 
 /** Before anything else is done for a message (G-09): whether its token is enough, for a call also for its tool. */
 export function outOfScope({ caller }: HttpRequest, message: RpcMessage | undefined, server: Server) {
   if (caller === undefined) return undefined;
   const call = message?.kind === 'request' && message.method === 'tools/call' ? message : undefined;
-  const needed = call === undefined ? [] : (server.tools.get(String(call.params.name))?.entry.scopes ?? []);
-  if (caller.enough && sufficient(needed, caller.scopes)) return undefined;
+  const tool = call && server.tools.get(String(call.params.name))?.entry;
+  if (caller.enough && sufficient(tool?.scopes ?? [], caller.scopes)) return undefined;
+  server.audit('denied', { owner: caller.key, tool: tool?.name, reason: 'insufficient_scope' });
   return toChallenge(caller, 'The access token lacks a scope', call);
 }
 

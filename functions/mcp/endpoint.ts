@@ -1,4 +1,5 @@
 import { InvalidRequest, TooManyPolls, UnsupportedVersion } from '../tasks/errors.ts';
+import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { expired, outOfScope, principalOf } from './caller.ts';
 import { classify, namedVersion } from './classify.ts';
@@ -100,8 +101,12 @@ async function legacyCaller(request: HttpRequest, server: Server): Promise<Legac
   const id = header(request, 'mcp-session-id');
   // 2026-07-28 knows no sessions: whoever names it in the header is not asked for one (D-32).
   if (id === undefined || namesModern(request)) return callerOf(request, server);
-  const session = await openSession(server, principalOf(request, server), id);
-  if (session === undefined) throw new InvalidRequest('Session not found: initialize again', 404);
+  const principal = principalOf(request, server);
+  const session = await openSession(server, principal, id);
+  if (session === undefined) {
+    server.audit('denied', { owner: listPartition(principal), reason: 'session' });
+    throw new InvalidRequest('Session not found: initialize again', 404);
+  }
   return callerOf(request, server, session);
 }
 

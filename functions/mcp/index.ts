@@ -6,6 +6,8 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { printAudit } from '../tasks/audit.ts';
+import { auditedStore } from '../tasks/audited-store.ts';
 import { currentState } from '../tasks/execution-history.ts';
 import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
@@ -49,7 +51,8 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   return {
     manifest,
     tools: new Map(tools),
-    store: taskStore(documents, env.TASKS_TABLE ?? ''),
+    store: auditedStore(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'endpoint'),
+    audit: printAudit,
     workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
     results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),
     currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),

@@ -1,5 +1,5 @@
 import { InvalidParams, InvalidRequest, MethodNotFound, TaskNotFound, TooManyPolls } from '../tasks/errors.ts';
-import type { Principal } from '../tasks/ids.ts';
+import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { failAsSeen, refuseAnswer } from '../tasks/transitions.ts';
 import { answerTask } from './answer.ts';
@@ -76,7 +76,10 @@ async function serveSessionStream(
   if (!offersSessionStream(call, server) || !acceptsStream(request)) return emptyReply(405, { allow: 'POST' });
   const fresh = { seen: [], activeAt: server.now() };
   const cursor = eventId === undefined ? fresh : await openCursor(call, eventId, server);
-  if (cursor === undefined) return emptyReply(405, { allow: 'POST' });
+  if (cursor === undefined) {
+    server.audit('denied', { owner: listPartition(caller.principal), reason: 'event_id' });
+    return emptyReply(405, { allow: 'POST' });
+  }
   return streamReply(new EventStream(() => sessionStream(cursor, call, server)), {});
 }
 
@@ -87,7 +90,10 @@ async function serveSessionStream(
 export async function acceptResponse(message: RpcResponse, caller: LegacyCaller, server: Server): Promise<HttpReply> {
   const opened =
     typeof message.id === 'string' ? await server.signer.open(questionPurpose(caller), message.id) : undefined;
-  if (opened === undefined) throw new InvalidRequest('No request of this server is waiting for this answer');
+  if (opened === undefined) {
+    server.audit('denied', { owner: listPartition(caller.principal), reason: 'answer_id' });
+    throw new InvalidRequest('No request of this server is waiting for this answer');
+  }
   const { taskId, key } = opened as QuestionId;
   const record = await findTask(caller.principal, taskId, server).catch((error: unknown) => {
     if (error instanceof TaskNotFound) return undefined;

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { InvalidParams } from '../tasks/errors.ts';
-import { bindingOf } from '../tasks/ids.ts';
+import { bindingOf, listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { isObject } from './jsonrpc.ts';
 import type { Call, Server } from './server.ts';
@@ -33,6 +33,7 @@ export async function openState(call: Call, server: Server): Promise<RequestStat
   const opened = typeof requestState === 'string' ? await server.signer.open(purpose(call), requestState) : undefined;
   const state = opened as Sealed | undefined;
   if (state === undefined || state.expires <= server.now() || state.digest !== callDigest(call)) {
+    server.audit('denied', { owner: listPartition(call.principal), reason: 'request_state' });
     throw new InvalidParams('requestState is not valid for this request');
   }
   return state;

@@ -9,6 +9,15 @@ import { judged } from './task-view.ts';
  * 8), judged like any other. Only who shows a result calls this: a list never fetches one.
  */
 export async function withResult(record: TaskRecord, server: Server): Promise<TaskRecord> {
+  const shown = await judgedWhole(record, server);
+  const { owner, taskId, tool, status, isError } = shown;
+  if (status === 'completed' || status === 'failed') {
+    server.audit('retrieved', { owner, taskId, tool, status, ...(isError === true && { isError }) });
+  }
+  return shown;
+}
+
+async function judgedWhole(record: TaskRecord, server: Server): Promise<TaskRecord> {
   const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
   if (stored === undefined) return record;
   return judged({ ...record, result: await fetchResult(record, stored, server) }, server);
@@ -16,7 +25,7 @@ export async function withResult(record: TaskRecord, server: Server): Promise<Ta
 
 /** As withResult where only the status is shown, which depends on the result only if there is something to judge. */
 export async function withStatus(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  return server.tools.get(record.tool)?.validateOutput === undefined ? record : withResult(record, server);
+  return server.tools.get(record.tool)?.validateOutput === undefined ? record : judgedWhole(record, server);
 }
 
 /** The task is as it was, whatever S3 does: only this request fails, and says how to try again without a second call. */

@@ -1,5 +1,5 @@
 import { MissingClientCapability, TaskNotFound } from '../tasks/errors.ts';
-import { type Principal, taskKey } from '../tasks/ids.ts';
+import { listPartition, type Principal, taskKey } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { storedResult } from '../tasks/result-ref.ts';
 import { asOf } from '../tasks/transitions.ts';
@@ -23,8 +23,15 @@ export async function findTask(principal: Principal, taskId: unknown, server: Se
   const key = taskKey(principal, taskId);
   const stored = key === undefined ? undefined : await server.store.get(key);
   const record = stored === undefined ? undefined : present(stored, server);
-  if (record === undefined) throw new TaskNotFound();
+  if (record === undefined) throw notFound(principal, taskId, server);
   return record;
+}
+
+/** For an id that is nobody's, somebody else's or no longer there: nothing of ours could tell which. */
+export function notFound(principal: Principal, taskId: unknown, { audit }: Server): TaskNotFound {
+  const id = taskKey(principal, taskId)?.taskId;
+  audit('denied', { owner: listPartition(principal), taskId: id, reason: 'not_found' });
+  return new TaskNotFound();
 }
 
 /**
@@ -33,6 +40,7 @@ export async function findTask(principal: Principal, taskId: unknown, server: Se
  */
 export function present(stored: TaskRecord, server: Server): TaskRecord | undefined {
   const record = asOf(stored, server.now());
+  if (record !== undefined) server.store.seen(record);
   // A result that lies in S3 is judged when it is shown (`withResult`).
   if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
   return judged(record, server);

@@ -2,6 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context, EventBridgeEvent } from 'aws-lambda';
+import { printAudit } from '../tasks/audit.ts';
+import { auditedStore } from '../tasks/audited-store.ts';
 import { dueIndex } from '../tasks/due-index.ts';
 import { taskStore } from '../tasks/store.ts';
 import { workflow } from '../tasks/workflow.ts';
@@ -55,7 +57,7 @@ function createWorld(machines: Readonly<Record<string, string>>, env: NodeJS.Pro
   const sfn = new SFNClient(client);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
   return {
-    store: taskStore(documents, env.TASKS_TABLE ?? ''),
+    store: auditedStore(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'reconciler'),
     index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
     workflow: workflow(sfn, machineArnPrefix),
     describe: describer(sfn),

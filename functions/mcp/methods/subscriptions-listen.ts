@@ -10,7 +10,7 @@ import { withState } from '../machine-progress.ts';
 import type { Call, Method, Server } from '../server.ts';
 import { withResult } from '../stored-result.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../stream/sse.ts';
-import { present, view } from '../task-view.ts';
+import { notFound, present, view } from '../task-view.ts';
 import { TASKS_EXTENSION } from '../versions.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
@@ -30,6 +30,8 @@ export const subscriptionsListen: Method = async (call, server) => {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   // An outage shows before the stream begins: its acknowledgement would be a guess.
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
+  const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
+  for (const { taskId } of missing) notFound(call.principal, taskId, server);
   await Promise.all(found.map((record) => goOnIfLost(record, server)));
   return new EventStream((gone) => listen(call, found, true, server, gone));
 };

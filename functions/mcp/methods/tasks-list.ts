@@ -12,7 +12,10 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
   let after: string | undefined;
   if (params.cursor !== undefined) {
     const opened = typeof params.cursor === 'string' ? await server.signer.open(purpose, params.cursor) : undefined;
-    if (typeof opened !== 'string') throw new InvalidParams('cursor is not one of this list');
+    if (typeof opened !== 'string') {
+      server.audit('denied', { owner, reason: 'cursor' });
+      throw new InvalidParams('cursor is not one of this list');
+    }
     after = opened;
   }
   const page = await server.store.list(owner, limits.listPage, after);

@@ -1,7 +1,11 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { authorize } from '../../../functions/authorizer/authorize.ts';
 import { sufficient } from '../../../functions/authorizer/scopes.ts';
+import { type Action, auditLine, type Facts } from '../../../functions/tasks/audit.ts';
+
+const told: string[] = [];
+beforeEach(() => void told.splice(0));
 
 const world = {
   verify: async (token: string) =>
@@ -13,6 +17,7 @@ const world = {
   scopes: ['mcp'],
   toolScopes: { deploy: ['ops:deploy', 'mcp'] },
   metadata: 'https://m.example/meta',
+  audit: (action: Action, facts: Facts) => void told.push(auditLine(action, facts)),
 };
 
 const ask = (
@@ -37,16 +42,23 @@ describe('the authorizer', () => {
     });
   });
 
+  const denied = (reason: string) => JSON.stringify({ event: 'audit', action: 'denied', reason });
+
   test.each([
-    ['none', {}],
-    ['two of them', { Authorization: ['Bearer good', 'Bearer good'] }],
-    ['two of them, written differently', { Authorization: ['Bearer good'], authorization: ['Bearer good'] }],
-    ['two bad ones', { Authorization: ['Bearer bad', 'Bearer bad'] }],
-    ['one that may turn out good', { Authorization: ['Bearer early'] }],
-    ['another scheme', { Authorization: ['Basic good'] }],
-    ['another scheme that begins alike', { Authorization: ['Bearers good'] }],
-  ])('with %s says the word for a 401, which is not kept (G-04, G-08)', async (_title, headers) => {
+    ['none', {}, 'no_token'],
+    ['two of them', { Authorization: ['Bearer good', 'Bearer good'] }, 'no_token'],
+    [
+      'two of them, written differently',
+      { Authorization: ['Bearer good'], authorization: ['Bearer good'] },
+      'no_token',
+    ],
+    ['two bad ones', { Authorization: ['Bearer bad', 'Bearer bad'] }, 'no_token'],
+    ['one that may turn out good', { Authorization: ['Bearer early'] }, 'unknown_token'],
+    ['another scheme', { Authorization: ['Basic good'] }, 'no_token'],
+    ['another scheme that begins alike', { Authorization: ['Bearers good'] }, 'no_token'],
+  ])('with %s says the word for a 401, which is not kept (G-04, G-08)', async (_title, headers, reason) => {
     await expect(ask(headers)).rejects.toThrow(/^Unauthorized$/);
+    expect(told).toEqual([denied(reason)]);
   });
 
   test.each([
@@ -60,6 +72,7 @@ describe('the authorizer', () => {
         ...{ principalId: 'nobody', policyDocument: policy('Deny') },
       });
     }
+    expect(told).toEqual([denied('invalid_token'), denied('invalid_token')]);
   });
 
   test('lets a token without the scopes that every call needs go on to the challenge, and no further', async () => {

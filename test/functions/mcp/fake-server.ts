@@ -2,6 +2,7 @@ import type { Manifest, ToolEntry } from '../../../functions/mcp/manifest.ts';
 import { countPolls } from '../../../functions/mcp/polls.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { signer } from '../../../functions/mcp/signing.ts';
+import { auditLine } from '../../../functions/tasks/audit.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { SessionNotes, SessionStore } from '../../../functions/tasks/session-notes.ts';
 import { applied } from '../tasks/applied.ts';
@@ -38,6 +39,7 @@ export const manifest: Manifest = {
 export function fakeServer(over: Partial<Server> = {}) {
   const records = new Map<string, TaskRecord>();
   const did: string[] = [];
+  const audited: string[] = [];
   const picky = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
   const server: Server = {
     manifest,
@@ -74,7 +76,9 @@ export function fakeServer(over: Partial<Server> = {}) {
       ...fakeSessions(),
       takePlace: async () => true,
       applyBlind: async () => true,
+      seen: () => {},
     },
+    audit: (action, facts) => void audited.push(auditLine(action, facts)),
     workflow: {
       async start() {
         did.push('start');
@@ -99,7 +103,7 @@ export function fakeServer(over: Partial<Server> = {}) {
     sleep: async () => {},
     ...over,
   };
-  return { server, did, records };
+  return { server, did, records, audited };
 }
 
 /** What is known of sessions, as the table would keep it. */

@@ -62,7 +62,7 @@ function world() {
     const reply = await endpoint(request, fake.server);
     return { ...reply, body: typeof reply.body === 'string' ? reply.body : await text(reply.body) };
   }
-  return { send, records: fake.records };
+  return { send, records: fake.records, audited: fake.audited };
 }
 type World = ReturnType<typeof world>;
 
@@ -148,6 +148,11 @@ const OPERATIONS: Readonly<Record<string, { kind: keyof Given; send: (value: str
   'go on': { kind: 'requestState', send: (requestState) => modern('tools/call', { name: 'plain', requestState }) },
 };
 
+const REASONS: Readonly<Record<keyof Given, string>> = {
+  ...{ taskId: 'not_found', session: 'session', cursor: 'cursor', question: 'answer_id' },
+  ...{ eventId: 'event_id', sessionEventId: 'event_id', requestState: 'request_state' },
+};
+
 /** One of the same form that nobody was given. */
 function unknown(value: string): string {
   const last = value.at(-2) === '0' ? '1' : '0';
@@ -170,7 +175,9 @@ test("two owners, whoever does what in whatever order: what is the other one's i
         if (own === undefined || other === undefined || does === undefined || me === undefined) throw new Error('no');
         const foreign = other[does.kind];
         const before = JSON.stringify([...here.records.values()]);
+        here.audited.splice(0);
         const seen = await here.send(me, does.send(foreign, own));
+        const told = here.audited.splice(0);
         const [same, nothing] = [seen.body.replaceAll(foreign, '*'), unknown(foreign)];
         const expected = await here.send(me, does.send(nothing, own));
         expect([operation, seen.status, same]).toEqual([
@@ -179,6 +186,10 @@ test("two owners, whoever does what in whatever order: what is the other one's i
           expected.body.replaceAll(nothing, '*'),
         ]);
         expect(seen.headers).toEqual(expected.headers);
+        // The log says so, and gives nothing away that opens anything.
+        const reason = REASONS[does.kind];
+        const taskId = does.kind === 'taskId' ? { taskId: foreign } : {};
+        expect(told).toEqual([JSON.stringify({ event: 'audit', action: 'denied', owner: me, ...taskId, reason })]);
         expect(JSON.stringify([...here.records.values()])).toBe(before);
       }
     }),

@@ -7,6 +7,7 @@ import { questionPurpose } from '../../../functions/mcp/stream/questions.ts';
 import { LEGACY, MODERN } from '../../../functions/mcp/versions.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
+import { auditedStore } from '../../../functions/tasks/audited-store.ts';
 import { InternalError, McpError } from '../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../functions/tasks/ids.ts';
 import type { Services, World } from '../world/world.ts';
@@ -80,10 +81,13 @@ function invoke(world: World, client: string, what: string, run: (server: Server
       if (lost) faults.struck++;
       if (lost && draw(2) === 0) return failed();
       const process = world.start({ name: `endpoint for ${client}`, patience: PATIENCE, most: MOST, died: failed });
+      const services = watched(world.services(process, 'endpoint'), world);
       const server: Server = {
         manifest,
         tools,
-        ...watched(world.services(process, 'endpoint'), world),
+        ...services,
+        store: auditedStore(services.store, () => {}, 'endpoint'),
+        audit: () => {},
         results: { get: () => Promise.reject(new Error('the model stores no results')) },
         currentState: async () => undefined,
         invoke: () => Promise.reject(new Error('no tool of the model is called directly')),
