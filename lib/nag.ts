@@ -28,13 +28,6 @@ export function acknowledgeWildcard(scope: Construct, arn: string, reason: strin
   Validations.of(scope).acknowledge({ id, reason });
 }
 
-/** The role that CDK makes for a function. */
-export function acknowledgeFunctionRole(scope: Construct): void {
-  const policy = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
-  const reason = 'What CDK attaches to a function without a role: it can write logs, and nothing else';
-  Validations.of(scope).acknowledge({ id: `AwsSolutions-IAM4[Policy::${policy}]`, reason });
-}
-
 /** As cdk-nag writes what is known only when the stack is deployed. */
 function flat(value: string | object): string {
   if (typeof value === 'string') return value;

@@ -1,11 +1,14 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
-import type { Construct } from 'constructs';
-import { acknowledgeFunctionRole } from './nag.ts';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
 
 /**
  * A NodejsFunction as this project bundles its own (design section 12): Node 24 on arm64, one CommonJS file with the
- * AWS SDK in it, `.gz` files as bytes. A tool may just as well be any other Lambda function.
+ * AWS SDK in it, `.gz` files as bytes. Unless it is given others, it has a log group that keeps lines for a month, and
+ * a role that may write them and nothing else. A tool may just as well be any other Lambda function.
  *
  * @example
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
@@ -15,11 +18,18 @@ export class ToolFunction extends NodejsFunction {
     if (props.timeout !== undefined && props.timeout.toSeconds() > 900) {
       throw new Error(`ToolFunction '${id}': a Lambda function runs 15 minutes at most`);
     }
+    const parts = new Construct(scope, `${id}Parts`);
+    const logGroup = props.logGroup ?? logs(parts);
+    // What a function in a VPC needs besides is for CDK to say.
+    const own = props.role === undefined && props.vpc === undefined;
+    const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
     super(scope, id, {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 1024,
       ...props,
+      logGroup,
+      ...(role && { role }),
       bundling: {
         format: OutputFormat.CJS,
         minify: true,
@@ -31,6 +41,12 @@ export class ToolFunction extends NodejsFunction {
         esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
       },
     });
-    if (props.role === undefined) acknowledgeFunctionRole(this);
+    if (!own) return;
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+    this.addToRolePolicy(new PolicyStatement({ actions, resources: [logGroup.logGroupRef.logGroupArn] }));
   }
+}
+
+function logs(scope: Construct): LogGroup {
+  return new LogGroup(scope, 'Logs', { retention: RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY });
 }

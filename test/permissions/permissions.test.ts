@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { synthApp } from '../../local/synth.ts';
 import { everything } from './flow.ts';
 import { missed } from './report.ts';
-import { isElsewhere, type Place, statementsOf } from './statements.ts';
+import { isElsewhere, type Place, resourcesOf, statementsOf } from './statements.ts';
 
 /** All statements, one after the other, are removed by `npm run permissions -- --remove`: it takes minutes. */
 const assembly = mkdtempSync(join(tmpdir(), 'mcp-permissions-'));
@@ -36,6 +36,16 @@ describe('without one statement', () => {
     },
     60_000,
   );
+});
+
+test('every function has a role of its own, and no role has a policy that AWS may change', () => {
+  const resources = Object.entries(resourcesOf(assembly));
+  const functions = resources.filter(([, { Type }]) => Type === 'AWS::Lambda::Function');
+  const roles = functions.map(([, { Properties }]) => JSON.stringify(Properties.Role));
+  expect(functions.length).toBeGreaterThan(4);
+  expect(new Set(roles).size).toBe(functions.length);
+  const managed = resources.filter(([, { Properties }]) => Properties?.ManagedPolicyArns !== undefined);
+  expect(managed.map(([name]) => name)).toEqual([]);
 });
 
 /** What no resource can be named for: actions by who has them, and why. */

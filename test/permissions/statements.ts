@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { listOf, objectOf } from '../../local/json.ts';
 
 interface Template {
-  readonly Resources: Record<string, { readonly Type: string; readonly Properties?: object }>;
+  readonly Resources: Record<string, { readonly Type: string; readonly Properties: Record<string, unknown> }>;
 }
 
 /** One statement of a synthesized policy, or a permission of a function, which is one. */
@@ -19,10 +19,12 @@ export interface Place {
 
 const TEMPLATE = /\.template\.json$/;
 
-/** Every statement of every policy of an assembly with one stack. */
+/** The resources of an assembly with one stack. */
+export const resourcesOf = (assembly: string): Template['Resources'] => readTemplate(assembly).template.Resources;
+
+/** Every statement of every policy of them. */
 export function statementsOf(assembly: string): Place[] {
-  const { Resources } = readTemplate(assembly).template;
-  return Object.entries(Resources).flatMap(([resource, { Type: type, Properties }]) => {
+  return Object.entries(resourcesOf(assembly)).flatMap(([resource, { Type: type, Properties }]) => {
     const statement = objectOf(Properties);
     if (type === 'AWS::Lambda::Permission') return [{ resource, type, statement }];
     const documents = [
