@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
 import { type Answer, ended, legacySession, modernRequest, poll, runTask } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
@@ -64,4 +65,58 @@ test('meanwhile another client, at the poll interval of its task, is served (E-2
     ),
   ]);
   expect(other.status).toBe('completed');
+});
+
+test('60 runs at once of a tool that has one worker: all come to their end, and the endpoint answers meanwhile', async () => {
+  const calls = Array.from({ length: 60 }, (_, i) => ({ name: 'sleep', arguments: { ms: 100 + i } }));
+  const created = await Promise.all(calls.map((call) => modernRequest(url(), 'tools/call', call)));
+  const taskIds = created.map(({ body }) => body.result.taskId as string);
+  const open = async () => {
+    const answers = await Promise.all(taskIds.map((taskId) => modernRequest(url(), 'tasks/get', { taskId })));
+    return answers.filter(({ body }) => !ended(body.result)).length;
+  };
+  let answered = 0;
+  for (let left = 60; left > 0; left = await open()) {
+    const started = performance.now();
+    expect((await modernRequest(url(), 'tools/list')).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    answered++;
+    await sleep(250);
+  }
+  expect(answered).toBeGreaterThan(3);
+  for (const [i, taskId] of taskIds.entries()) {
+    const { body } = await modernRequest(url(), 'tasks/get', { taskId });
+    expect(body.result.result.content).toEqual([{ type: 'text', text: `slept ${100 + i} ms` }]);
+  }
+});
+
+describe('more calls than workers, for longer than they wait for one', () => {
+  // 30 s of waiting are two here.
+  const small = useCloud('brief', { maxWorkersPerFunction: 1, timeScale: 15 });
+
+  test('get HTTP 500 with JSON-RPC, as from API Gateway when Lambda throttles, and are served when they try again (A-15)', async () => {
+    const at = `${small().url}/mcp`;
+    const { body } = await modernRequest(at, 'tools/call', { name: 'sleep', arguments: { ms: 1 } });
+    const session = await legacySession(at);
+    const task = (await session.request('tools/call', { name: 'ask', arguments: {}, task: {} })).body.result.task;
+    const message = { jsonrpc: '2.0', id: 1, method: 'tasks/result', params: { taskId: task.taskId } };
+    const json = 'application/json';
+    const headers = { ...session.headers, 'content-type': json, accept: `${json}, text/event-stream` };
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => fetch(at, { method: 'POST', headers, body: JSON.stringify(message) })),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(answers.length);
+    // Nobody there has read the request: there is no id to answer to.
+    for (const answer of refused) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([500, '1']);
+      expect(await answer.json()).toEqual({
+        jsonrpc: '2.0',
+        error: { code: -32603, message: expect.stringContaining('try again') },
+      });
+    }
+    for (const answer of answers.filter(({ status }) => status === 200)) await answer.body?.cancel();
+    expect((await poll(at, body.result.taskId, ended)).status).toBe('completed');
+  });
 });
