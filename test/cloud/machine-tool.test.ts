@@ -6,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { ExecutionSnapshot } from '../../local/step-functions/index.ts';
 import { synthApp } from '../../local/synth.ts';
+import { internalsIn } from '../fuzz/judge.ts';
+import { randomOf, seedOf } from '../fuzz/random.ts';
+import { fuzzedResult } from '../fuzz/tool-results.ts';
 import {
   ended,
   legacySession,
@@ -262,6 +265,53 @@ describe('failure', () => {
     const { status, body } = await modernRequest(url(), 'tools/call', { name: 'asks' }, { capabilities: {} });
     expect([status, body.error.code]).toEqual([400, -32021]);
   });
+});
+
+describe('whatever a machine returns', () => {
+  const seed = seedOf();
+  const OUTPUTS = Number(process.env.FUZZ_REQUESTS ?? 25);
+  const MESSAGES =
+    /^(The tool failed|The tool's result is too large|The tool asked for input in a form that is not valid|The tool asked for input with too much state|The tool needs input of a kind that the client did not declare)/;
+  const TOO_LARGE = /^(arguments|A body)/;
+
+  function judge(shown: unknown, json: string): void {
+    const answer = { text: JSON.stringify(shown), headers: {} };
+    expect(internalsIn(answer, [...cloud.tables, ...cloud.buckets]), json.slice(0, 2_000)).toEqual([]);
+  }
+
+  /** The task's end in both revisions, which their schemas judge on the way; undefined if it asks. */
+  async function run(json: string) {
+    const call = { name: 'returns', arguments: { json } };
+    const { body } = await modernRequest(url(), 'tools/call', call);
+    if (body.error !== undefined) return expect(body.error.message).toMatch(TOO_LARGE);
+    const modern = await poll(url(), body.result.taskId, ({ status }) => status !== 'working');
+    judge(modern, json);
+    // It says that its result lies where none is: only a wrapped function may say so.
+    if (modern.status === undefined && json.includes('resultRef')) {
+      return expect(modern.error.data.reason).toBe('ResultUnavailable');
+    }
+    expect(['completed', 'failed', 'input_required'], json.slice(0, 2_000)).toContain(modern.status);
+    if (modern.status === 'failed') {
+      expect(modern.error, json.slice(0, 2_000)).toMatchObject({
+        code: -32603,
+        message: expect.stringMatching(MESSAGES),
+        data: { reason: expect.stringMatching(/^[\w.]+$/) },
+      });
+    }
+    const session = await legacySession(url());
+    const { taskId } = (await session.request('tools/call', { ...call, task: {} })).body.result.task;
+    const settled = await poll(url(), taskId, ({ status }) => status !== 'working');
+    expect(settled.status).toBe(modern.status);
+    judge((await session.request('tasks/get', { taskId })).body, json);
+    if (settled.status === 'input_required') await session.request('tasks/cancel', { taskId });
+    judge((await session.request('tasks/result', { taskId })).body, json);
+  }
+
+  test(`${OUTPUTS} outputs of every wrong shape, seed ${seed}: each gets its error, nothing of the inside is shown, and a normal call works (A-15, A-17)`, async () => {
+    const left = Array.from({ length: OUTPUTS }, (_, i) => fuzzedResult(randomOf(seed, i)));
+    while (left.length > 0) await Promise.all(left.splice(0, 5).map(run));
+    expect((await runTask(url(), 'echo', { a: 1 })).result.structuredContent).toEqual({ a: 1 });
+  }, 600_000);
 });
 
 describe('input', () => {

@@ -30,6 +30,7 @@ const question = {
 /** Small state machines for tests: what each does is in its name. */
 export const machines: Readonly<Record<string, Machine>> = {
   echo: { definition: pass('{% $states.input.arguments %}') },
+  returns: { definition: pass('{% $parse($states.input.arguments.json) %}') },
   event: { definition: pass('{% { "event": $states.input } %}') },
   error_result: { definition: pass({ content: [{ type: 'text', text: 'no such order' }], isError: true }) },
   bad_question: { definition: pass({ inputRequests: { a: 5 } }) },
