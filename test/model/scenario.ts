@@ -16,7 +16,7 @@ export type Step =
       /** `first` asks before it runs. */
       readonly tool: (typeof TOOLS)[number];
       /** Of its idempotency key; 0: it has none. The same key is always the same call. */
-      readonly key: number;
+      readonly key: 0 | 1 | 2;
       /** What the tool will do, round by round: an index into `plans`. */
       readonly plan: number;
       /** How often the call is made at most, until it is answered. */
@@ -65,7 +65,7 @@ const plans = (of: fc.Arbitrary<Outcome>) =>
 const call = fc.record({
   does: fc.constant('call' as const),
   tool: fc.constantFrom('careful', ...TOOLS),
-  key: fc.constantFrom(0, 0, 1, 1, 2),
+  key: fc.constantFrom(...([0, 0, 1, 1, 2] as const)),
   plan: fc.nat(2),
   tries: fc.constantFrom(1, 2, 3),
   ttl: fc.constantFrom(undefined, undefined, undefined, 600, 150, 40),
@@ -81,9 +81,13 @@ const answer = fc.record({ does: fc.constant('answer' as const), task, which, ho
 const list = fc.constant({ does: 'list' as const });
 
 const long = fc.oneof(fc.constant<Outcome>('never'), outcome);
-const short = call.map((one) => ({ ...one, key: 0, tool: one.tool === 'careful' ? ('first' as const) : one.tool }));
-const twin = call.map((one) => ({ ...one, key: 1 }));
-const asked = call.map((one) => ({ ...one, key: 0, tool: 'careful' as const, ttl: undefined, asTask: true }));
+const short = call.map((one) => ({
+  ...one,
+  key: 0 as const,
+  tool: one.tool === 'careful' ? ('first' as const) : one.tool,
+}));
+const twin = call.map((one) => ({ ...one, key: one.plan === 0 ? (2 as const) : (1 as const) }));
+const asked = call.map((one) => ({ ...one, key: 0 as const, tool: 'careful' as const, ttl: undefined, asTask: true }));
 
 /** All or one of the fates of calls, or any of them. */
 const kinds = fc.oneof(

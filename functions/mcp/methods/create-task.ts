@@ -56,10 +56,11 @@ export async function startTask(
   const record = await put(made, server, listPartition(call.principal) !== undefined);
   const fresh = record === made;
   if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
-  if (tool.askFirst !== undefined && first === undefined) {
-    const kinds = Object.values(tool.askFirst)
-      .map(kindOf)
-      .filter((kind) => !call.accepts.includes(kind));
+  // By the record: another revision's client, which is asked otherwise, may have used the same key.
+  const { accepts = [], inputResponses: given = {} } = record;
+  const open = Object.entries(tool.askFirst ?? {}).filter(([name]) => !Object.hasOwn(given, wireKey(0, name)));
+  if (open.length > 0) {
+    const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
     if (kinds.length > 0) {
       const message = 'The tool needs input of a kind that the client did not declare it can give';
       const error = { code: -32603, message, data: { reason: 'InputNotSupported', kinds } };

@@ -25,6 +25,12 @@ export async function runClient(client: Client, name: string, world: World): Pro
   }
 }
 
+/** What is called under a key: the same key is the same call. */
+const KEYED = {
+  1: { tool: 'careful', plan: 1, asTask: true },
+  2: { tool: 'first', plan: 2, asTask: true },
+} as const;
+
 type Follow = Extract<Step, { does: 'follow' }>;
 interface Actor extends Client, ReturnType<typeof requestOf> {
   readonly name: string;
@@ -56,8 +62,7 @@ async function call(step: Extract<Step, { does: 'call' }>, actor: Actor): Promis
   const { era, world } = actor;
   const { key, tries, ttl } = step;
   const legacy = era === 'legacy';
-  // The same key is the same call.
-  const { tool, plan, asTask } = key === 0 ? step : ({ tool: 'careful', plan: key, asTask: true } as const);
+  const { tool, plan, asTask } = key === 0 ? step : KEYED[key];
   const _meta = {
     ...(key > 0 && { 'mcp-task-server/idempotencyKey': `key ${key}` }),
     ...(!asTask && { progressToken: PLAIN }),

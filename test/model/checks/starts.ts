@@ -25,6 +25,8 @@ export function checkExecution({ taskId, round }: RoundInput, now: number, truth
   known.executions++;
   must(known.executions === 1, 'A round is started once');
   must(round <= task.record.round, 'A round is started after it has begun');
+  const asking = task.record.round === round && task.record.status === 'input_required';
+  must(!asking || known.executions > 1, 'A round is started before it asks');
   if (round > 1) return;
   const latest = task.record.createdAt + limits.startWithin + STARTING + SKEW;
   must(now <= latest, 'A first round is started soon or never: its client may have given up and called again');
@@ -42,6 +44,8 @@ export function checkBegin(event: ToolEvent, truth: Truth): void {
   known.begun++;
   const most = event.name === 'repeatable' ? MOST_RUNS : 1;
   if (known.begun > most) truth.violated(`A tool runs once in a round: ${taskId} round ${round}`);
+  const answered = event.name !== 'first' || Object.hasOwn(event.inputResponses, 'sure');
+  if (!answered) truth.violated(`A tool that asks first gets answers: ${taskId} round ${round}`);
   const { record } = task;
   if (record.round !== round || record.status !== 'working') return;
   const given = answersByName(record);

@@ -103,8 +103,10 @@ function checkReason(
       );
     case 'input_required':
       return must(
-        round.ran.some((ran) => ran.kind === 'asks' && ran.text === after.asked) || after.asked === askFirst,
-        'Questions are what the tool of this round has asked',
+        after.asked === askFirst
+          ? round.executions === 0
+          : round.ran.some((ran) => ran.kind === 'asks' && ran.text === after.asked),
+        'Questions are what the tool of this round has asked, or come before it runs',
       );
     case 'cancelled':
       return must(task.cancelAsked || before.progressToken === PLAIN, 'A task is cancelled because a client wants it');
