@@ -7,7 +7,7 @@ import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { ExecutionSnapshot } from '../../local/step-functions/index.ts';
 import { synthApp } from '../../local/synth.ts';
 import { internalsIn } from '../fuzz/judge.ts';
-import { randomOf, seedOf } from '../fuzz/random.ts';
+import { randomOf, testSeed as seed } from '../fuzz/random.ts';
 import { fuzzedResult } from '../fuzz/tool-results.ts';
 import {
   ended,
@@ -268,7 +268,6 @@ describe('failure', () => {
 });
 
 describe('whatever a machine returns', () => {
-  const seed = seedOf();
   const OUTPUTS = Number(process.env.FUZZ_REQUESTS ?? 25);
   const MESSAGES =
     /^(The tool failed|The tool's result is too large|The tool asked for input in a form that is not valid|The tool asked for input with too much state|The tool needs input of a kind that the client did not declare)/;
