@@ -3,7 +3,7 @@ import { answerProblem } from '../tasks/form.ts';
 import { type Principal, taskKey } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { after, answer } from '../tasks/transitions.ts';
+import { after, answer, lapse } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
 import { goOn } from './go-on.ts';
 import type { Server } from './server.ts';
@@ -30,7 +30,9 @@ export async function answerTask(
     const record = stored && present(stored, server);
     if (record === undefined) throw notFound(principal, taskId, server);
     // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
-    if (record.status === 'working' && record.asked !== undefined) return goOn(record, server);
+    if (record.status === 'working' && record.asked !== undefined) {
+      return server.now() < record.deadlineAt ? goOn(record, server) : record;
+    }
     const open = outstanding(record);
     const answers = pick(responses, open, invalid);
     if (Object.keys(answers).length === 0) return record;
@@ -39,7 +41,12 @@ export async function answerTask(
       throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
     }
     const changed = await server.store.apply(record, change);
-    if (changed?.status === 'working') return goOn(changed, server);
+    if (changed?.status === 'working') {
+      // Readers were told meanwhile that no answer came: so it is, and nothing starts.
+      const failure = lapse(record, server.now());
+      if (failure === undefined) return goOn(changed, server);
+      return (await server.store.apply(changed, { ...failure, from: ['working'], round: changed.round })) ?? changed;
+    }
     if (changed !== undefined) return changed;
     await server.sleep(Math.random() * 20 * attempt);
   }

@@ -1,6 +1,6 @@
 import type { Principal } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { cancel, isTerminal } from '../tasks/transitions.ts';
+import { cancel, isTerminal, overdue } from '../tasks/transitions.ts';
 import type { Server } from './server.ts';
 import { findTask } from './task-view.ts';
 
@@ -11,11 +11,13 @@ export async function cancelTask(
   server: Server,
 ): Promise<{ record: TaskRecord; won: boolean }> {
   const before = await findTask(principal, taskId, server);
-  const cancelled = isTerminal(before.status) ? undefined : await server.store.apply(before, cancel(server.now()));
-  const record = cancelled ?? (await findTask(principal, taskId, server));
+  const now = server.now();
+  const change = overdue(before, now) ?? cancel(now);
+  const ended = isTerminal(before.status) ? undefined : await server.store.apply(before, change);
+  const record = ended ?? (await findTask(principal, taskId, server));
   // Also when it was cancelled before: that request may have died right after its write.
-  if (record.status === 'cancelled') await stopWork(record, server);
-  return { record, won: cancelled !== undefined };
+  if (ended !== undefined || record.status === 'cancelled') await stopWork(record, server);
+  return { record, won: ended?.status === 'cancelled' };
 }
 
 /** Best effort: the record is fenced, so a run that goes on can no longer change it (crash table, row 15). */

@@ -5,8 +5,13 @@ const KB = 1_000;
 
 export const limits = {
   ttl: { default: 1 * HOUR, min: 1 * SECOND },
-  /** A finished write may arrive this late before a read calls the task failed. */
+  /** So long after the deadline of its work, a task has failed to every reader: whoever died, and whatever is written. */
   deadlineGrace: 30 * SECOND,
+  /**
+   * And so long after it, a change is still sent. What lies between is the time that all attempts of a write may take,
+   * and how much clocks may differ: no reader says failed and then something else.
+   */
+  lateWrite: 10 * SECOND,
   /** The record outlives both ttl and deadline by this, so that late writes still find it. */
   retention: 24 * HOUR,
   /** The sweep first looks at a task this long after its round began. */

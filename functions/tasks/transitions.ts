@@ -225,15 +225,23 @@ export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
 export function lapse(record: TaskRecord, now: number): Change | undefined {
   if (isTerminal(record.status)) return undefined;
   const waiting = record.status === 'input_required';
-  const failed = (reason: string, message: string, at: number) =>
-    failAsSeen(record, { code: -32603, message, data: { reason } }, at);
   if (waiting && !canBeAsked(record)) {
-    return failed('InputRequestInvalid', 'The tool asked for input in a form that is not valid', record.updatedAt);
+    const message = 'The tool asked for input in a form that is not valid';
+    return failAsSeen(record, { code: -32603, message, data: { reason: 'InputRequestInvalid' } }, record.updatedAt);
   }
   const end = waiting ? record.deadlineAt : endOf(record);
-  if (now <= end) return undefined;
+  return now <= end ? undefined : exceed(record, end);
+}
+
+/** How it has failed for whoever would still change it, who might be overtaken by readers otherwise. */
+export function overdue(record: TaskRecord, now: number): Change | undefined {
+  return isTerminal(record.status) || now <= record.deadlineAt + limits.lateWrite ? undefined : exceed(record, now);
+}
+
+function exceed(record: TaskRecord, at: number): Change {
+  const waiting = record.status === 'input_required';
   const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  return failed('DeadlineExceeded', message, end);
+  return failAsSeen(record, { code: -32603, message, data: { reason: 'DeadlineExceeded' } }, at);
 }
 
 /** And its answers handed on: a request state that is nested too deep could not be written again. */

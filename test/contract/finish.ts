@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dueIndex } from '../../functions/tasks/due-index.ts';
+import { limits } from '../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
 import { after, answer, type Change, cancel, progress, remember } from '../../functions/tasks/transitions.ts';
 import { AwsError } from '../../local/aws-error.ts';
@@ -128,11 +129,11 @@ export function finishContract(referee: () => Referee): void {
       expect(await store().get(record)).toEqual(written);
     });
 
-    test('its deadline and the grace have passed: readers were told that it failed', async () => {
-      const record = await created({ deadlineAt: Date.now() - 31_000 });
+    test('its deadline has passed, and the time for late writes: readers are about to be told that it failed', async () => {
+      const record = await created({ deadlineAt: Date.now() - limits.lateWrite - 1 });
       expect(await run(record, returned('1'))).toMatchObject(superseded);
       expect(await store().get(record)).toEqual(record);
-      const late = await created({ deadlineAt: Date.now() - 20_000 });
+      const late = await created({ deadlineAt: Date.now() - limits.lateWrite + 5_000 });
       expect(await run(late, returned('1'))).toMatchObject(finished);
     });
 

@@ -1,5 +1,6 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../functions/tasks/limits.ts';
 import { definition, include } from '../../lib/tool-workflow.ts';
 
 const input = {
@@ -44,6 +45,7 @@ function checkPlaceholders(write: Write) {
   const finish = JSON.parse(definition(false)).States.Finish.Arguments;
   const text = `${write.update} ${finish.ConditionExpression}`;
   expect(new Set(text.match(/#\w+/g))).toEqual(new Set(Object.keys(write.names)));
+  expect(finish.ExpressionAttributeValues).toContain(`$millis() - ${limits.lateWrite})`);
   expect(new Set(text.match(/:\w+/g))).toEqual(new Set([...Object.keys(write.values), ':latest']));
 }
 

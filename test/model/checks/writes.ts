@@ -133,9 +133,9 @@ function failureIsTrue(
     case 'The run of the tool ended without a result':
       return before.status === 'working' && run !== undefined && run.status !== 'RUNNING' && run.status !== 'SUCCEEDED';
     case 'No answer came before the deadline':
-      return before.status === 'input_required' && past(before.deadlineAt);
+      return (before.status === 'input_required' || before.round > 1) && past(before.deadlineAt);
     case 'The tool did not finish in time':
-      return before.status === 'working' && past(endOf(before));
+      return before.status === 'working' && past(before.deadlineAt + limits.lateWrite);
     case 'The tool asked for input in a form that is not valid':
       return round.ran.some(({ kind }) => kind === 'asks');
     case 'The client refused elicitation/create':
