@@ -1,6 +1,15 @@
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
-import { asOf, type Change, confirmStart, failAsSeen, isTerminal, lapse, lookAgain } from '../tasks/transitions.ts';
+import {
+  asOf,
+  type Change,
+  confirmStart,
+  failAsSeen,
+  isTerminal,
+  lapse,
+  lookAgain,
+  overdue,
+} from '../tasks/transitions.ts';
 
 /** What Step Functions says of the execution of a record's round. */
 export interface Run {
@@ -46,6 +55,9 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   // An index that is behind may show a round that is too young to be looked for.
   if (run === undefined) return { kind: (record.dueAt ?? now) > now ? 'nothing' : 'look' };
   if (run.status === 'RUNNING') return { kind: 'postponed', change: confirmStart(record) };
+  // It ended well, but too late for its result to be written.
+  const late = run.status === 'SUCCEEDED' ? overdue(record, now) : undefined;
+  if (late !== undefined) return { kind: 'overdue', change: late };
   if (run.status !== 'missing') return { kind: 'run_ended', change: failAsSeen(record, endOf(run), now) };
   // Too late to be of use: it lapses within the grace.
   if (record.round > 1 && now >= record.deadlineAt) return NOTHING;

@@ -29,6 +29,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   failAsSeen: (record) => transitions.failAsSeen(record, error, later),
   confirmStart: transitions.confirmStart,
   lookAgain: (record) => transitions.lookAgain(record, later),
+  'overdue, past the deadline': (record) => transitions.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
   'lapse, past the deadline': (record) => transitions.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
 };
 /** What else `transitions.ts` exports. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Decision, decide, type Run } from '../../../functions/reconciler/decide.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { asOf, type Change, after as changed } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
@@ -97,6 +98,13 @@ describe('a working task and its run', () => {
       }
     },
   );
+
+  test('SUCCEEDED, and its result came too late to be written: out of time', () => {
+    const decision = decide(record(), END - GRACE + limits.lateWrite + 1, run('SUCCEEDED'));
+    expect(decision).toEqual({ kind: 'overdue', change: expect.anything() });
+    expect(failure(record(), decision).data).toEqual({ reason: 'DeadlineExceeded' });
+    expect(decide(record(), END - GRACE + limits.lateWrite, run('SUCCEEDED')).kind).toBe('run_ended');
+  });
 
   test.each([undefined, '', 'no spaces', 'at f (/var/task/index.js:1:1)', 'x'.repeat(129)])(
     'the name of its error is shown only if it is one: %j (A-15)',

@@ -2,7 +2,7 @@ import { describer } from '../../../functions/reconciler/describe.ts';
 import { outstanding } from '../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type TaskStore, taskStore } from '../../../functions/tasks/store.ts';
-import { isTerminal, lapse, progress } from '../../../functions/tasks/transitions.ts';
+import { isTerminal, lapse, overdue, progress } from '../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../functions/tasks/workflow.ts';
 import type { ToolEvent } from '../../../functions/tool/contract.ts';
 import { type Integration, StatesError } from '../../../local/step-functions/index.ts';
@@ -120,7 +120,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
     };
     truth.tasks.set(record.taskId, task);
     // Time that passes until something happens also stops where what has happened begins to look different.
-    for (const seconds of [-1, 1, 29, 31]) agenda.at(record.deadlineAt + seconds * 1_000, () => {});
+    for (const seconds of [-1, 1, 9, 11, 29, 31]) agenda.at(record.deadlineAt + seconds * 1_000, () => {});
     return task;
   };
   const checkPlaces = (owner: string) => {
@@ -219,7 +219,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
     const { taskId, round } = JSON.parse(execution.input) as RoundInput;
     const record = truth.task(taskId)?.record;
     const open = record?.status === 'working' && record.round === round;
-    if (open && lapse(record, agenda.now()) === undefined) truth.violated(`An outcome is lost: ${execution.name}`);
+    if (open && overdue(record, agenda.now()) === undefined) truth.violated(`An outcome is lost: ${execution.name}`);
   };
 
   const world: World = {
