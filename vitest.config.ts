@@ -7,6 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     reporters: [...configDefaults.reporters, crashTable],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/planted.ts'],
     // One less than there are cores by default, which is half of a small machine.
     maxWorkers: '100%',
     testTimeout: 30_000,

@@ -1,8 +1,8 @@
+import { errorFacts } from '../tasks/error-facts.ts';
 import { McpError } from '../tasks/errors.ts';
 
 /** For operators only; a client is told nothing of it. */
 export function logUnexpected(error: unknown, where: string): void {
   if (error instanceof McpError) return;
-  const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
-  console.error(JSON.stringify({ event: 'unexpected_error', where, error: name, message }));
+  console.error(JSON.stringify({ event: 'unexpected_error', where, ...errorFacts(error) }));
 }

@@ -1,3 +1,4 @@
+import { errorFacts } from '../tasks/error-facts.ts';
 import { InternalError } from '../tasks/errors.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { type StoredResult, storedResult } from '../tasks/result-ref.ts';
@@ -35,8 +36,7 @@ async function fetchResult(record: TaskRecord, { bytes, ...run }: StoredResult, 
     if (Buffer.byteLength(text) === bytes) return text;
     throw new Error('It does not have as many bytes as the record says');
   } catch (error) {
-    const { name, message } = error as Error;
-    console.error(JSON.stringify({ event: 'result_unavailable', tool: record.tool, error: name, message }));
+    console.error(JSON.stringify({ event: 'result_unavailable', tool: record.tool, ...errorFacts(error) }));
     throw new InternalError(
       `The result of task ${record.taskId} cannot be read at the moment: ask for it again, the task itself is complete`,
       { reason: 'ResultUnavailable', taskId: record.taskId },

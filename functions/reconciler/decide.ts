@@ -1,3 +1,4 @@
+import { isErrorName } from '../tasks/error-facts.ts';
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
 import {
@@ -35,8 +36,6 @@ export type Decision =
     };
 
 const NOTHING: Decision = { kind: 'nothing' };
-/** Anything else that comes as the name of an error may be a text of the tool's. */
-const ERROR_NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
 
 /**
  * What to do with a task, from its record as just read, consistently, and what is known of its run (design section 9).
@@ -75,6 +74,6 @@ const NEVER_STARTED: RpcError = { code: -32603, message: 'The task could not be 
 
 /** The cause of the error is never stored: it holds stack traces (A-15). */
 function endOf({ error = '' }: Run): RpcError {
-  const reason = ERROR_NAME.test(error) ? error : 'States.TaskFailed';
+  const reason = isErrorName(error) ? error : 'States.TaskFailed';
   return { code: -32603, message: 'The run of the tool ended without a result', data: { reason } };
 }

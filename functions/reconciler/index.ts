@@ -5,6 +5,7 @@ import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
 import { auditedStore } from '../tasks/audited-store.ts';
 import { dueIndex } from '../tasks/due-index.ts';
+import { errorFacts } from '../tasks/error-facts.ts';
 import { taskStore } from '../tasks/store.ts';
 import { workflow } from '../tasks/workflow.ts';
 import { describer } from './describe.ts';
@@ -33,7 +34,13 @@ export function createHandler(machines: Readonly<Record<string, string>>) {
   const world = createWorld(machines, process.env);
   const server = process.env.SERVER_NAME ?? '';
   return (event: ReconcilerEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) =>
-    handle(event, context.getRemainingTimeInMillis(), world, server);
+    handle(event, context.getRemainingTimeInMillis(), world, server).catch(failed);
+}
+
+/** Lambda logs what an error says, and puts it into the dead letter; and AWS may quote the input of a run. */
+function failed(error: unknown): never {
+  console.error(JSON.stringify({ event: 'unexpected_error', where: 'reconciler', ...errorFacts(error) }));
+  throw new Error('The event could not be settled: see unexpected_error in the log');
 }
 
 /** Twice the same event, or two sweeps at once, do no harm: see `decide`. `remaining` is in ms. */

@@ -1,12 +1,11 @@
 import type { Audit, Facts } from './audit.ts';
+import { isErrorName } from './error-facts.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import type { TaskStore } from './store.ts';
 import { type Change, isTerminal } from './transitions.ts';
 
 /** Marks that one container keeps, so that it tells of the same only once. */
 const MOST = 10_000;
-/** Anything else that stands as the reason of a failure may be a text of the tool's. */
-const NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
 
 export interface AuditedStore extends TaskStore {
   /**
@@ -76,6 +75,6 @@ const idsOf = ({ owner, taskId, tool }: TaskKey & Partial<TaskRecord>): Facts =>
 
 function endOf(error: string | undefined, by: Facts['by']): Pick<Facts, 'by' | 'reason'> {
   const { data } = JSON.parse(error ?? '{}') as { data?: { reason?: unknown } };
-  const reason = typeof data?.reason === 'string' && NAME.test(data.reason) ? data.reason : undefined;
+  const reason = isErrorName(data?.reason) ? data.reason : undefined;
   return { by: reason === 'DeadlineExceeded' ? 'deadline' : by, ...(reason !== undefined && { reason }) };
 }

@@ -42,9 +42,7 @@ export const recordHost: Host = {
       return (await alive(task)) && (await storeOf(task).applyBlind(task, progress(task.round, report, now)));
     } catch (error) {
       // A report that is lost is no reason to stop the work.
-      console.error(
-        JSON.stringify({ event: 'progress_failed', error: error instanceof Error ? error.name : String(error) }),
-      );
+      console.error(JSON.stringify({ event: 'progress_failed', error: (error as Error).name }));
       return true;
     }
   },

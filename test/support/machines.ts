@@ -17,7 +17,7 @@ const wait = (seconds: number, next?: string) => ({
 });
 const fail = (error: string) => ({
   StartAt: 'Give up',
-  States: { 'Give up': { Type: 'Fail', Error: error, Cause: 'secret "Error":"Hidden" of arn:aws:x' } },
+  States: { 'Give up': { Type: 'Fail', Error: error, Cause: 'planted-secret "Error":"Hidden" of arn:aws:x' } },
 });
 const question = {
   method: 'elicitation/create',

@@ -16,6 +16,8 @@ const tool = { handler, description: 'd', inputSchema: { type: 'object' }, taskS
 server.addTool('echo', tool);
 server.addTool('sleep', tool);
 server.addTool('ask', tool);
+server.addTool('confide', tool);
+server.addTool('direct_confide', { ...tool, taskSupport: 'forbidden' });
 server.addTool('direct_echo', { ...tool, taskSupport: 'forbidden' });
 if (issuer !== undefined) {
   server.addTool('event', { ...tool, scopes: ['ops:deploy'] });

@@ -14,8 +14,18 @@ const elicit = (message: string) => ({
 });
 let invocations = 0;
 
+/** Tells everything it is told to whom it concerns, and to nobody else: it reports it, asks, remembers and returns it. */
+async function confide({ arguments: args, inputResponses, task }: ToolEvent): Promise<ToolReturn> {
+  await reportProgress(task, `working on ${args.word}`);
+  if (inputResponses.confirm === undefined) {
+    return { inputRequests: { confirm: elicit(`Really ${args.word}?`) }, requestState: { word: args.word } };
+  }
+  if (args.fails === true) throw new Error(`no ${args.word}`);
+  return { word: args.word, answer: inputResponses.confirm };
+}
+
 function throws(): never {
-  throw new TypeError('secret-in-message');
+  throw new TypeError('planted-secret-in-message');
 }
 
 function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn {
@@ -73,6 +83,8 @@ const tools: Record<string, Tool> = {
   big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
   counter: () => ({ invocations: ++invocations }),
   event: (event) => ({ event }),
+  confide,
+  direct_confide: confide,
   ask: askOnce,
   ask_optional: askOnce,
   direct_ask: askOnce,

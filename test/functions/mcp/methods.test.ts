@@ -234,7 +234,7 @@ describe('tools/call', () => {
   });
 
   test('an unexpected fault says nothing of itself (A-15)', async () => {
-    const { modern } = clients(fakeServer({ invoke: () => Promise.reject(new Error('arn:aws:secret')) }));
+    const { modern } = clients(fakeServer({ invoke: () => Promise.reject(new Error('arn:aws:planted-secret')) }));
     expect((await modern('tools/call', { name: 'plain' })).error).toEqual({ code: -32603, message: 'Internal error' });
   });
 });

@@ -186,7 +186,7 @@ describe('subscriptions/listen', () => {
   test('an outage ends it, but nothing comes before the acknowledgement (A-15, D-29)', async () => {
     const fake = clocked();
     const taskId = await newTask(fake);
-    fake.server.store.getMany = () => Promise.reject(new Error('arn:aws:secret'));
+    fake.server.store.getMany = () => Promise.reject(new Error('arn:aws:planted-secret'));
     const { last, raw } = await listen(fake, { taskIds: [taskId] });
     expect(last.error).toEqual({ code: -32603, message: 'Internal error' });
     expect(raw).not.toContain('secret');
@@ -197,7 +197,7 @@ describe('subscriptions/listen', () => {
     const taskId = await newTask(fake);
     const { getMany } = fake.server.store;
     fake.server.store.getMany = async (keys) => {
-      if (fake.did.includes('down')) throw new Error('arn:aws:secret');
+      if (fake.did.includes('down')) throw new Error('arn:aws:planted-secret');
       return getMany(keys);
     };
     const { messages, last } = await listen(fake, { taskIds: [taskId] });

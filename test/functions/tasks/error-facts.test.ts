@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { errorFacts, isErrorName } from '../../../functions/tasks/error-facts.ts';
+
+const SECRET = 'planted-secret';
+const thrown = (run: () => void): unknown => {
+  try {
+    return run();
+  } catch (error) {
+    return error;
+  }
+};
+
+test.each<[string, unknown]>([
+  ['what JSON.parse quotes', thrown(() => JSON.parse(`{"a":${SECRET}}`))],
+  ['a message', new Error(SECRET)],
+  ['a message that looks like a stack', new Error(`x\n    at ${SECRET}:1:1`)],
+  ['a name that is a text', Object.assign(new Error('x'), { name: `a ${SECRET}`, code: [SECRET] })],
+  ['a text that was thrown', SECRET],
+  ['an object that was thrown', { name: SECRET, message: SECRET }],
+])('%s is in no log', (_title, error) => {
+  expect(JSON.stringify(errorFacts(error))).not.toContain(SECRET);
+});
+
+test('an error of AWS is told by its name, its status and the id of its request, and where it was met', () => {
+  const $metadata = { httpStatusCode: 400, requestId: 'r-1', attempts: 3 };
+  const error = Object.assign(new Error(SECRET), { name: 'ValidationException', $metadata });
+  const facts = JSON.parse(JSON.stringify(errorFacts(error)));
+  expect(facts).toEqual({ error: 'ValidationException', status: 400, requestId: 'r-1', at: expect.any(Array) });
+  expect(facts.at[0]).toMatch(/error-facts\.test\.ts:\d+:\d+/);
+});
+
+test.each([
+  ['TypeError', true],
+  ['States.Timeout', true],
+  ['', false],
+  ['two words', false],
+  [7, false],
+])('%s as the name of an error: %s', (name, is) => {
+  expect(isErrorName(name)).toBe(is);
+});
