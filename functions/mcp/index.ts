@@ -7,7 +7,7 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
-import { auditedStore } from '../tasks/audited-store.ts';
+import { audited } from '../tasks/audited-store.ts';
 import { currentState } from '../tasks/execution-history.ts';
 import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
@@ -51,7 +51,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   return {
     manifest,
     tools: new Map(tools),
-    store: auditedStore(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'endpoint'),
+    ...audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'endpoint'),
     audit: printAudit,
     workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
     results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),

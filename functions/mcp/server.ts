@@ -1,9 +1,9 @@
 import type { Audit } from '../tasks/audit.ts';
-import type { AuditedStore } from '../tasks/audited-store.ts';
 import type { ExecutionState } from '../tasks/execution-history.ts';
 import type { Principal } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { ResultStore } from '../tasks/result-store.ts';
+import type { TaskStore } from '../tasks/store.ts';
 import type { Workflow } from '../tasks/workflow.ts';
 import type { HttpRequest } from './http.ts';
 import type { Params, RequestId } from './jsonrpc.ts';
@@ -24,8 +24,10 @@ export interface Tool {
 export interface Server {
   readonly manifest: Manifest;
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly store: AuditedStore;
+  readonly store: TaskStore;
   readonly audit: Audit;
+  /** See `Audited`. */
+  readonly seen: (record: TaskRecord) => void;
   readonly workflow: Workflow;
   /** Results too large for the table. */
   readonly results: Pick<ResultStore, 'get'>;

@@ -40,7 +40,7 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
  */
 export function present(stored: TaskRecord, server: Server): TaskRecord | undefined {
   const record = asOf(stored, server.now());
-  if (record !== undefined) server.store.seen(record);
+  if (record !== undefined) server.seen(record);
   // A result that lies in S3 is judged when it is shown (`withResult`).
   if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
   return judged(record, server);

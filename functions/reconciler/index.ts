@@ -3,7 +3,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
-import { auditedStore } from '../tasks/audited-store.ts';
+import { audited } from '../tasks/audited-store.ts';
 import { dueIndex } from '../tasks/due-index.ts';
 import { errorFacts } from '../tasks/error-facts.ts';
 import { taskStore } from '../tasks/store.ts';
@@ -64,7 +64,7 @@ function createWorld(machines: Readonly<Record<string, string>>, env: NodeJS.Pro
   const sfn = new SFNClient(client);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
   return {
-    store: auditedStore(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'reconciler'),
+    store: audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'reconciler').store,
     index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
     workflow: workflow(sfn, machineArnPrefix),
     describe: describer(sfn),

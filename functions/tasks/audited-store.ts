@@ -7,16 +7,17 @@ import { type Change, isTerminal } from './transitions.ts';
 /** Marks that one container keeps, so that it tells of the same only once. */
 const MOST = 10_000;
 
-export interface AuditedStore extends TaskStore {
+export interface Audited {
+  readonly store: TaskStore;
   /**
    * A reader has come upon this record. That a task asks, or has ended, is mostly written by its workflow, where no
    * function of ours is: it is told of here, by every container once.
    */
-  seen(record: TaskRecord): void;
+  readonly seen: (record: TaskRecord) => void;
 }
 
 /** Tells of every write that means something to its task's owner, and of what others have written, once it is seen. */
-export function auditedStore(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconciler'): AuditedStore {
+export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconciler'): Audited {
   const marks = new Set<string>();
   /** False when it is there already. */
   const mark = ({ owner, taskId }: TaskKey, status: TaskRecord['status'], round: number): boolean => {
@@ -39,7 +40,7 @@ export function auditedStore(store: TaskStore, audit: Audit, by: 'endpoint' | 'r
     else audit('finished', { ...idsOf(about), status, ...endOf(error, by) });
   };
 
-  return {
+  const writes: TaskStore = {
     ...store,
     async create(record) {
       const created = await store.create(record);
@@ -60,6 +61,9 @@ export function auditedStore(store: TaskStore, audit: Audit, by: 'endpoint' | 'r
       if (written) told(change, key);
       return written;
     },
+  };
+  return {
+    store: writes,
     seen(record) {
       const { status, round, isError, error } = record;
       if (status === 'working' || status === 'cancelled' || !mark(record, status, round)) return;

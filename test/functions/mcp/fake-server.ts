@@ -76,8 +76,8 @@ export function fakeServer(over: Partial<Server> = {}) {
       ...fakeSessions(),
       takePlace: async () => true,
       applyBlind: async () => true,
-      seen: () => {},
     },
+    seen: () => {},
     audit: (action, facts) => void audited.push(auditLine(action, facts)),
     workflow: {
       async start() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { auditLine } from '../../../functions/tasks/audit.ts';
-import { auditedStore } from '../../../functions/tasks/audited-store.ts';
+import { audited } from '../../../functions/tasks/audited-store.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { TaskStore } from '../../../functions/tasks/store.ts';
 import {
@@ -30,15 +30,15 @@ const task = (over: Partial<TaskRecord> = {}): TaskRecord => ({
 const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list', params: {} } } });
 
 /** A table of one record, or none: what is told of its writes. */
-function audited(stored: TaskRecord | undefined, by: 'endpoint' | 'reconciler' = 'endpoint') {
+function auditedTable(stored: TaskRecord | undefined, by: 'endpoint' | 'reconciler' = 'endpoint') {
   const lines: string[] = [];
   const base = {
     create: async () => stored === undefined,
     apply: async (_key: unknown, change: Change) => stored && applied(stored, change),
     applyBlind: async (_key: unknown, change: Change) => stored !== undefined && applied(stored, change) !== undefined,
   } as unknown as TaskStore;
-  const store = auditedStore(base, (action, facts) => void lines.push(auditLine(action, facts)), by);
-  return { store, lines, told: () => lines.map((line) => JSON.parse(line)) };
+  const { store, seen } = audited(base, (action, facts) => void lines.push(auditLine(action, facts)), by);
+  return { store, seen, lines, told: () => lines.map((line) => JSON.parse(line)) };
 }
 const ANN = { event: 'audit', owner: 'owner#ann', taskId: 't', tool: 'echo' };
 const waiting = task({ status: 'input_required', asked });
@@ -73,27 +73,27 @@ test.each<[string, Change, object[], TaskRecord?]>([
   ['a confirmed start', confirmStart(task()), []],
   ['a refused answer', refuseAnswer(waiting, 'r1.a', T0), [], waiting],
 ])('%s: one event, with nothing that a caller or a tool wrote', async (_title, change, expected, record = task()) => {
-  const { store, lines, told } = audited(record);
+  const { store, lines, told } = auditedTable(record);
   expect(await store.apply(record, change)).toBeDefined();
   expect(told()).toEqual(expected);
   expect(lines.join()).not.toContain(SECRET);
 });
 
 test('a write that lost is not told of', async () => {
-  const { store, told } = audited(task({ status: 'completed' }));
+  const { store, told } = auditedTable(task({ status: 'completed' }));
   await store.apply(task(), cancel(T0));
   await store.applyBlind(task(), cancel(T0));
   expect(told()).toEqual([]);
 });
 
 test('the reconciler says that it was it', async () => {
-  const { store, told } = audited(task(), 'reconciler');
+  const { store, told } = auditedTable(task(), 'reconciler');
   await store.applyBlind(task(), fail(failure('States.Timeout'), T0));
   expect(told()).toMatchObject([{ action: 'finished', by: 'reconciler', reason: 'States.Timeout' }]);
 });
 
 test('a task is created once, or was; one with bad arguments has ended with it', async () => {
-  const fresh = audited(undefined);
+  const fresh = auditedTable(undefined);
   await fresh.store.create(task());
   await fresh.store.create(createRefused(task({ taskId: 'u' }), SECRET));
   expect(fresh.told()).toEqual([
@@ -101,15 +101,15 @@ test('a task is created once, or was; one with bad arguments has ended with it',
     { ...ANN, taskId: 'u', action: 'created' },
     { ...ANN, taskId: 'u', action: 'finished', status: 'completed', isError: true, by: 'endpoint' },
   ]);
-  const twin = audited(task());
+  const twin = auditedTable(task());
   await twin.store.create(task());
   expect(twin.told()).toEqual([{ ...ANN, action: 'created', repeated: true }]);
 });
 
 test('what a workflow has written is told of when it is first seen, each question round anew', () => {
-  const { store, told } = audited(undefined);
+  const { seen, told } = auditedTable(undefined);
   const look = (over: Partial<TaskRecord>) => {
-    for (const _ of [1, 2]) store.seen(task(over));
+    for (const _ of [1, 2]) seen(task(over));
   };
   look({});
   look({ status: 'input_required' });
@@ -131,9 +131,9 @@ test('what a workflow has written is told of when it is first seen, each questio
 });
 
 test('what this container has written itself is not told of again when it is seen', async () => {
-  const { store, told } = audited(task());
+  const { store, seen, told } = auditedTable(task());
   const failed = await store.apply(task(), fail(failure(), T0));
-  store.seen(failed ?? task());
+  seen(failed ?? task());
   expect(told()).toHaveLength(1);
 });
 

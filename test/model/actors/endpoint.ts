@@ -7,7 +7,7 @@ import { questionPurpose } from '../../../functions/mcp/stream/questions.ts';
 import { LEGACY, MODERN } from '../../../functions/mcp/versions.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
-import { auditedStore } from '../../../functions/tasks/audited-store.ts';
+import { audited } from '../../../functions/tasks/audited-store.ts';
 import { InternalError, McpError } from '../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../functions/tasks/ids.ts';
 import type { Services, World } from '../world/world.ts';
@@ -86,7 +86,7 @@ function invoke(world: World, client: string, what: string, run: (server: Server
         manifest,
         tools,
         ...services,
-        store: auditedStore(services.store, () => {}, 'endpoint'),
+        ...audited(services.store, () => {}, 'endpoint'),
         audit: () => {},
         results: { get: () => Promise.reject(new Error('the model stores no results')) },
         currentState: async () => undefined,
