@@ -13,6 +13,7 @@ import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import type { OAuth } from './auth.ts';
 import { Authorizer } from './authorizer.ts';
 import { OPEN_TO_PAGES, rpcTemplate } from './gateway-answers.ts';
+import type { Keeping } from './logs.ts';
 import { bundleAuthorizer, McpCode } from './mcp-code.ts';
 
 export interface OAuthDoorProps {
@@ -24,15 +25,16 @@ export interface OAuthDoorProps {
   /** What stands before `/mcp`. */
   readonly url: string;
   readonly tools: () => readonly ToolEntry[];
+  readonly keeping: Keeping;
 }
 
 const METADATA = '.well-known/oauth-protected-resource';
 /** All that OAuth puts before the endpoint; gives the authorizer of `/mcp`. */
 export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
-  const { mcp, integration, auth, url, tools } = props;
+  const { mcp, integration, auth, url, tools, keeping } = props;
   const metadata = `${url}/${METADATA}/mcp`;
   const code = new McpCode((use) => bundleAuthorizer(tools(), use));
-  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, metadata });
+  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, metadata, keeping });
 
   const door = mcp.addResource(CHALLENGE);
   const nothing = new MockIntegration({

@@ -1,16 +1,17 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { IdentitySource, RequestAuthorizer } from 'aws-cdk-lib/aws-apigateway';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { OAuth } from './auth.ts';
+import { type Keeping, logs } from './logs.ts';
 
 export interface AuthorizerProps {
   readonly auth: OAuth;
   readonly code: Code;
   /** Where the metadata of the protected resource is. */
   readonly metadata: string;
+  readonly keeping: Keeping;
 }
 
 /** Checks the tokens of callers, before the endpoint hears of them. */
@@ -21,12 +22,9 @@ export class Authorizer extends Construct {
   /** Of the challenge: refuses everybody, each in their own words, so nothing is kept. */
   readonly challenge: RequestAuthorizer;
 
-  constructor(scope: Construct, id: string, { auth, code, metadata }: AuthorizerProps) {
+  constructor(scope: Construct, id: string, { auth, code, metadata, keeping }: AuthorizerProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = logs(this, keeping);
     this.function = new LambdaFunction(this, 'Function', {
       description: 'Checks the access tokens of MCP clients',
       runtime: Runtime.NODEJS_24_X,

@@ -9,6 +9,7 @@ export {
   oauth,
 } from './auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
+export type { Domain, OperationProps } from './operation-props.ts';
 export type { Reconciler } from './reconciler.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool.ts';
 export { ToolFunction } from './tool-function.ts';

@@ -1,18 +1,25 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import {
+  AccessLogFormat,
   AuthorizationType,
   EndpointType,
   LambdaIntegration,
+  LogGroupLogDestination,
   type MethodOptions,
   ResponseTransferMode,
   RestApi,
+  type StageOptions,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import type { Auth } from './auth.ts';
 import { oauthDoor } from './authorizer-door.ts';
+import { domainProps, pointDomain } from './custom-domain.ts';
 import { gatewayAnswers } from './gateway-answers.ts';
+import { logs } from './logs.ts';
+import type { OperationProps } from './operation-props.ts';
+import { webAcl } from './web-acl.ts';
 
 export interface McpApiProps {
   readonly handler: IFunction;
@@ -23,6 +30,7 @@ export interface McpApiProps {
   readonly publicUrl?: string;
   /** Every tool, once all are registered. */
   readonly tools: () => readonly ToolEntry[];
+  readonly operation: OperationProps;
 }
 
 const STAGE = 'v1';
@@ -31,12 +39,24 @@ const STAGE = 'v1';
  * The front door (design section 6): a regional REST API (the default, edge, cuts an idle stream after 30 s) that
  * streams every answer of `/mcp`.
  */
-export function mcpApi(scope: Construct, { handler, timeout, auth, publicUrl, tools }: McpApiProps): RestApi {
+export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
+  const { handler, timeout, auth, publicUrl, tools, operation } = props;
+  const { domain, waf, throttling = { rate: 1_000, burst: 2_000 } } = operation;
+  if (!(throttling.rate > 0 && Number.isInteger(throttling.burst) && throttling.burst > 0)) {
+    throw new Error('McpTaskServer: throttling: a rate and a whole number for bursts, both above 0');
+  }
   const api = new RestApi(scope, 'Api', {
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
-    deployOptions: { stageName: STAGE, tracingEnabled: true },
+    deployOptions: {
+      ...{ stageName: STAGE, tracingEnabled: true },
+      ...{ throttlingRateLimit: throttling.rate, throttlingBurstLimit: throttling.burst },
+      ...accessLog(scope, operation),
+    },
+    ...(domain && domainProps(domain)),
   });
+  if (domain !== undefined) pointDomain(scope, api, domain);
+  if (waf !== undefined) webAcl(scope, api.deploymentStage.stageArn, waf);
   const integration = new LambdaIntegration(handler, {
     responseTransferMode: ResponseTransferMode.STREAM,
     timeout: timeout.plus(Duration.seconds(5)),
@@ -46,8 +66,10 @@ export function mcpApi(scope: Construct, { handler, timeout, auth, publicUrl, to
   const mcp = api.root.addResource('mcp');
   const { region, urlSuffix } = Stack.of(scope);
   const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
+  const keeping = operation;
   const authorized = (): MethodOptions => {
-    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, mcp, integration, auth, url, tools }) };
+    if (auth.kind === 'oauth')
+      return { authorizer: oauthDoor(scope, { api, mcp, integration, auth, url, tools, keeping }) };
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();
@@ -55,4 +77,27 @@ export function mcpApi(scope: Construct, { handler, timeout, auth, publicUrl, to
   // Browsers ask without credentials whether they may send any.
   mcp.addMethod('OPTIONS', integration);
   return api;
+}
+
+/** What came of every request. Paths only, and nothing that a client or tool has written. */
+const ACCESS = {
+  requestId: '$context.requestId',
+  traceId: '$context.xrayTraceId',
+  time: '$context.requestTimeEpoch',
+  ip: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  path: '$context.resourcePath',
+  status: '$context.status',
+  refused: '$context.error.responseType',
+  bytes: '$context.responseLength',
+  ms: '$context.responseLatency',
+  endpointMs: '$context.integrationLatency',
+};
+
+function accessLog(scope: Construct, operation: OperationProps): StageOptions {
+  if (operation.accessLogs !== true) return {};
+  return {
+    accessLogDestination: new LogGroupLogDestination(logs(scope, operation, 'AccessLogs')),
+    accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS)),
+  };
 }

@@ -1,20 +1,27 @@
-import { Annotations, CfnOutput, Duration, Lazy, Names, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, Lazy, Names } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type IFunction, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
+import { admitServices, allowKey, keyStatements } from './key-use.ts';
+import { type Keeping, logs } from './logs.ts';
 import { mcpApi } from './mcp-api.ts';
 import { bundleEndpoint, bundleReconciler, McpCode } from './mcp-code.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
 import { Reconciler } from './reconciler.ts';
 import { resultBucket } from './result-bucket.ts';
-import { keyRotation, type McpTaskServerProps, type ServerSettings, serverSettings } from './server-props.ts';
+import {
+  keyRotation,
+  type McpTaskServerProps,
+  publicUrlOf,
+  type ServerSettings,
+  serverSettings,
+} from './server-props.ts';
 import { SigningKey } from './signing-key.ts';
 import { taskTable } from './task-table.ts';
 import type { ToolProps } from './tool.ts';
@@ -53,6 +60,7 @@ export class McpTaskServer extends Construct {
   /** By tool name. */
   readonly workflows: ReadonlyMap<string, ToolWorkflow>;
   readonly #settings: ServerSettings;
+  readonly #keeping: Keeping;
   readonly #workflows = new Map<string, ToolWorkflow>();
   readonly #tools: ToolEntry[] = [];
   readonly #functions: string[] = [];
@@ -66,14 +74,14 @@ export class McpTaskServer extends Construct {
     this.#settings = serverSettings(props);
     this.workflows = this.#workflows;
     this.#machinePrefix = `${Names.uniqueResourceName(this, { maxLength: 32, separator: '-' })}-`;
-    this.table = taskTable(this, props.removalPolicy);
-    this.results = resultBucket(this, this.#settings.maxTtl, props.removalPolicy);
+    const { logRetention, encryptionKey } = props;
+    this.#keeping = { ...(logRetention && { logRetention }), ...(encryptionKey && { encryptionKey }) };
+    if (encryptionKey !== undefined) admitServices(this, encryptionKey);
+    this.table = taskTable(this, props);
+    this.results = resultBucket(this, this.#settings.maxTtl, props);
     const rotateAfter = keyRotation(props, this.#settings.maxTtl);
-    const { secret: signingKey } = new SigningKey(this, 'SigningKey', { rotateAfter });
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const { secret: signingKey } = new SigningKey(this, 'SigningKey', { rotateAfter, keeping: this.#keeping });
+    const logGroup = logs(this, this.#keeping);
     const { inlineWindow, holdCap } = this.#settings;
     const timeout = Duration.millis(Math.max(inlineWindow, holdCap, 50_000)).plus(Duration.seconds(10));
     this.endpoint = new LambdaFunction(this, 'Endpoint', {
@@ -108,13 +116,15 @@ export class McpTaskServer extends Construct {
     this.#allow(['states:StartExecution'], machines);
     const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
     this.#allow(['states:StopExecution'], executions);
-    acknowledgeServer(this);
+    allowKey(this.endpoint, this, encryptionKey, ['dynamodb', 's3Read', 'secretRead', 'states']);
+    acknowledgeServer(this, props);
     acknowledgeWildcard(this, this.results.arnForObjects('results/*'), 'The results of all tasks');
     acknowledgeWildcard(this, machines, 'The tool workflows of this server, by their common prefix');
     acknowledgeWildcard(this, executions, 'The runs of the tool workflows of this server');
-    const { auth, publicUrl } = props;
+    const { auth } = props;
+    const publicUrl = publicUrlOf(props);
     this.api = mcpApi(this, {
-      ...{ handler: this.endpoint, timeout, auth, tools: () => this.#tools },
+      ...{ handler: this.endpoint, timeout, auth, tools: () => this.#tools, operation: props },
       ...(publicUrl !== undefined && { publicUrl }),
     });
     if (auth.kind === 'anonymous') {
@@ -127,6 +137,7 @@ export class McpTaskServer extends Construct {
       table: this.table,
       machinePrefix: this.#machinePrefix,
       code: new McpCode((use) => bundleReconciler(this.#tools, use)),
+      keeping: this.#keeping,
     });
     this.alarms = this.reconciler.alarms;
     const url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
@@ -188,6 +199,7 @@ export class McpTaskServer extends Construct {
       table: this.table,
       results: this.results,
       timeout: entry.timeout / 1_000,
+      keeping: this.#keeping,
     });
     this.#workflows.set(entry.name, workflow);
     this.#tools.push(entry);
@@ -224,6 +236,7 @@ export class McpTaskServer extends Construct {
           },
         }),
         new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.results.arnForObjects('results/*')] }),
+        ...keyStatements(this, this.#keeping.encryptionKey, ['dynamodb', 's3Write']),
       ],
     });
   }

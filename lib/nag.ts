@@ -1,25 +1,50 @@
 import { Stack, Validations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import type { OperationProps } from './operation-props.ts';
 
-/** What cdk-nag's AwsSolutions finds in a server, and why it is as it is. */
+/** What cdk-nag's AwsSolutions and Serverless rules find in a server, and why it is as it is. */
 const SERVER = {
-  S1: 'Large results are read and written by the functions of this server only, which log what they do; they expire in days',
-  APIG1: 'Logs of API Gateway need a role that is set for the whole account, which a construct must not change',
-  APIG2: 'The endpoint validates: JSON-RPC errors have a form that API Gateway cannot give',
-  APIG3:
-    'A web ACL costs money: associate your own with the stage, and let its body rules count only, for they block text of models',
-  APIG4: 'Who may call is for `auth` to say; anonymous access is chosen by name, and preflights carry no credentials',
-  APIG6: 'As for access logs; and execution logs would hold what callers and tools say',
-  COG4: 'Tokens of any issuer are checked by an authorizer of this server, where there is one',
-  SQS3: 'It is the dead letter queue',
+  'AwsSolutions-S1':
+    'Large results are read and written by the functions of this server only, which log what they do; they expire in days',
+  'AwsSolutions-APIG2': 'The endpoint validates: JSON-RPC errors have a form that API Gateway cannot give',
+  'AwsSolutions-APIG4':
+    'Who may call is for `auth` to say; anonymous access is chosen by name, and preflights carry no credentials',
+  'AwsSolutions-APIG6': 'Execution logs would hold what callers and tools say',
+  'AwsSolutions-COG4': 'Tokens of any issuer are checked by an authorizer of this server, where there is one',
+  'AwsSolutions-SQS3': 'It is the dead letter queue',
+  'Serverless-SQSRedrivePolicy': 'It is the dead letter queue',
+  'Serverless-EventBusDLQ': 'A tick of the sweep that is lost is not missed: the next is a minute away',
+  'Serverless-LambdaDLQ':
+    'Invoked by callers who wait for the answer; the reconciler, which is not, has a destination for what it cannot settle',
+  'Serverless-LambdaTracing':
+    'The endpoint and the tool workflows are traced; a sweep each minute, an authorizer and a rotation tell nothing more',
 } as const;
 
 const EVERYWHERE = 'X-Ray and log delivery have no resources that a policy could name';
 
+const NO_ACCESS_LOGS =
+  'Logs of API Gateway need a role that is set for the whole account, which a construct must not change: see accessLogs';
+const NO_WAF = 'A web ACL costs money, and is an option: see waf';
+
 /** Acknowledges the findings of a server that have a reason. */
-export function acknowledgeServer(server: Construct): void {
-  const rules = Object.entries(SERVER).map(([rule, reason]) => ({ id: `AwsSolutions-${rule}`, reason }));
+export function acknowledgeServer(server: Construct, { accessLogs, waf }: OperationProps): void {
+  const rules = Object.entries({
+    ...SERVER,
+    ...(accessLogs !== true && {
+      'AwsSolutions-APIG1': NO_ACCESS_LOGS,
+      'Serverless-APIGWAccessLogging': NO_ACCESS_LOGS,
+    }),
+    ...(waf === undefined && { 'AwsSolutions-APIG3': NO_WAF }),
+  }).map(([id, reason]) => ({ id, reason }));
   Validations.of(server).acknowledge(...rules, { id: 'AwsSolutions-IAM5[Resource::*]', reason: EVERYWHERE });
+}
+
+/** The same of a function of a tool. */
+export function acknowledgeToolFunction(scope: Construct): void {
+  Validations.of(scope).acknowledge(
+    { id: 'Serverless-LambdaDLQ', reason: 'Invoked by a workflow or an endpoint that waits for the answer' },
+    { id: 'Serverless-LambdaTracing', reason: 'Its runs are traced by the tool workflow; more is a prop: tracing' },
+  );
 }
 
 /** The same for a statement about all resources whose ARNs begin like this. */

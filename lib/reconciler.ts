@@ -1,13 +1,14 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { allowKey } from './key-use.ts';
+import { type Keeping, logs } from './logs.ts';
 import { machineArn } from './tool-workflow.ts';
 
 export interface ReconcilerProps {
@@ -15,6 +16,7 @@ export interface ReconcilerProps {
   /** What the name of every tool workflow of this server begins with. */
   readonly machinePrefix: string;
   readonly code: Code;
+  readonly keeping: Keeping;
 }
 
 /**
@@ -28,18 +30,17 @@ export class Reconciler extends Construct {
   /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { table, machinePrefix, code }: ReconcilerProps) {
+  constructor(scope: Construct, id: string, { table, machinePrefix, code, keeping }: ReconcilerProps) {
     super(scope, id);
+    const { encryptionKey } = keeping;
     const serverName = machinePrefix.replace(/-$/, '');
     this.deadLetters = new Queue(this, 'DeadLetters', {
-      encryption: QueueEncryption.SQS_MANAGED,
+      encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
+      ...(encryptionKey && { encryptionMasterKey: encryptionKey }),
       enforceSSL: true,
       retentionPeriod: Duration.days(4),
     });
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = logs(this, keeping);
     // No reserved concurrency, which an account with a small quota could not give: two at once do no harm, and more
     // than a few there never are.
     this.function = new LambdaFunction(this, 'Function', {
@@ -72,6 +73,7 @@ export class Reconciler extends Construct {
     );
     this.#allow(['states:StartExecution'], machines);
     this.#allow(['sqs:SendMessage'], this.deadLetters.queueArn);
+    allowKey(this.function, this, encryptionKey, ['dynamodb', 'states', 'sqs']);
     this.#trigger(machinePrefix);
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
   }

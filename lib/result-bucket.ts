@@ -1,6 +1,7 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import type { OperationProps } from './operation-props.ts';
 
 const DAY = 86_400_000;
 
@@ -8,10 +9,13 @@ const DAY = 86_400_000;
  * Results too large for a task's record (design section 8). They expire with their tasks, of which the longest can be
  * read for `maxTtl` ms. CloudFormation does not delete a bucket that holds anything: with DESTROY, empty it first.
  */
-export function resultBucket(scope: Construct, maxTtl: number, removalPolicy = RemovalPolicy.RETAIN): Bucket {
+export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): Bucket {
+  const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
   return new Bucket(scope, 'Results', {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-    encryption: BucketEncryption.S3_MANAGED,
+    encryption: encryptionKey ? BucketEncryption.KMS : BucketEncryption.S3_MANAGED,
+    // One data key for many objects, in place of a call to KMS for each.
+    ...(encryptionKey && { encryptionKey, bucketKeyEnabled: true }),
     enforceSSL: true,
     minimumTLSVersion: 1.2,
     removalPolicy,

@@ -1,14 +1,15 @@
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, Token } from 'aws-cdk-lib';
 import type { Manifest } from '../functions/mcp/manifest.ts';
 import { limits } from '../functions/tasks/limits.ts';
 import { type Auth, checkUrl } from './auth.ts';
+import type { OperationProps } from './operation-props.ts';
 
-export interface McpTaskServerProps {
+export interface McpTaskServerProps extends OperationProps {
   /** Who may call, and how callers are told apart. There is no default. */
   readonly auth: Auth;
   /**
-   * What clients put before `/mcp`: a custom domain, with the base path that leads to the API. It is what `oauth` names
-   * in its metadata. @default the URL of the stage
+   * What clients put before `/mcp`, where `domain` does not say it: a name that you have mapped yourself, with the base
+   * path that leads to the API. It is what `oauth` names in its metadata. @default that of `domain`, or of the stage
    */
   readonly publicUrl?: string;
   /** Name and version shown to clients. @default mcp-task-server 0.1.0 */
@@ -39,17 +40,6 @@ export interface McpTaskServerProps {
    * an Origin are not concerned (A-08). @default loopback addresses
    */
   readonly allowedOrigins?: readonly string[];
-  /**
-   * How often the key is replaced that signs session ids, cursors and the like. What the key before has signed is
-   * still good, so this is at least a day longer than anything signed lives: `maxTtl`, or the 24 hours of a session.
-   * At most 1000 days. @default 90 days
-   */
-  readonly keyRotation?: Duration;
-  /**
-   * What happens to the tasks table and the bucket of large results when the stack goes. CloudFormation deletes no
-   * bucket that holds anything: with DESTROY, empty it first, or wait until its results have expired. @default RETAIN
-   */
-  readonly removalPolicy?: RemovalPolicy;
 }
 
 export type ServerSettings = Omit<Manifest, 'tools'>;
@@ -77,6 +67,17 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
     maxOpenTasks: openTasks(props.maxOpenTasks ?? 100),
     allowedOrigins,
   };
+}
+
+/** What stands before `/mcp` in the URL that clients use, checked; undefined: the URL of the stage. */
+export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string | undefined {
+  if (domain === undefined) return publicUrl;
+  if (publicUrl !== undefined) throw new Error('McpTaskServer: a domain says what its publicUrl is');
+  const { name } = domain;
+  if (!Token.isUnresolved(name) && !/^([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/.test(name)) {
+    throw new Error(`McpTaskServer: domain: '${name}' is not like mcp.example.com`);
+  }
+  return `https://${name}`;
 }
 
 /** How often the signing key is replaced, checked. */

@@ -1,14 +1,16 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { allowKey } from './key-use.ts';
+import { type Keeping, logs } from './logs.ts';
 import { bundleRotation, McpCode } from './mcp-code.ts';
 
 export interface SigningKeyProps {
   /** How often the key is replaced. */
   readonly rotateAfter: Duration;
+  readonly keeping: Keeping;
 }
 
 /**
@@ -18,16 +20,15 @@ export interface SigningKeyProps {
 export class SigningKey extends Construct {
   readonly secret: Secret;
 
-  constructor(scope: Construct, id: string, { rotateAfter }: SigningKeyProps) {
+  constructor(scope: Construct, id: string, { rotateAfter, keeping }: SigningKeyProps) {
     super(scope, id);
+    const { encryptionKey } = keeping;
     this.secret = new Secret(this, 'Secret', {
       description: 'Signs MCP session ids, event ids, cursors and request state',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      ...(encryptionKey && { encryptionKey }),
     });
-    const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = logs(this, keeping);
     const rotation = new LambdaFunction(this, 'Rotation', {
       description: 'Rotates the key that MCP session ids, cursors and request state are signed with',
       runtime: Runtime.NODEJS_24_X,
@@ -47,6 +48,7 @@ export class SigningKey extends Construct {
       ['DescribeSecret', 'PutSecretValue', 'UpdateSecretVersionStage'].map((action) => `secretsmanager:${action}`),
       this.secret.secretArn,
     );
+    allowKey(rotation, this, encryptionKey, ['secretWrite']);
     rotation.addPermission('SecretsManager', {
       principal: new ServicePrincipal('secretsmanager.amazonaws.com'),
       sourceAccount: Stack.of(this).account,

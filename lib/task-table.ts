@@ -1,12 +1,14 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, Billing, ProjectionType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
+import type { OperationProps } from './operation-props.ts';
 
 /**
  * The tasks table (design section 4): owner and taskId as key, so that a foreign task is not found by construction;
  * the sparse index `due` holds unfinished tasks only.
  */
-export function taskTable(scope: Construct, removalPolicy = RemovalPolicy.RETAIN): TableV2 {
+export function taskTable(scope: Construct, props: OperationProps): TableV2 {
+  const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
   return new TableV2(scope, 'Tasks', {
     partitionKey: { name: 'owner', type: AttributeType.STRING },
     sortKey: { name: 'taskId', type: AttributeType.STRING },
@@ -14,6 +16,8 @@ export function taskTable(scope: Construct, removalPolicy = RemovalPolicy.RETAIN
     timeToLiveAttribute: 'expiresAt',
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     removalPolicy,
+    deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
+    ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
     globalSecondaryIndexes: [
       {
         indexName: 'due',

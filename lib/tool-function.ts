@@ -1,9 +1,9 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { logs } from './logs.ts';
+import { acknowledgeToolFunction } from './nag.ts';
 
 /**
  * A NodejsFunction as this project bundles its own (design section 12): Node 24 on arm64, one CommonJS file with the
@@ -41,12 +41,9 @@ export class ToolFunction extends NodejsFunction {
         esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
       },
     });
+    acknowledgeToolFunction(this);
     if (!own) return;
     const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
     this.addToRolePolicy(new PolicyStatement({ actions, resources: [logGroup.logGroupRef.logGroupArn] }));
   }
-}
-
-function logs(scope: Construct): LogGroup {
-  return new LogGroup(scope, 'Logs', { retention: RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY });
 }

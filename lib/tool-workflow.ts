@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import {
+  CustomerManagedEncryptionConfiguration,
+  DefinitionBody,
+  LogLevel,
+  StateMachine,
+} from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
+import { keyStatements } from './key-use.ts';
+import { type Keeping, logs } from './logs.ts';
 import type { ToolRun } from './tool-run.ts';
 
 /** Surely not executed: safe to try again even for a tool with side effects. */
@@ -29,6 +35,7 @@ export interface ToolWorkflowProps {
   readonly results: Bucket;
   /** In seconds. */
   readonly timeout: number;
+  readonly keeping: Keeping;
 }
 
 /**
@@ -40,6 +47,7 @@ export class ToolWorkflow extends Construct {
 
   constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
     super(scope, id);
+    const { encryptionKey } = props.keeping;
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('states.amazonaws.com'),
       inlinePolicies: {
@@ -47,6 +55,7 @@ export class ToolWorkflow extends Construct {
           statements: [
             ...props.run.statements,
             new PolicyStatement({ actions: ['dynamodb:UpdateItem'], resources: [props.table.tableArn] }),
+            ...keyStatements(this, encryptionKey, ['dynamodb']),
           ],
         }),
       },
@@ -62,14 +71,11 @@ export class ToolWorkflow extends Construct {
         ToolTimeoutSeconds: String(props.timeout),
       },
       tracingEnabled: true,
+      ...(encryptionKey && { encryptionConfiguration: new CustomerManagedEncryptionConfiguration(encryptionKey) }),
       logs: {
         level: LogLevel.ALL,
         includeExecutionData: false,
-        destination: new LogGroup(this, 'Logs', {
-          logGroupName: `/aws/vendedlogs/states/${props.machineName}`,
-          retention: RetentionDays.ONE_MONTH,
-          removalPolicy: RemovalPolicy.DESTROY,
-        }),
+        destination: logs(this, props.keeping, 'Logs', `/aws/vendedlogs/states/${props.machineName}`),
       },
     });
   }

@@ -114,7 +114,8 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { Arn: machineArn, Name: (id) => id.name },
   },
   'AWS::SecretsManager::Secret': {
-    properties: 'Name SecretString GenerateSecretString Description Tags',
+    // Nothing is encrypted at rest here.
+    properties: 'Name SecretString GenerateSecretString Description KmsKeyId Tags',
     name: ['Name', 512],
     ref: secretArn,
     attributes: { Id: secretArn },
@@ -136,7 +137,9 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { Arn: (id) => `arn:aws:s3:::${bucketName(id)}` },
   },
   'AWS::ApiGateway::RestApi': {
-    properties: 'Name EndpointConfiguration.Types EndpointConfiguration.IpAddressType Description Tags',
+    // At its own name or at that of API Gateway: it is served at one address here.
+    properties:
+      'Name EndpointConfiguration.Types EndpointConfiguration.IpAddressType Description Tags DisableExecuteApiEndpoint',
     ref: apiId,
     attributes: { RestApiId: apiId, RootResourceId: (id) => `${apiId(id)}-root` },
   },
@@ -214,6 +217,44 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   },
   // The role API Gateway writes its logs with.
   'AWS::ApiGateway::Account': { properties: 'CloudWatchRoleArn' },
+  // Nothing is encrypted at rest here, so a key has nothing to do; what roles may do with it is not evaluated either.
+  'AWS::KMS::Key': {
+    properties:
+      'Description Enabled EnableKeyRotation RotationPeriodInDays KeyPolicy KeySpec KeyUsage MultiRegion Origin ' +
+      'PendingWindowInDays BypassPolicyLockoutSafetyCheck Tags',
+    ref: (id) => generatedId(id, 32),
+    attributes: { Arn: arn('kms', (id) => `key/${generatedId(id, 32)}`), KeyId: (id) => generatedId(id, 32) },
+  },
+  'AWS::KMS::Alias': { properties: 'AliasName TargetKeyId' },
+  // Whoever reaches the loopback address is let in.
+  'AWS::WAFv2::WebACL': {
+    properties:
+      'Name Scope DefaultAction Description Rules VisibilityConfig AssociationConfig CaptchaConfig ChallengeConfig ' +
+      'CustomResponseBodies TokenDomains Tags',
+    attributes: { Arn: arn('wafv2', (id) => `regional/webacl/${id.name}/${generatedId(id, 32)}`) },
+  },
+  'AWS::WAFv2::WebACLAssociation': { properties: 'ResourceArn WebACLArn' },
+  // The API is served at one address, without TLS, as behind a name with an empty base path.
+  'AWS::ApiGateway::DomainName': {
+    properties:
+      'DomainName RegionalCertificateArn CertificateArn EndpointConfiguration SecurityPolicy EndpointAccessMode ' +
+      'MutualTlsAuthentication OwnershipVerificationCertificateArn RoutingMode Tags',
+    name: ['DomainName', 253],
+    attributes: {
+      RegionalDomainName: (id) => `d-${generatedId(id, 10)}.execute-api.${id.region}.amazonaws.com`,
+      RegionalHostedZoneId: (id) => `Z${generatedId(id, 13).toUpperCase()}`,
+    },
+  },
+  'AWS::ApiGateway::BasePathMapping': { properties: 'DomainName RestApiId Stage' },
+  'AWS::CertificateManager::Certificate': {
+    properties:
+      'DomainName SubjectAlternativeNames DomainValidationOptions ValidationMethod KeyAlgorithm ' +
+      'CertificateTransparencyLoggingPreference Tags',
+    ref: arn('acm', (id) => `certificate/${generatedId(id, 32)}`),
+  },
+  'AWS::Route53::RecordSet': {
+    properties: 'Name Type HostedZoneId HostedZoneName AliasTarget ResourceRecords TTL Comment',
+  },
   // Counts which constructs are used, for AWS.
   'AWS::CDK::Metadata': { properties: 'Analytics' },
 };

@@ -1,8 +1,9 @@
 import { App } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
+import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 
-/** Loaded before an app: prints what AwsSolutions says of it, in place of synthesizing it. */
+/** Loaded before an app: prints what AwsSolutions and the Serverless rules say of it, in place of synthesizing it. */
 App.prototype.synth = function check(this: App) {
-  console.log(JSON.stringify(new AwsSolutionsChecks(this).validateScope(this)));
+  const packs = [new AwsSolutionsChecks(this), new ServerlessChecks(this)];
+  console.log(JSON.stringify(packs.flatMap((pack) => pack.validateScope(this).violations)));
   process.exit();
 };

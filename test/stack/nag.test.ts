@@ -9,22 +9,23 @@ interface Finding {
   readonly violatingResources: readonly { readonly constructPath: string }[];
 }
 
-/** What cdk-nag's AwsSolutions finds in an app that nobody has acknowledged. */
+/** What cdk-nag's AwsSolutions and Serverless rules find in an app that nobody has acknowledged. */
 async function findings(app: string): Promise<string[]> {
   const env = { ...process.env, CDK_OUTDIR: join(tmpdir(), 'mcp-nag') };
   const args = ['--import', './test/stack/nag-preload.ts', app];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env, maxBuffer: 1e7 });
-  const { violations }: { violations: readonly Finding[] } = JSON.parse(stdout);
+  const violations: readonly Finding[] = JSON.parse(stdout);
   return violations.flatMap(({ ruleName, violatingResources }) =>
     violatingResources.map(({ constructPath }) => `${ruleName} ${constructPath}`),
   );
 }
 
 /** State machines of authors: whether they log and trace is for their authors to say. */
-const AUTHORS = /^AwsSolutions-SF[12] (McpTaskServer\/inspect-regions|Permissions\/Machine)\/Resource$/;
+const AUTHORS =
+  /^(AwsSolutions-SF[12]|Serverless-StepFunctionStateMachineXray) (McpTaskServer\/inspect-regions|Permissions\/Machine)\/Resource$/;
 
-describe('cdk-nag AwsSolutions finds nothing unexplained (the explanations are in lib/nag.ts)', () => {
-  test.each(['bin/app.ts', 'test/permissions/app.ts', 'test/support/app.ts'])(
+describe('cdk-nag (AwsSolutions and Serverless) finds nothing unexplained (the explanations are in lib/nag.ts)', () => {
+  test.each(['bin/app.ts', 'test/permissions/app.ts', 'test/support/options-app.ts'])(
     'in %s',
     async (app) => {
       expect((await findings(app)).filter((finding) => !AUTHORS.test(finding))).toEqual([]);
@@ -33,6 +34,6 @@ describe('cdk-nag AwsSolutions finds nothing unexplained (the explanations are i
   );
 
   test('and does look: a state machine of an author without logs is found', async () => {
-    expect((await findings('test/permissions/app.ts')).filter((finding) => AUTHORS.test(finding))).toHaveLength(2);
+    expect((await findings('test/permissions/app.ts')).filter((finding) => AUTHORS.test(finding))).toHaveLength(3);
   }, 120_000);
 });

@@ -20,11 +20,19 @@ export async function startOAuthCloud(issuer: string, options: Partial<CloudOpti
 /** The same app, for callers that sign. */
 export const startIamCloud = () => synthAndStart({}, {});
 
-async function synthAndStart(env: Record<string, string>, options: Partial<CloudOptions>): Promise<Cloud> {
+/** A cloud of ./options-app.ts, which has every option. */
+export const startOptionsCloud = (issuer: string) =>
+  synthAndStart({ MCP_TEST_ISSUER: issuer }, {}, 'test/support/options-app.ts');
+
+async function synthAndStart(
+  env: Record<string, string>,
+  options: Partial<CloudOptions>,
+  app = 'test/support/oauth-app.ts',
+): Promise<Cloud> {
   const assembly = mkdtempSync(join(tmpdir(), 'mcp-oauth-'));
   try {
     Object.assign(process.env, env);
-    await synthApp('test/support/oauth-app.ts', assembly);
+    await synthApp(app, assembly);
   } finally {
     for (const name of Object.keys(env)) delete process.env[name];
   }

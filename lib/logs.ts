@@ -1,0 +1,25 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+
+/** How what a server stores is kept. */
+export interface Keeping {
+  /** How long log lines are kept. @default one month */
+  readonly logRetention?: RetentionDays;
+  /**
+   * Encrypts the table, large results, the signing key, runs of tools, dead letters and logs; roles get the right to use
+   * it there. Needs a stack with a region. An imported key must admit CloudWatch Logs and EventBridge by its own policy.
+   * @default keys of AWS
+   */
+  readonly encryptionKey?: IKey;
+}
+
+export function logs(scope: Construct, { logRetention, encryptionKey }: Keeping = {}, id = 'Logs', name?: string) {
+  return new LogGroup(scope, id, {
+    ...(name !== undefined && { logGroupName: name }),
+    retention: logRetention ?? RetentionDays.ONE_MONTH,
+    removalPolicy: RemovalPolicy.DESTROY,
+    ...(encryptionKey && { encryptionKey }),
+  });
+}

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Cloud } from '../../local/cloud.ts';
+import { modernRequest } from '../support/clients.ts';
+import { startOptionsCloud } from '../support/oauth-cloud.ts';
+import { startIssuer, type TestIssuer } from '../support/oidc.ts';
+
+let issuer: TestIssuer;
+let cloud: Cloud;
+beforeAll(async () => {
+  issuer = await startIssuer();
+  cloud = await startOptionsCloud(issuer.url);
+});
+afterAll(async () => {
+  await cloud?.stop();
+  await issuer?.stop();
+});
+
+test('a server with every option works: its roles may do what they have to', async () => {
+  const headers = { authorization: `Bearer ${issuer.token()}` };
+  const ask = (method: string, params: Record<string, unknown>) =>
+    modernRequest(`${cloud.url}/mcp`, method, params, { headers });
+  const direct = await ask('tools/call', { name: 'direct', arguments: {} });
+  expect(direct.body.result.content).toEqual([{ type: 'text', text: 'x' }]);
+  const { taskId } = (await ask('tools/call', { name: 'work', arguments: { bytes: 200_000 } })).body.result;
+  const task = async () => (await ask('tasks/get', { taskId })).body.result;
+  await expect.poll(async () => (await task()).status, { timeout: 20_000 }).toBe('completed');
+  expect((await task()).result.content[0].text).toHaveLength(200_000);
+  expect(cloud.calls.since().filter(({ error }) => error?.startsWith('AccessDenied'))).toEqual([]);
+});

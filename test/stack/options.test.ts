@@ -1,0 +1,257 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { HostedZone } from 'aws-cdk-lib/aws-route53';
+import { describe, expect, test } from 'vitest';
+import { anonymous, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
+
+function synth(propsOf: (stack: Stack) => Partial<McpTaskServerProps> = () => ({})) {
+  const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1' } });
+  const code = Code.fromInline('exports.handler = async () => 1');
+  const handler = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+  const auth = oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' });
+  const server = new McpTaskServer(stack, 'Server', { auth, ...propsOf(stack) });
+  server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
+  return Template.fromStack(stack);
+}
+
+const propertiesOf = (template: Template, type: string) =>
+  Object.values(template.findResources(type)).map(({ Properties }) => Properties);
+const certificateOf = (stack: Stack) =>
+  Certificate.fromCertificateArn(stack, 'C', 'arn:aws:acm:us-east-1:000000000000:certificate/c');
+
+describe('without options', () => {
+  const template = synth();
+
+  test('the table cannot be deleted, logs are kept for a month, and requests are throttled', () => {
+    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })],
+    });
+    const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
+    expect(retentions).toEqual([30, 30, 30, 30, 30]);
+    template.hasResourceProperties('AWS::ApiGateway::Stage', {
+      MethodSettings: [
+        Match.objectLike({
+          ResourcePath: '/*',
+          HttpMethod: '*',
+          ThrottlingRateLimit: 1_000,
+          ThrottlingBurstLimit: 2_000,
+        }),
+      ],
+      AccessLogSetting: Match.absent(),
+    });
+  });
+
+  test('nothing is there that costs money, or that others in the account share', () => {
+    const types = new Set(
+      Object.values(template.toJSON().Resources as Record<string, { Type: string }>).map((r) => r.Type),
+    );
+    expect([...types].filter((type) => /WAF|KMS|DomainName|Route53|ApiGateway::Account/.test(type))).toEqual([]);
+  });
+
+  test('a trial stack can be deleted, table and all', () => {
+    const trial = synth(() => ({ removalPolicy: RemovalPolicy.DESTROY }));
+    trial.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })],
+    });
+  });
+});
+
+test('deletionProtection, logRetention, throttling and keyRotation say otherwise', () => {
+  const template = synth(() => ({
+    deletionProtection: false,
+    logRetention: RetentionDays.ONE_YEAR,
+    throttling: { rate: 5.5, burst: 7 },
+    keyRotation: Duration.days(30),
+    accessLogs: true,
+  }));
+  template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+    Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })],
+  });
+  const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
+  expect(retentions).toEqual([365, 365, 365, 365, 365, 365]);
+  const limits = { ThrottlingRateLimit: 5.5, ThrottlingBurstLimit: 7 };
+  template.hasResourceProperties('AWS::ApiGateway::Stage', { MethodSettings: [Match.objectLike(limits)] });
+  template.hasResourceProperties('AWS::SecretsManager::RotationSchedule', {
+    RotationRules: { ScheduleExpression: 'rate(30 days)' },
+  });
+});
+
+test('accessLogs are JSON about requests, in which nothing is that a client or a tool has written', () => {
+  const template = synth(() => ({ accessLogs: true }));
+  const [{ AccessLogSetting: setting } = {}] = propertiesOf(template, 'AWS::ApiGateway::Stage');
+  expect(setting.DestinationArn).toEqual({ 'Fn::GetAtt': [expect.stringContaining('AccessLogs'), 'Arn'] });
+  const format = Object.values(JSON.parse(setting.Format)).map(String);
+  expect(format).toContain('$context.requestId');
+  expect(format).toContain('$context.status');
+  // No $input, no headers, and not $context.path, which has what a client wrote.
+  for (const value of format) expect(value).toMatch(/^\$context\.[\w.]+$/);
+  expect(format.join()).not.toMatch(/authorizer|querystring|header|body|context\.path|userAgent/i);
+});
+
+describe('waf', () => {
+  const associated = (template: Template) => propertiesOf(template, 'AWS::WAFv2::WebACLAssociation');
+  const stage = {
+    'Fn::Join': ['', expect.arrayContaining([':/restapis/', '/stages/'].map((x) => expect.stringContaining(x)))],
+  };
+
+  test('true: rules that AWS keeps, of which none about a body blocks', () => {
+    const template = synth(() => ({ waf: true }));
+    const [{ Scope, DefaultAction, Rules, VisibilityConfig } = {}] = propertiesOf(template, 'AWS::WAFv2::WebACL');
+    expect([Scope, DefaultAction]).toEqual(['REGIONAL', { Allow: {} }]);
+    const groups = Rules.map(
+      (rule: { Statement: { ManagedRuleGroupStatement: { Name: string; RuleActionOverrides: unknown } } }) => {
+        const { Name, RuleActionOverrides } = rule.Statement.ManagedRuleGroupStatement;
+        return [Name, RuleActionOverrides];
+      },
+    );
+    const counted = (...names: string[]) => names.map((Name) => ({ Name, ActionToUse: { Count: {} } }));
+    expect(groups).toEqual([
+      ['AWSManagedRulesAmazonIpReputationList', []],
+      [
+        'AWSManagedRulesKnownBadInputsRuleSet',
+        counted('JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'),
+      ],
+      [
+        'AWSManagedRulesCommonRuleSet',
+        counted(
+          ...['SizeRestrictions_BODY', 'EC2MetaDataSSRF_BODY', 'GenericLFI_BODY', 'GenericRFI_BODY'],
+          ...['CrossSiteScripting_BODY', 'NoUserAgent_HEADER'],
+        ),
+      ],
+    ]);
+    // Samples would hold access tokens.
+    const visible = [VisibilityConfig, ...Rules.map((rule: { VisibilityConfig: object }) => rule.VisibilityConfig)];
+    for (const config of visible) expect(config.SampledRequestsEnabled).toBe(false);
+    expect(associated(template)).toEqual([
+      { ResourceArn: stage, WebACLArn: { 'Fn::GetAtt': [expect.stringContaining('WebAcl'), 'Arn'] } },
+    ]);
+  });
+
+  test('an ARN: that one, and none besides', () => {
+    const arn = 'arn:aws:wafv2:eu-west-1:000000000000:regional/webacl/mine/1';
+    const template = synth(() => ({ waf: arn }));
+    expect(associated(template)).toEqual([{ ResourceArn: stage, WebACLArn: arn }]);
+    template.resourceCountIs('AWS::WAFv2::WebACL', 0);
+  });
+});
+
+describe('domain', () => {
+  const name = 'mcp.example.com';
+  const props = (stack: Stack, more = {}) => ({ domain: { name, certificate: certificateOf(stack), ...more } });
+
+  test('is the only way in, with an empty base path, and the URL that clients and OAuth know', () => {
+    const template = synth(props);
+    template.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true });
+    template.hasResourceProperties('AWS::ApiGateway::DomainName', {
+      DomainName: name,
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'TLS_1_2',
+    });
+    template.hasResourceProperties('AWS::ApiGateway::BasePathMapping', {
+      BasePath: Match.absent(),
+      Stage: { Ref: Match.stringLikeRegexp('v1') },
+    });
+    const outputs = JSON.stringify(template.toJSON().Outputs);
+    expect(outputs).toContain(`"https://${name}/mcp"`);
+    expect(outputs).toMatch(/DomainTarget.*RegionalDomainName/);
+    const refusals = JSON.stringify(propertiesOf(template, 'AWS::ApiGateway::GatewayResponse'));
+    expect(refusals).toContain(`https://${name}/.well-known/oauth-protected-resource/mcp`);
+  });
+
+  test('is entered in a hosted zone, where there is one', () => {
+    const zone = { hostedZoneId: 'Z1', zoneName: 'example.com' };
+    const template = synth((stack) =>
+      props(stack, { hostedZone: HostedZone.fromHostedZoneAttributes(stack, 'Z', zone) }),
+    );
+    template.hasResourceProperties('AWS::Route53::RecordSet', { Name: `${name}.`, Type: 'A', HostedZoneId: 'Z1' });
+    expect(JSON.stringify(template.toJSON().Outputs)).not.toContain('DomainTarget');
+  });
+});
+
+describe('encryptionKey', () => {
+  const template = synth((stack) => ({ encryptionKey: new Key(stack, 'K'), accessLogs: true }));
+  const key = { 'Fn::GetAtt': [expect.stringMatching(/^K/), 'Arn'] };
+
+  test('encrypts the table, results, the signing key, dead letters, runs and all logs', () => {
+    const encrypted = (type: string) => JSON.stringify(propertiesOf(template, type));
+    for (const type of ['DynamoDB::GlobalTable', 'S3::Bucket', 'SQS::Queue', 'SecretsManager::Secret']) {
+      expect([type, encrypted(`AWS::${type}`)]).toEqual([
+        type,
+        expect.stringMatching(/"(KMSMasterKeyI[Dd]|KmsMasterKeyId|KmsKeyId)":\{"Fn::GetAtt":\["K/),
+      ]);
+    }
+    for (const { EncryptionConfiguration } of propertiesOf(template, 'AWS::StepFunctions::StateMachine')) {
+      expect(EncryptionConfiguration).toMatchObject({ Type: 'CUSTOMER_MANAGED_KMS_KEY', KmsKeyId: key });
+    }
+    const groups = propertiesOf(template, 'AWS::Logs::LogGroup');
+    expect(groups).toHaveLength(6);
+    for (const { KmsKeyId } of groups) expect(KmsKeyId).toEqual(key);
+  });
+
+  test('each role may use it by way of the services that it calls, and the authorizer not at all', () => {
+    const may = new Map<string, string[]>();
+    const all = { ...template.findResources('AWS::IAM::Policy'), ...template.findResources('AWS::IAM::Role') };
+    for (const [name, { Properties: p }] of Object.entries(all)) {
+      const documents = [
+        p.PolicyDocument,
+        ...(p.Policies ?? []).map((x: { PolicyDocument: object }) => x.PolicyDocument),
+      ];
+      for (const { Action, Condition, Resource } of documents.flatMap((document) => document?.Statement ?? [])) {
+        if (!JSON.stringify(Action).includes('kms:')) continue;
+        expect(Resource).toEqual(key);
+        expect(JSON.stringify(Action)).not.toContain('*');
+        const via = /"kms:ViaService":\{"Fn::Join":\["",\["(\w+)\./.exec(JSON.stringify(Condition))?.[1];
+        may.set(name, [...(may.get(name) ?? []), via ?? Object.keys(Condition.StringEquals).join()]);
+      }
+    }
+    const states = ['kms:EncryptionContext:aws:states:stateMachineArn', 'kms:EncryptionContext:SourceArn'];
+    const short = (name: string) => name.replace(/(RoleDefaultPolicy|RoleDefault|Role)?[0-9A-F]{8}$/, '');
+    expect(Object.fromEntries([...may].map(([name, uses]) => [short(name), uses]))).toEqual({
+      ServerEndpoint: ['dynamodb', 's3', 'secretsmanager', 'states'],
+      ServerSigningKey: ['secretsmanager'],
+      ServerReconciler: ['dynamodb', 'states', 'sqs'],
+      ServerProgress1: ['dynamodb', 's3'],
+      ServerToolwork: expect.arrayContaining(['dynamodb']),
+    });
+    expect([...may.values()].flat()).toEqual(expect.arrayContaining(states));
+  });
+
+  test('services that use it by themselves are in its policy', () => {
+    const [{ KeyPolicy } = {}] = propertiesOf(template, 'AWS::KMS::Key');
+    const services = KeyPolicy.Statement.flatMap(
+      ({ Principal }: { Principal: { Service?: unknown } }) => Principal.Service ?? [],
+    );
+    expect(services).toEqual(
+      expect.arrayContaining(['logs.us-east-1.amazonaws.com', 'events.amazonaws.com', 'delivery.logs.amazonaws.com']),
+    );
+  });
+});
+
+test('an encryptionKey in a stack of no region is refused at synth: CDK needs it for the table', () => {
+  const stack = new Stack(new App(), 'S');
+  const auth = anonymous();
+  const make = () => new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
+  expect(make).toThrow(/encryptionKey: give the stack its region/);
+});
+
+test.each<[string, (stack: Stack) => Partial<McpTaskServerProps>, RegExp]>([
+  ['a web ACL that is none', () => ({ waf: 'mine' }), /waf: 'mine' is no ARN/],
+  [
+    'a domain that is a URL',
+    (s) => ({ domain: { name: 'https://a.example', certificate: certificateOf(s) } }),
+    /is not like/,
+  ],
+  [
+    'a domain and a publicUrl',
+    (s) => ({ domain: { name: 'a.example', certificate: certificateOf(s) }, publicUrl: 'https://b.example' }),
+    /a domain says/,
+  ],
+  ['no requests at all', () => ({ throttling: { rate: 0, burst: 1 } }), /throttling/],
+  ['half a burst', () => ({ throttling: { rate: 1, burst: 0.5 } }), /throttling/],
+])('%s is refused at synth', (_title, props, message) => {
+  expect(() => synth(props)).toThrow(message);
+});
