@@ -24,7 +24,7 @@ export interface RoundInput extends TaskKey {
 export interface Workflow {
   /**
    * Starts the record's current round. Starting it again is harmless: the execution's name is the round's. `taken`: an
-   * execution of that name has ended already, or was started with another input.
+   * execution of that name has ended already, or was started with another input, and not by this.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: most callers need not know.
   start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;
@@ -77,7 +77,8 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
         await sfn.send(new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input }));
       } catch (error) {
         if (!(error instanceof ExecutionAlreadyExists)) throw error;
-        return 'taken';
+        // A second try may have met what the first has started.
+        return (error.$metadata.attempts ?? 1) > 1 ? undefined : 'taken';
       }
       return undefined;
     },

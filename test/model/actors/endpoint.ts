@@ -50,14 +50,15 @@ export function requestOf(world: World, client: string) {
   };
 }
 
-/** Notes who is told that a round could not be started. */
+/** Notes who starts a first round, and whether they are told that it could not be started. */
 function watched({ store, workflow }: Services, world: World) {
   const start: Services['workflow']['start'] = async (record, machine, input) => {
+    const task = record.round === 1 ? world.truth.task(record.taskId) : undefined;
+    if (task !== undefined) task.starters++;
     try {
-      await workflow.start(record, machine, input);
+      return await workflow.start(record, machine, input);
     } catch (error) {
-      const task = world.truth.task(record.taskId);
-      if (task !== undefined && record.round === 1) task.startFailed = true;
+      if (task !== undefined) task.startFailed = true;
       throw error;
     }
   };

@@ -14,6 +14,8 @@ export interface TaskTruth {
   cancelAsked: boolean;
   /** A client has refused to answer. */
   refused: boolean;
+  /** How many calls wanted to start its first round. */
+  starters: number;
   /** Somebody who wanted to start its first round was told that this had failed, or not told anything. */
   startFailed: boolean;
   /** It was changed by a write that was on its way when readers began to be told that it had failed. */

@@ -127,11 +127,15 @@ function failureIsTrue(
 ): boolean {
   const { reason = '' } = (error.data ?? {}) as { reason?: string };
   const past = (time: number) => now + SKEW > time;
+  const hasDied = run !== undefined && run.status !== 'RUNNING' && run.status !== 'SUCCEEDED';
   switch (error.message) {
     case 'The task could not be started':
       return before.round === 1 && (round.executions === 0 || (task.startFailed && !task.promised));
     case 'The run of the tool ended without a result':
-      return before.status === 'working' && run !== undefined && run.status !== 'RUNNING' && run.status !== 'SUCCEEDED';
+      return before.status === 'working' && hasDied;
+    case 'The task of this idempotency key has expired: use a new key':
+      // Not so, but it has failed: a repeat started it while the first call's only try was on its way, and its run died.
+      return task.starters > 1 && hasDied;
     case 'No answer came before the deadline':
       return (before.status === 'input_required' || before.round > 1) && past(before.deadlineAt);
     case 'The tool did not finish in time':

@@ -87,6 +87,7 @@ export function startProcess(life: Life, agenda: Agenda, faults: Faults, trace: 
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const label = `${name}: ${what}`;
     const by = agenda.now() + patience;
+    let attempts = 0;
     const make = (draw: Draw): (() => void) => {
       try {
         const stale = faults.rate > 0 && draw(3) === 1;
@@ -95,6 +96,8 @@ export function startProcess(life: Life, agenda: Agenda, faults: Faults, trace: 
         return () => resolve(answer);
       } catch (error) {
         trace(`  ${(error as Error).name}`);
+        const { $metadata } = error as { $metadata?: object };
+        if ($metadata !== undefined) Object.assign($metadata, { attempts });
         return () => reject(error);
       }
     };
@@ -105,6 +108,7 @@ export function startProcess(life: Life, agenda: Agenda, faults: Faults, trace: 
         if (draw(2) === 1) make(draw);
         return;
       }
+      attempts++;
       const fate = fateOf(draw, what);
       if (fate !== 'ok' && fate !== 'slow') faults.struck++;
       trace(`${label}: ${fate}`);

@@ -114,6 +114,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
       promised: false,
       cancelAsked: false,
       refused: false,
+      starters: 0,
       startFailed: false,
       overtaken: false,
       rounds: new Map(),
