@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
@@ -90,4 +92,20 @@ test.each([
     response.resume();
   }).end('{}');
   expect(await promise).toEqual([status, type]);
+});
+
+test('both doors are open to this machine only', async () => {
+  const outside = Object.values(networkInterfaces()).flatMap((all = []) => all.filter(({ internal }) => !internal));
+  for (const url of [cloud.url, cloud.endpoint]) {
+    const { hostname, port } = new URL(url);
+    expect(hostname).toBe('127.0.0.1');
+    for (const host of ['127.0.0.2', '::1', ...outside.map(({ address }) => address)]) {
+      const socket = connect({ host, port: Number(port), timeout: 1_000 });
+      const outcome = await new Promise((resolve) => {
+        for (const event of ['connect', 'error', 'timeout']) socket.once(event, () => resolve(event));
+      });
+      socket.destroy();
+      expect([host, outcome]).not.toEqual([host, 'connect']);
+    }
+  }
 });
