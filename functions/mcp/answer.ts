@@ -2,6 +2,7 @@ import { InternalError, InvalidParams } from '../tasks/errors.ts';
 import { answerProblem } from '../tasks/form.ts';
 import { type Principal, taskKey } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
+import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { after, answer, lapse } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
@@ -37,6 +38,9 @@ export async function answerTask(
     const answers = pick(responses, open, invalid);
     if (Object.keys(answers).length === 0) return record;
     const change = answer(record, Object.keys(open), answers, server.now());
+    if (bytesOf(record, answers) > limits.answers) {
+      throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);
+    }
     if (roundInput(after(record, change), record.arguments ?? '') === undefined) {
       throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
     }
@@ -51,6 +55,15 @@ export async function answerTask(
     await server.sleep(Math.random() * 20 * attempt);
   }
   throw new InternalError('The task is changing too fast: try again');
+}
+
+/** Of all answers to a task, and these. */
+function bytesOf({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>>): number {
+  return Buffer.byteLength(
+    Object.entries({ ...inputResponses, ...more })
+      .flat()
+      .join(''),
+  );
 }
 
 /** Only outstanding keys are looked at, whatever the others hold. */

@@ -50,6 +50,8 @@ export const limits = {
    */
   result: { inline: 128 * KB, stored: 6_000 * KB, depth: 500 },
   inputResponses: 32 * KB,
+  /** Of a task, over all rounds: with what the workflow writes of a round, 256 KiB at most, an item of 400 KB holds them. */
+  answers: 140 * KB,
   /** Answers to one question that are not valid: the last one fails the task (2025-11-25, where it is asked again). */
   refusals: 5,
   statusMessage: 500,

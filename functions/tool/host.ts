@@ -5,6 +5,7 @@ import { limits } from '../tasks/limits.ts';
 import { type TaskStore, taskStore } from '../tasks/store.ts';
 import { progress, remember } from '../tasks/transitions.ts';
 import type { TaskContext } from './contract.ts';
+import { ToolError } from './errors.ts';
 
 /** What a run needs of the world around it. Each answer false means: the task is no longer this run's to work on. */
 export interface Host {
@@ -47,8 +48,15 @@ export const recordHost: Host = {
     }
   },
   alive,
-  remember: async (task, memory) =>
-    (await alive(task)) && (await storeOf(task).applyBlind(task, remember(task.round, memory))),
+  async remember(task, memory) {
+    try {
+      return (await alive(task)) && (await storeOf(task).applyBlind(task, remember(task.round, memory)));
+    } catch (error) {
+      // The one thing about this write that DynamoDB may find wrong is how large it makes the item.
+      if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
+      throw new ToolError('The arguments, questions, answers, variables and steps of a task may take 400 KB together');
+    }
+  },
   async recall(task) {
     const seen = await storeOf(task).glimpse(task);
     return seen?.memoryRound === task.round ? seen.memory : undefined;

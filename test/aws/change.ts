@@ -52,7 +52,7 @@ const ENDED = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'
 export const removed = {
   failed: [...ENDED, 'progressToken', 'memory', 'memoryRound'].toSorted(),
   completed: [...ENDED, 'progressToken', 'memory', 'memoryRound', 'statusMessage'].toSorted(),
-  asking: ['statusMessage', 'refused', 'progress', 'progressTotal'].toSorted(),
+  asking: ['statusMessage', 'refused', 'progress', 'progressTotal', 'memory', 'memoryRound'].toSorted(),
 };
 
 /** The clock of whoever evaluates the expression. */

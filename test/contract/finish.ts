@@ -91,10 +91,10 @@ export function finishContract(referee: () => Referee): void {
   });
 
   test('questions end the round; the answer starts the next, and its result completes the task', async () => {
-    const record = await created({ statusMessage: 'Step 1' });
+    const record = await created({ statusMessage: 'Step 1', memory: '{}', memoryRound: 1 });
     expect(await run(record, returned(asking))).toMatchObject(finished);
     const waiting = (await store().get(record)) ?? record;
-    const { statusMessage: _, ...rest } = record;
+    const { statusMessage: _, memory: __, memoryRound: ___, ...rest } = record;
     expect(waiting).toStrictEqual({
       ...rest,
       ...{ status: 'input_required', asked: asking, arguments: args, dueAt: record.deadlineAt + 30_000 },
@@ -105,6 +105,20 @@ export function finishContract(referee: () => Referee): void {
     expect(await run(answered ?? record, returned('"done"'))).toMatchObject(finished);
     const end = { ...after(answered ?? record, completed), result: '"done"', isError: false, updatedAt: someTime };
     expect(await store().get(record)).toStrictEqual(end);
+  });
+
+  // Says most where bytes count, as in AWS: dynalite counts characters.
+  test('the largest question beside all the answers that a task may hold: an item takes both', async () => {
+    const before = { 'r1.a': JSON.stringify('é'.repeat(limits.answers / 2 - 3)) };
+    const record = await created({ round: 2, inputResponses: before });
+    const requestState = 'é'.repeat(125_000);
+    const payload = JSON.stringify({ inputRequests: { a: question }, requestState });
+    expect(await run(record, returned(payload))).toMatchObject(finished);
+    expect(await store().get(record)).toMatchObject({
+      status: 'input_required',
+      asked: payload,
+      inputResponses: before,
+    });
   });
 
   describe('an outcome that counts no more is not written: the execution ends superseded', () => {
@@ -157,7 +171,7 @@ export function finishContract(referee: () => Referee): void {
   });
 
   test('a record that would be over 400 KB fails the execution by name; the reconciler settles it (rows 10, 11, 13)', async () => {
-    const record = await created({ memory: 'x'.repeat(300_000), memoryRound: 1 });
+    const record = await created({ digest: 'x'.repeat(300_000) });
     const long = JSON.stringify({ inputRequests: { a: question }, requestState: 'x'.repeat(150_000) });
     expect(await run(record, returned(long), undefined, 200)).toMatchObject({
       ...{ status: 'FAILED', error: 'DynamoDB.AmazonDynamoDBException', cause: expect.stringMatching(/size/i) },

@@ -77,6 +77,18 @@ describe('an answer', () => {
     expect(stored()).toMatchObject({ status: 'working', round: 2 });
   });
 
+  test('counts with those before it: all of one task may take 140 KB', async () => {
+    const before = { 'r0.x': '"é"', 'r1.b': `"${'é'.repeat(limits.answers / 2 - 100)}"` };
+    const record = { ...waiting, inputResponses: before };
+    const answer = (text: string) => ({ inputResponses: { 'r1.a': { action: 'accept', content: { text } } } });
+    const { send, stored } = world(record, T0);
+    const { error } = await send('tasks/update', answer('x'.repeat(300)));
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('140000 bytes together') });
+    expect(stored()).toEqual(record);
+    expect((await send('tasks/update', answer('x'.repeat(50)))).result.resultType).toBe('complete');
+    expect(stored()?.status).toBe('working');
+  });
+
   test('repeated after the deadline starts nothing', async () => {
     const answered = { ...waiting, status: 'working', round: 2, inputResponses: { 'r1.a': '{"action":"accept"}' } };
     const { send, did } = world(answered as TaskRecord, deadlineAt + SECOND);
