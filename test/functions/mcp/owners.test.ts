@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
-import { modernMessage } from '../../support/clients.ts';
+import { methods } from '../../../functions/mcp/methods/index.ts';
+import { FORMS, modernMessage } from '../../support/clients.ts';
 import { readSse } from '../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
 import { everything, sure } from './legacy-world.ts';
@@ -19,7 +20,9 @@ interface Given {
   readonly sessionEventId: string;
   readonly question: string;
   readonly cursor: string;
+  /** Of a tool without a task, and of a call whose task asks. */
   readonly requestState: string;
+  readonly heldState: string;
 }
 interface Sent {
   readonly method?: 'GET';
@@ -74,8 +77,8 @@ const legacy = (method: string, params: object, session?: string): Sent => ({
   },
   body: { jsonrpc: '2.0', id: 'q', method, params },
 });
-function modern(method: string, params: Record<string, unknown>): Sent {
-  const { body, headers } = modernMessage(method, params);
+function modern(method: string, params: Record<string, unknown>, capabilities?: object): Sent {
+  const { body, headers } = modernMessage(method, params, capabilities && { capabilities });
   return { headers, body: { ...body, id: 'q' } };
 }
 
@@ -96,8 +99,10 @@ async function use({ send }: World, owner: Owner): Promise<Given> {
   const asked = await events(held.body);
   const question = asked.flatMap(({ data }) => (data === '' ? [] : (data.id ?? []))).find((id) => id !== 'q');
   const direct = JSON.parse((await send(owner, modern('tools/call', { name: 'plain' }))).body);
+  const inline = JSON.parse((await send(owner, modern('tools/call', { name: 'optional' }, FORMS))).body);
   return {
     ...{ taskId, session, question: question ?? '', requestState: direct.result.requestState },
+    heldState: inline.result.requestState,
     eventId: asked[0]?.id ?? '',
     sessionEventId: (await events(opened.body))[0]?.id ?? '',
     cursor: (await ask('tasks/list', {})).nextCursor,
@@ -122,13 +127,38 @@ const OPERATIONS: Readonly<Record<string, { kind: keyof Given; send: (value: str
     ]),
   ),
   ...Object.fromEntries(
-    ['get_task_result', 'cancel_task'].map((name) => [
-      name,
-      { kind: 'taskId', send: (taskId: string) => modern('tools/call', { name, arguments: { taskId } }) } as const,
+    ['get_task_result', 'cancel_task'].flatMap((name) => [
+      [
+        `2026-07-28 ${name}`,
+        { kind: 'taskId', send: (taskId: string) => modern('tools/call', { name, arguments: { taskId } }) } as const,
+      ],
+      [
+        `2025-11-25 ${name}`,
+        {
+          kind: 'taskId',
+          send: (id: string, own: Given) => legacy('tools/call', { name, arguments: { taskId: id } }, own.session),
+        } as const,
+      ],
     ]),
   ),
+  '2026-07-28 tasks/get of an older client': {
+    kind: 'taskId',
+    send: (taskId) => modern('tasks/get', { taskId }, { tasks: {} }),
+  },
   listen: { kind: 'taskId', send: (id) => modern('subscriptions/listen', { notifications: { taskIds: [id] } }) },
-  session: { kind: 'session', send: (session) => legacy('tasks/list', {}, session) },
+  ...Object.fromEntries(
+    Object.entries({
+      ...{ ping: {}, 'tools/list': {}, 'tasks/list': {}, 'logging/setLevel': { level: 'info' } },
+      'tools/call': { name: 'optional', task: {} },
+    }).map(([method, params]) => [
+      `${method} in a session`,
+      { kind: 'session', send: (session: string) => legacy(method, params, session) } as const,
+    ]),
+  ),
+  'the stream of a session': {
+    kind: 'session',
+    send: (session) => ({ method: 'GET', headers: { 'mcp-session-id': session } }),
+  },
   cursor: { kind: 'cursor', send: (cursor, own) => legacy('tasks/list', { cursor }, own.session) },
   resume: {
     kind: 'eventId',
@@ -145,12 +175,26 @@ const OPERATIONS: Readonly<Record<string, { kind: keyof Given; send: (value: str
       body: { jsonrpc: '2.0', id, result: { action: 'accept', content: { ok: true } } },
     }),
   },
+  'refuse to answer': {
+    kind: 'question',
+    send: (id, own) => ({
+      headers: { 'mcp-session-id': own.session },
+      body: { jsonrpc: '2.0', id, error: { code: -1, message: 'no' } },
+    }),
+  },
+  'go on with a task': {
+    kind: 'heldState',
+    send: (requestState) => {
+      const inputResponses = { 'r1.sure': { action: 'accept', content: { ok: true } } };
+      return modern('tools/call', { name: 'optional', requestState, inputResponses }, FORMS);
+    },
+  },
   'go on': { kind: 'requestState', send: (requestState) => modern('tools/call', { name: 'plain', requestState }) },
 };
 
 const REASONS: Readonly<Record<keyof Given, string>> = {
   ...{ taskId: 'not_found', session: 'session', cursor: 'cursor', question: 'answer_id' },
-  ...{ eventId: 'event_id', sessionEventId: 'event_id', requestState: 'request_state' },
+  ...{ eventId: 'event_id', sessionEventId: 'event_id', requestState: 'request_state', heldState: 'request_state' },
 };
 
 /** One of the same form that nobody was given. */
@@ -206,4 +250,40 @@ test.each(Object.keys(OPERATIONS))("and what is one's own is not refused: %s", a
   const nobodys = await here.send(OWNERS[0], does.send(unknown(own[does.kind]), own));
   expect([mine.status, mine.body]).not.toEqual([nobodys.status, nobodys.body]);
   expect(mine.status).toBeLessThan(300);
+});
+
+test('every method of both revisions is among them, but those that are given nothing to bring back', () => {
+  const all = [...methods.legacy.keys(), ...methods.modern.keys()];
+  const missing = all.filter((method) => !Object.keys(OPERATIONS).some((operation) => operation.includes(method)));
+  expect(missing.filter((method) => method !== 'subscriptions/listen')).toEqual(['initialize', 'server/discover']);
+});
+
+test.each(['2025-11-25', '2026-07-28'])(
+  'an idempotency key of one owner says nothing to another: the same key, with other arguments, is a task of their own (%s)',
+  async (era) => {
+    const here = world();
+    const call = async (who: Owner, n: number) => {
+      const params = { name: 'optional', arguments: { n }, ...(era === '2025-11-25' && { task: {} }) };
+      const sent = era === '2025-11-25' ? legacy('tools/call', params) : modern('tools/call', params);
+      const { body } = await here.send(who, { ...sent, headers: { ...sent.headers, 'idempotency-key': 'the same' } });
+      const { result, error } = JSON.parse(body);
+      return error?.message ?? result.task?.taskId ?? result.taskId;
+    };
+    const [anns, bens] = [await call(OWNERS[0], 1), await call(OWNERS[1], 2)];
+    expect([here.records.get(anns)?.owner, here.records.get(bens)?.owner]).toEqual([...OWNERS]);
+    expect(await call(OWNERS[0], 1)).toBe(anns);
+    expect(await call(OWNERS[1], 1)).toMatch(/was used for another call/);
+  },
+);
+
+test("a list holds all of one's own tasks, and no other (C-23)", async () => {
+  const here = world();
+  const given = [await use(here, OWNERS[0]), await use(here, OWNERS[1])];
+  for (const [at, owner] of OWNERS.entries()) {
+    const { body } = await here.send(owner, legacy('tasks/list', {}, given[at]?.session));
+    const listed = JSON.parse(body).result.tasks.map(({ taskId }: { taskId: string }) => taskId);
+    const own = [...here.records.values()].filter((record) => record.owner === owner).map(({ taskId }) => taskId);
+    expect(listed.toSorted()).toEqual(own.toSorted());
+    expect(listed.length).toBeGreaterThan(0);
+  }
 });
