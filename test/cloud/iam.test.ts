@@ -18,7 +18,8 @@ const UNKNOWN = '0'.repeat(36);
 describe('callers that sign', () => {
   test('what is not signed never reaches the endpoint', async () => {
     const { status, body } = await post(url(), { jsonrpc: '2.0', id: 1, method: 'ping' });
-    expect([status, body]).toEqual([403, { message: 'Missing Authentication Token' }]);
+    const error = { code: -32600, message: 'Missing Authentication Token' };
+    expect([status, body]).toEqual([403, { jsonrpc: '2.0', error }]);
   });
 
   test('have tasks of their own, in either revision (F-05, G-15)', async () => {

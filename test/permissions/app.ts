@@ -1,15 +1,22 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { anonymous, McpTaskServer, ToolFunction } from '../../lib/index.ts';
+import { McpTaskServer, oauth, ToolFunction } from '../../lib/index.ts';
+import { AUDIENCE } from '../support/oidc.ts';
 
 /** One tool of each kind, so that every policy that this project writes is there once. */
 const stack = new Stack(new App(), 'Permissions');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const issuer = process.env.MCP_TEST_ISSUER ?? 'https://login.example.com';
+const server = new McpTaskServer(stack, 'Server', {
+  auth: oauth({ issuer, audience: AUDIENCE }),
+  removalPolicy: RemovalPolicy.DESTROY,
+});
 const toolFunction = (id: string) =>
   new ToolFunction(stack, id, { entry: 'test/permissions/tools.ts', timeout: Duration.seconds(60) });
 const tool = { description: 'A tool', inputSchema: { type: 'object' } } as const;
 
-server.addTool('direct', { ...tool, handler: toolFunction('Direct') });
+const direct = toolFunction('Direct');
+server.addTool('direct', { ...tool, handler: direct });
+server.addTool('guarded', { ...tool, handler: direct, scopes: ['ops'] });
 server.addTool('work', { ...tool, handler: toolFunction('Work'), taskSupport: 'required' });
 
 const definition = {

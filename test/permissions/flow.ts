@@ -3,7 +3,8 @@ import { RotateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secre
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { clientConfig } from '../local/fixture.ts';
-import { type Answer, legacySession, modernRequest, openStream } from '../support/clients.ts';
+import { type Answer, FORMS, type Headers_, legacySession, modernRequest, openStream } from '../support/clients.ts';
+import type { Assembly } from './assembly.ts';
 
 type Json = Answer['body'];
 
@@ -13,9 +14,14 @@ const PATIENCE = 20_000;
 const AFTER_REFUSAL = 3_000;
 const MINUTE = 60_000;
 
-interface World {
-  readonly cloud: Cloud;
+interface Caller {
   readonly url: string;
+  /** With a token. */
+  readonly headers: Headers_;
+}
+
+interface World extends Caller {
+  readonly cloud: Cloud;
   readonly lines: readonly string[];
   /** Waits until `look` says something; throws, with `what`, when it does not. */
   until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T>;
@@ -25,14 +31,19 @@ interface World {
  * Everything this project does, once, against an assembly of ./app.ts: throws at the first thing that a client or an
  * operator would see go wrong. Answers what was granted and not used.
  */
-export async function everything(assembly: string): Promise<ReturnType<Cloud['permissions']['unused']>> {
+export async function everything({
+  path: assembly,
+  issuer,
+}: Assembly): Promise<ReturnType<Cloud['permissions']['unused']>> {
   const lines: string[] = [];
   const onLog = (source: string, line: string) => void lines.push(`${source} ${line}`);
   const options = { recordCalls: true, schedules: false, movableClock: true, timeScale: 10, onLog };
   const cloud = await startCloud({ assembly, ...options });
   try {
-    const world = { cloud, url: `${cloud.url}/mcp`, lines, until: untilIn(cloud, lines) };
-    for (const part of [direct, tasks, logs, machines, sessions, rotation, repairs]) await part(world);
+    // Good for all the time that the clock is moved by.
+    const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 36_000 })}` };
+    const world = { cloud, url: `${cloud.url}/mcp`, headers, lines, until: untilIn(cloud, lines) };
+    for (const part of [door, direct, tasks, logs, machines, sessions, rotation, repairs]) await part(world);
     return cloud.permissions.unused();
   } finally {
     await cloud.stop();
@@ -55,18 +66,21 @@ function untilIn(cloud: Cloud, lines: readonly string[]): World['until'] {
   };
 }
 
-async function ask(url: string, method: string, params: Record<string, unknown>): Promise<Json> {
-  const { status, body } = await modernRequest(url, method, params);
+const send = ({ url, headers }: Caller, method: string, params: Record<string, unknown>) =>
+  modernRequest(url, method, params, { headers });
+
+async function ask(caller: Caller, method: string, params: Record<string, unknown>): Promise<Json> {
+  const { status, body } = await send(caller, method, params);
   if (status !== 200 || body.error !== undefined) throw new Error(`${method}: ${status} ${JSON.stringify(body)}`);
   return body.result;
 }
-const call = (url: string, name: string, args: object) => ask(url, 'tools/call', { name, arguments: args });
-const start = async ({ url }: World, name: string, args: object): Promise<string> =>
-  (await call(url, name, args)).taskId;
+const call = (caller: Caller, name: string, args: object) => ask(caller, 'tools/call', { name, arguments: args });
+const start = async (world: World, name: string, args: object): Promise<string> =>
+  (await call(world, name, args)).taskId;
 
-function reaches({ url, until }: World, taskId: string, status: string, more: (task: Json) => boolean = () => true) {
-  return until(`a task that is ${status}`, async () => {
-    const task = await ask(url, 'tasks/get', { taskId });
+function reaches(world: World, taskId: string, status: string, more: (task: Json) => boolean = () => true) {
+  return world.until(`a task that is ${status}`, async () => {
+    const task = await ask(world, 'tasks/get', { taskId });
     return task.status === status && more(task) ? task : undefined;
   });
 }
@@ -79,8 +93,21 @@ function allAborted(world: World, taskId: string) {
   return world.until('the runs of a task to stop', over);
 }
 
-async function direct({ url }: World): Promise<void> {
-  const { content } = await call(url, 'direct', {});
+/** What stands before the endpoint: the authorizer, and the challenge for a token that lacks the scope of a tool. */
+async function door(world: World): Promise<void> {
+  const { url, headers, lines, until } = world;
+  const refused = await send({ url, headers: { authorization: 'Bearer x' } }, 'tools/list', {});
+  if (refused.status !== 401) throw new Error(`a token that is none: ${refused.status}`);
+  await until('the log of the authorizer', () => lines.find((line) => /Authorizer.*invalid_token/.test(line)));
+  const lacking = await send({ url, headers }, 'tools/call', { name: 'guarded', arguments: {} });
+  const challenge = lacking.headers.get('www-authenticate') ?? '';
+  if (lacking.status !== 403 || !challenge.includes('ops')) throw new Error(`a scope: ${lacking.status} ${challenge}`);
+  const preflight = await fetch(`${url}/challenge`, { method: 'OPTIONS', headers: { origin: 'http://localhost:1' } });
+  if (preflight.status >= 300) throw new Error(`OPTIONS of the challenge: ${preflight.status}`);
+}
+
+async function direct(world: World): Promise<void> {
+  const { content } = await call(world, 'direct', {});
   if (content[0].text !== 'x') throw new Error(`direct: ${JSON.stringify(content)}`);
 }
 
@@ -96,7 +123,7 @@ async function tasks(world: World): Promise<void> {
 
   const spinning = await start(world, 'work', { spin: true });
   await reaches(world, spinning, 'working', ({ statusMessage }) => statusMessage === 'turning');
-  await ask(world.url, 'tasks/cancel', { taskId: spinning });
+  await ask(world, 'tasks/cancel', { taskId: spinning });
   await reaches(world, spinning, 'cancelled');
   await allAborted(world, spinning);
 }
@@ -105,7 +132,7 @@ async function answer(world: World, taskId: string): Promise<void> {
   const { inputRequests } = await reaches(world, taskId, 'input_required');
   const [key = ''] = Object.keys(inputRequests);
   const inputResponses = { [key]: { action: 'accept', content: { ok: true } } };
-  await modernRequest(world.url, 'tasks/update', { taskId, inputResponses });
+  await send(world, 'tasks/update', { taskId, inputResponses });
 }
 
 async function machines(world: World): Promise<void> {
@@ -114,20 +141,20 @@ async function machines(world: World): Promise<void> {
   await reaches(world, taskId, 'completed');
   const long = await start(world, 'machine', { seconds: 36_000 });
   await world.until('the machine to run', () => (stateOf(world, long).length === 2 ? true : undefined));
-  await ask(world.url, 'tasks/cancel', { taskId: long });
+  await ask(world, 'tasks/cancel', { taskId: long });
   await allAborted(world, long);
 }
 
 /** A client of 2025-11-25: its list, the stream on which it is asked, its farewell; and a browser. */
 async function sessions(world: World): Promise<void> {
   const { cloud, url, until } = world;
-  const { request, headers } = await legacySession(url);
+  const { request, headers } = await legacySession(url, FORMS, '2025-11-25', world.headers);
   const params = { name: 'work', arguments: { ask: true }, task: {} };
   const { taskId } = (await request('tools/call', params)).body.result.task;
   const status = async () => (await request('tasks/get', { taskId })).body.result?.status;
   await until('a question', async () => ((await status()) === 'input_required' ? true : undefined));
-  const listed = (await request('tasks/list')).body.result?.tasks;
-  if (listed?.length !== 1) throw new Error(`tasks/list: ${JSON.stringify(listed)}`);
+  const listed: Json[] | undefined = (await request('tasks/list')).body.result?.tasks;
+  if (!listed?.some((task) => task.taskId === taskId)) throw new Error(`tasks/list: ${JSON.stringify(listed)}`);
   cloud.clock.advance(10_000);
   const { status: opened, events, close } = await openStream(url, undefined, headers, 'GET');
   if (opened !== 200) throw new Error(`GET: ${opened}`);
@@ -142,8 +169,8 @@ async function sessions(world: World): Promise<void> {
   }
 }
 
-async function rotation({ cloud, url, lines, until }: World): Promise<void> {
-  const { request } = await legacySession(url);
+async function rotation({ cloud, url, headers, lines, until }: World): Promise<void> {
+  const { request } = await legacySession(url, FORMS, '2025-11-25', headers);
   const [SecretId] = cloud.secrets;
   await new SecretsManagerClient(clientConfig(cloud)).send(new RotateSecretCommand({ SecretId }));
   await until('the signing key to be rotated', () => lines.find((line) => /Rotation.*signing_key_rotated/.test(line)));
@@ -152,7 +179,7 @@ async function rotation({ cloud, url, lines, until }: World): Promise<void> {
 }
 
 async function repairs(world: World): Promise<void> {
-  const { cloud, url, lines, until } = world;
+  const { cloud, lines, until } = world;
   const caller = 'ServerEndpoint';
   const dies = () => cloud.faults.add({ service: 'states', operation: 'StartExecution', caller, do: 'killWorker' });
   const sweep = () => cloud.schedules.fire('ServerReconcilerSweep');
@@ -188,16 +215,17 @@ async function repairs(world: World): Promise<void> {
   cloud.clock.advance(3_600_000);
   await sweep();
   await allAborted(world, running);
-  await modernRequest(url, 'tasks/get', { taskId: running });
+  await send(world, 'tasks/get', { taskId: running });
 }
 
 /** What an operator reads. */
-async function logs({ cloud, url, lines, until }: World): Promise<void> {
-  const { taskId } = await call(url, 'work', {});
+async function logs(world: World): Promise<void> {
+  const { cloud, lines, until } = world;
+  const { taskId } = await call(world, 'work', {});
   const caller = 'ServerEndpoint';
   const fault = { error: 'ValidationException' };
   cloud.faults.add({ service: 'dynamodb', operation: 'GetItem', caller, do: fault });
-  await modernRequest(url, 'tasks/get', { taskId });
+  await send(world, 'tasks/get', { taskId });
   await until('the log of the endpoint', () => lines.find((line) => /Endpoint.*unexpected_error/.test(line)));
   for (const tool of ['direct', 'work']) {
     await until(`the log of ${tool}`, () => lines.find((line) => line.includes(`hello from ${tool}`)));

@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { synthApp } from '../../local/synth.ts';
+import { makeAssembly } from './assembly.ts';
 import { everything } from './flow.ts';
 import { missed } from './report.ts';
 import { isElsewhere, type Place, resourcesOf, statementsOf } from './statements.ts';
 
 /** All statements, one after the other, are removed by `npm run permissions -- --remove`: it takes minutes. */
-const assembly = mkdtempSync(join(tmpdir(), 'mcp-permissions-'));
-beforeAll(() => synthApp('test/permissions/app.ts', assembly));
-afterAll(() => rmSync(assembly, { recursive: true, force: true }));
+let assembly: Awaited<ReturnType<typeof makeAssembly>>;
+beforeAll(async () => {
+  assembly = await makeAssembly();
+});
+afterAll(() => assembly?.remove());
 
 const one = (resource: RegExp, action: string): Place => {
-  const found = statementsOf(assembly).find(
+  const found = statementsOf(assembly.path).find(
     (place) => resource.test(place.resource) && [place.statement.Action].flat().includes(action),
   );
   if (!found) throw new Error(`nothing of ${resource} grants ${action}`);
@@ -39,7 +38,7 @@ describe('without one statement', () => {
 });
 
 test('every function has a role of its own, and no role has a policy that AWS may change', () => {
-  const resources = Object.entries(resourcesOf(assembly));
+  const resources = Object.entries(resourcesOf(assembly.path));
   const functions = resources.filter(([, { Type }]) => Type === 'AWS::Lambda::Function');
   const roles = functions.map(([, { Properties }]) => JSON.stringify(Properties.Role));
   expect(functions.length).toBeGreaterThan(4);
@@ -70,11 +69,11 @@ function wide(places: readonly Place[]) {
 }
 
 test('no statement is about all actions or all resources, but for what knows no others', () => {
-  expect(wide(statementsOf(assembly))).toEqual([]);
+  expect(wide(statementsOf(assembly.path))).toEqual([]);
 });
 
 test('a wildcard that somebody adds to any of them would show', () => {
-  const mine = statementsOf(assembly).filter(({ type, statement }) => {
+  const mine = statementsOf(assembly.path).filter(({ type, statement }) => {
     const actions = [statement.Action].flat().map(String);
     return (
       type === 'AWS::IAM::Policy' && !actions.every((action) => EVERYTHING.some(([, known]) => known.test(action)))

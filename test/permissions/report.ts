@@ -1,11 +1,12 @@
+import type { Assembly } from './assembly.ts';
 import { everything } from './flow.ts';
 import { isElsewhere, nameOf, type Place, statementsOf, without } from './statements.ts';
 
 /** What goes wrong without a statement; undefined when nobody would notice. */
-export async function missed(assembly: string, place: Place): Promise<string | undefined> {
+export async function missed(assembly: Assembly, place: Place): Promise<string | undefined> {
   if (isElsewhere(place)) return 'a test of the template';
-  return without(assembly, place, (copy) =>
-    everything(copy).then(
+  return without(assembly.path, place, (path) =>
+    everything({ ...assembly, path }).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     ),
@@ -13,9 +14,9 @@ export async function missed(assembly: string, place: Place): Promise<string | u
 }
 
 /** Prints what each statement is good for; answers those that are good for nothing. */
-export async function removeEach(assembly: string): Promise<string[]> {
+export async function removeEach(assembly: Assembly): Promise<string[]> {
   const needless: string[] = [];
-  for (const place of statementsOf(assembly)) {
+  for (const place of statementsOf(assembly.path)) {
     const consequence = await missed(assembly, place);
     if (consequence === undefined) needless.push(nameOf(place));
     console.log(`${nameOf(place)}\n    without it: ${consequence?.split('\n')[0] ?? 'NOTHING'}`);

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { synthApp } from '../../local/synth.ts';
+import { makeAssembly } from './assembly.ts';
 import { everything } from './flow.ts';
 import { removeEach } from './report.ts';
 
@@ -9,9 +6,8 @@ import { removeEach } from './report.ts';
  * `npm run permissions`: what the policies grant and no call needed. With `-- --remove`, what goes wrong without each
  * statement, one after the other; that takes some minutes. Fails when there is anything needless.
  */
-const assembly = mkdtempSync(join(tmpdir(), 'mcp-permissions-'));
+const assembly = await makeAssembly();
 try {
-  await synthApp('test/permissions/app.ts', assembly);
   const unused = await everything(assembly);
   for (const { statement, action, resource } of unused) console.log(`not used: ${statement}: ${action} on ${resource}`);
   const needless = process.argv.includes('--remove') ? await removeEach(assembly) : [];
@@ -19,5 +15,5 @@ try {
   if (unused.length + needless.length > 0) process.exitCode = 1;
   else console.log('Every permission is needed.');
 } finally {
-  rmSync(assembly, { recursive: true, force: true });
+  await assembly.remove();
 }
