@@ -3,7 +3,7 @@ import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { asOf, confirmStart } from '../tasks/transitions.ts';
 import { restart } from '../tasks/workflow.ts';
-import { stopWork } from './cancel.ts';
+import { stopIfCancelled, stopWork } from './cancel.ts';
 import type { Server } from './server.ts';
 
 /** Starts the round that the last answer began; as often as anybody likes, it is started once. */
@@ -11,9 +11,7 @@ export async function goOn(record: TaskRecord, server: Server): Promise<TaskReco
   if (!(await restart(record, machineOf(record, server), server.workflow))) {
     throw new InternalError('The tool of this task is gone');
   }
-  // A cancel may have come in between, and found no run to stop: there is one now.
-  const seen = await server.store.get(record);
-  if (seen?.status === 'cancelled') await stopWork(record, server);
+  await stopIfCancelled(record, server);
   return record;
 }
 

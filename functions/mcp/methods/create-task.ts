@@ -6,7 +6,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { askFirst, create, createRefused, fail, failAsSeen } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
-import { stopWork } from '../cancel.ts';
+import { stopIfCancelled, stopWork } from '../cancel.ts';
 import { kindOf } from '../capabilities.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isObject } from '../jsonrpc.ts';
@@ -16,6 +16,9 @@ import { callDigest } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
 import { present, view } from '../task-view.ts';
+
+/** A client takes so long, in ms, to list its tasks and to cancel one of them. */
+const FOUND_AFTER = 250;
 
 /** Answers given before the task was made, by the tool's own names. */
 export type FirstAnswers = Readonly<Record<string, unknown>>;
@@ -75,6 +78,10 @@ export async function startTask(
   // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
   if (fresh) await startRound(record, tool, input, server);
   else await startAgain(record, tool, roundInput(record, args) ?? input, server);
+  // Who has not been told of a task can cancel it only by its key, or once it was found in a list.
+  if (record.digest !== undefined || server.now() - record.createdAt > FOUND_AFTER) {
+    await stopIfCancelled(record, server).catch((error: unknown) => logUnexpected(error, 'cancelled before its start'));
+  }
   return record;
 }
 
