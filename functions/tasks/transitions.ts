@@ -229,19 +229,21 @@ export function lapse(record: TaskRecord, now: number): Change | undefined {
     const message = 'The tool asked for input in a form that is not valid';
     return failAsSeen(record, { code: -32603, message, data: { reason: 'InputRequestInvalid' } }, record.updatedAt);
   }
-  const end = waiting ? record.deadlineAt : endOf(record);
-  return now <= end ? undefined : exceed(record, end);
+  return now <= lapsesAt(record) ? undefined : exceed(record);
 }
 
-/** How it has failed for whoever would still change it, who might be overtaken by readers otherwise. */
+/** How it has failed for whoever would still change it, who might be overtaken by readers otherwise: just as for them. */
 export function overdue(record: TaskRecord, now: number): Change | undefined {
-  return isTerminal(record.status) || now <= record.deadlineAt + limits.lateWrite ? undefined : exceed(record, now);
+  return isTerminal(record.status) || now <= record.deadlineAt + limits.lateWrite ? undefined : exceed(record);
 }
 
-function exceed(record: TaskRecord, at: number): Change {
+const lapsesAt = (record: TaskRecord): number =>
+  record.status === 'input_required' ? record.deadlineAt : endOf(record);
+
+function exceed(record: TaskRecord): Change {
   const waiting = record.status === 'input_required';
   const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  return failAsSeen(record, { code: -32603, message, data: { reason: 'DeadlineExceeded' } }, at);
+  return failAsSeen(record, { code: -32603, message, data: { reason: 'DeadlineExceeded' } }, lapsesAt(record));
 }
 
 /** And its answers handed on: a request state that is nested too deep could not be written again. */

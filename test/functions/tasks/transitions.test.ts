@@ -10,6 +10,8 @@ import {
   create,
   fail,
   isTerminal,
+  lapse,
+  overdue,
   progress,
 } from '../../../functions/tasks/transitions.ts';
 import { applied } from './applied.ts';
@@ -22,6 +24,16 @@ const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
   ...over,
 });
 describe('moves', () => {
+  test.each(['working', 'input_required'] as const)(
+    '%s past its deadline: who would still change it writes what readers are told, to the time of it',
+    (status) => {
+      const late = record({ status });
+      const written = overdue(late, late.deadlineAt + 10_001);
+      expect(written).toBeDefined();
+      expect(written).toEqual(lapse(late, late.deadlineAt + 30_001));
+    },
+  );
+
   test('terminal states never change, and nothing moves to itself (C-10, E-14)', () => {
     for (const from of statuses) {
       for (const to of statuses) {
