@@ -245,8 +245,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ),
 };
 
-const questionIn = ({ text }: WireAnswer): string =>
-  /"id":"([\w.-]+)","method":"elicitation/.exec(text)?.[1] ?? '';
+const questionIn = ({ text }: WireAnswer): string => /"id":"([\w.-]+)","method":"elicitation/.exec(text)?.[1] ?? '';
 
 /** The answer, or the last message of a stream that ended before it. */
 function lastOf({ text }: WireAnswer): Body {

@@ -75,7 +75,7 @@ describe('throttling', () => {
   it('refuses what waited too long for a worker', async () => {
     const lambda = bench.open([bench.define('throttled', counting)], { maxWorkersPerFunction: 1, timeScale: 0.01 });
     await lambda.invoke('throttled', '{"ms":1}');
-    const running = lambda.invoke('throttled', '{"ms":400}');
+    const running = lambda.invoke('throttled', '{"ms":1500}');
     const error = await lambda.invoke('throttled', '{}').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AwsError);
     expect(error).toMatchObject({ type: 'TooManyRequestsException', status: 429 });

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+import { type Answer, modernMessage } from '../../support/clients.ts';
+import { fakeServer } from './fake-server.ts';
+
+const T0 = 1_700_000_000_000;
+const SECOND = 1_000;
+const key = newTaskKey({ kind: 'anonymous' }, T0);
+const task = { tool: 'required', ttl: 600 * SECOND, timeout: 300 * SECOND, accepts: [], legacy: false };
+const working = create(key, task, T0);
+const question = {
+  method: 'elicitation/create',
+  params: { message: 'm', requestedSchema: { type: 'object', properties: {} } },
+};
+const waiting: TaskRecord = {
+  ...working,
+  status: 'input_required',
+  asked: JSON.stringify({ inputRequests: { a: question } }),
+  arguments: '{}',
+};
+const { deadlineAt } = working;
+const inputResponses = { 'r1.a': { action: 'accept', content: {} } };
+
+/** A server that meets a task at a moment; a write takes as long as it is told to. */
+function world(record: TaskRecord, now: number, writeTakes = 0) {
+  const clock = { now };
+  const fake = fakeServer({ now: () => clock.now });
+  fake.records.set(record.taskId, record);
+  const { apply } = fake.server.store;
+  const during: Answer['body'][] = [];
+  let slow = writeTakes;
+  fake.server.store.apply = async (at, change) => {
+    clock.now += slow;
+    if (slow > 0) during.push((await get()).result);
+    slow = 0;
+    return apply(at, change);
+  };
+  async function send(method: string, more: object = {}): Promise<Answer['body']> {
+    const { body, headers } = modernMessage(method, { taskId: record.taskId, ...more });
+    const accept = { accept: 'application/json', ...headers } as Record<string, string>;
+    const reply = await endpoint({ method: 'POST', headers: accept, body: JSON.stringify(body) }, fake.server);
+    return JSON.parse(String(reply.body));
+  }
+  const get = () => send('tasks/get');
+  return { ...fake, clock, send, get, during, stored: () => fake.records.get(record.taskId) };
+}
+
+describe('an answer', () => {
+  test('that comes after the deadline changes nothing: to everybody, no answer came (row 17)', async () => {
+    const { send, get, did, stored } = world(waiting, deadlineAt + 1);
+    expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
+    expect(did).toEqual(['get']);
+    expect(stored()).toEqual(waiting);
+    const told = { status: 'failed', statusMessage: 'No answer came before the deadline' };
+    expect((await get()).result).toMatchObject(told);
+  });
+
+  test('that came before, and was written after readers were told that none came: that stays so, and nothing starts', async () => {
+    const { send, get, did, during, clock } = world(waiting, deadlineAt, 3 * SECOND);
+    expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
+    expect(during).toMatchObject([{ status: 'failed', statusMessage: 'No answer came before the deadline' }]);
+    const { pollIntervalMs: _, ...after } = (await get()).result;
+    expect(during[0]).toMatchObject(after);
+    expect(did).not.toContain('start');
+    clock.now += limits.deadlineGrace;
+    expect((await get()).result.status).toBe('failed');
+  });
+
+  test('in time starts the next round, even at the last moment', async () => {
+    const { send, did, stored } = world(waiting, deadlineAt);
+    await send('tasks/update', { inputResponses });
+    expect(did).toContain('start');
+    expect(stored()).toMatchObject({ status: 'working', round: 2 });
+  });
+
+  test('repeated after the deadline starts nothing', async () => {
+    const answered = { ...waiting, status: 'working', round: 2, inputResponses: { 'r1.a': '{"action":"accept"}' } };
+    const { send, did } = world(answered as TaskRecord, deadlineAt + SECOND);
+    await send('tasks/update', { inputResponses });
+    expect(did).toEqual(['get']);
+  });
+});
+
+describe('a cancel', () => {
+  const late = deadlineAt + limits.lateWrite;
+
+  test('soon after the deadline of a task that works is one', async () => {
+    const { send, get, did } = world(working, late);
+    await send('tasks/cancel');
+    expect((await get()).result.status).toBe('cancelled');
+    expect(did).toContain('stop');
+  });
+
+  test('however long it takes, is written before readers are told that the task failed', async () => {
+    const { send, get, during } = world(working, late, limits.deadlineGrace - limits.lateWrite);
+    await send('tasks/cancel');
+    expect(during).toMatchObject([{ status: 'working' }]);
+    expect((await get()).result.status).toBe('cancelled');
+  });
+
+  test('later than that has lost against the deadline: the task has failed at once, to everybody, and is stopped', async () => {
+    const { send, get, did, stored, clock } = world(working, late + 1);
+    expect((await send('tasks/cancel')).result.resultType).toBe('complete');
+    const told = { status: 'failed', statusMessage: 'The tool did not finish in time' };
+    expect((await get()).result).toMatchObject(told);
+    expect(did).toContain('stop');
+    expect(stored()).toMatchObject({ ...told, updatedAt: late + 1 });
+    expect(stored()).not.toHaveProperty('due');
+    clock.now += limits.deadlineGrace;
+    expect((await get()).result).toMatchObject(told);
+  });
+
+  test('of a question that nobody answered in time changes nothing', async () => {
+    const { send, get, did } = world(waiting, deadlineAt + 1);
+    await send('tasks/cancel');
+    expect(did).not.toContain('apply');
+    expect((await get()).result).toMatchObject({ status: 'failed' });
+  });
+});
