@@ -5,6 +5,7 @@ import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type IFunction, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
@@ -51,6 +52,8 @@ export class McpTaskServer extends Construct {
   /** Holds the results that are too large for the table. */
   readonly results: Bucket;
   readonly api: RestApi;
+  /** Signs what clients keep and bring back. To take all of that back, rotate it twice. */
+  readonly signingKey: Secret;
   /** The endpoint function. */
   readonly endpoint: LambdaFunction;
   /** Settles tasks that a crash left behind. */
@@ -80,7 +83,7 @@ export class McpTaskServer extends Construct {
     this.table = taskTable(this, props);
     this.results = resultBucket(this, this.#settings.maxTtl, props);
     const rotateAfter = keyRotation(props, this.#settings.maxTtl);
-    const { secret: signingKey } = new SigningKey(this, 'SigningKey', { rotateAfter, keeping: this.#keeping });
+    this.signingKey = new SigningKey(this, 'SigningKey', { rotateAfter, keeping: this.#keeping }).secret;
     const logGroup = logs(this, this.#keeping);
     const { inlineWindow, holdCap } = this.#settings;
     const timeout = Duration.millis(Math.max(inlineWindow, holdCap, 50_000)).plus(Duration.seconds(10));
@@ -98,7 +101,7 @@ export class McpTaskServer extends Construct {
       environment: {
         TASKS_TABLE: this.table.tableName,
         RESULTS_BUCKET: this.results.bucketName,
-        SIGNING_KEY_SECRET: signingKey.secretArn,
+        SIGNING_KEY_SECRET: this.signingKey.secretArn,
         MACHINE_ARN_PREFIX: machineArn(this, this.#machinePrefix),
         TOOL_FUNCTIONS: Lazy.string({ produce: () => this.#functions.join(',') }),
         TOOL_MACHINES: Lazy.string({ produce: () => [...this.#stateMachines.values()].join(',') }),
@@ -112,7 +115,7 @@ export class McpTaskServer extends Construct {
       table,
     );
     this.#allow(['s3:GetObject'], this.results.arnForObjects('results/*'));
-    this.#allow(['secretsmanager:GetSecretValue'], signingKey.secretArn);
+    this.#allow(['secretsmanager:GetSecretValue'], this.signingKey.secretArn);
     this.#allow(['states:StartExecution'], machines);
     const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
     this.#allow(['states:StopExecution'], executions);

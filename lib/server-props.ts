@@ -84,8 +84,8 @@ export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string |
 export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
   const least = Math.max(maxTtl, limits.session) + DAY;
   const ms = asked.toMilliseconds();
-  if (ms >= least && ms <= 1_000 * DAY) return asked;
-  throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 1000 days`);
+  if (ms >= least && ms <= 365 * DAY) return asked;
+  throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days`);
 }
 
 function openTasks(count: number): number {

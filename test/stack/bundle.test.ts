@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
-import { bundleAuthorizer, bundleEndpoint, bundleReconciler } from '../../lib/mcp-code.ts';
+import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../lib/mcp-code.ts';
 
 const manifest = {
   serverInfo: { name: 's', version: '1' },
@@ -53,6 +53,15 @@ test('the authorizer is one CommonJS file under 60 KB that knows the scopes of t
     expect(readdirSync(folder)).toEqual(['index.js']);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(60_000);
     expect(readFileSync(join(folder, 'index.js'), 'utf8')).toMatch(/\{deploy:\["ops:deploy"\]\}/);
+    const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
+  });
+});
+
+test('the rotation of the signing key is one CommonJS file under 200 KB', () => {
+  bundleRotation((folder) => {
+    expect(readdirSync(folder)).toEqual(['index.js']);
+    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(200_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });

@@ -143,9 +143,9 @@ describe('the template', () => {
 });
 
 test.each([
-  ['as long as a session lives', Duration.hours(24), undefined],
-  ['as long as tasks can be read', Duration.days(7), Duration.days(7)],
-  ['longer than Secrets Manager counts', Duration.days(1_001), undefined],
+  ['no longer than a session lives', Duration.hours(24), undefined],
+  ['no longer than tasks can be read', Duration.days(7), Duration.days(7)],
+  ['longer than a year', Duration.days(366), undefined],
 ])('a key that is replaced after a time %s is refused at synth', (_title, rotation, maxTtl) => {
   const props = { auth: anonymous(), keyRotation: rotation, ...(maxTtl && { maxTtl }) };
   expect(() => new McpTaskServer(new Stack(new App(), 'S'), 'Server', props)).toThrow(/keyRotation lies between [28]/);
