@@ -36,6 +36,11 @@ describe('a function that crashes', () => {
 test('cancelling stops a tool that reports nothing, within a heartbeat; the record stays as it is, and nothing more is written', async () => {
   const { body } = await modernRequest(url(), 'tools/call', { name: 'spin', arguments: { file: file('spin') } });
   const { taskId } = body.result;
+  const works = () =>
+    cloud()
+      .lambda.workers()
+      .some(({ functionName, busy }) => busy > 0 && /Tools/.test(functionName));
+  await vi.waitFor(() => expect(works()).toBe(true), { timeout: 20_000, interval: 20 });
   await sleep(300);
   await modernRequest(url(), 'tasks/cancel', { taskId });
   const mark = cloud().calls.mark();

@@ -47,4 +47,4 @@ test('a profile_dataset in full run that is cancelled stops within 2 s: its work
   expect((await modernRequest(url, 'tasks/get', { taskId })).body.result.status).toBe('cancelled');
   const writes = cloud.calls.since(mark).filter(({ operation }) => /Put|Update|Delete/.test(operation));
   expect(writes.map(({ caller, status }) => [/Endpoint/.test(caller), status])).toEqual([[true, 200]]);
-});
+}, 120_000);

@@ -127,7 +127,7 @@ export async function legacySession(
   };
 }
 
-/** Polls a task in 2026-07-28 until `until` says so; gives up after 20 s. */
+/** Polls a task in 2026-07-28 until `until` says so; gives up after 60 s. */
 export async function poll(
   url: string,
   taskId: string,
@@ -136,7 +136,7 @@ export async function poll(
   for (const started = Date.now(); ; await sleep(50)) {
     const { body } = await modernRequest(url, 'tasks/get', { taskId });
     if (body.error !== undefined || until(body.result)) return body.result ?? body;
-    if (Date.now() - started > 20_000) throw new Error(`Gave up on ${JSON.stringify(body.result)}`);
+    if (Date.now() - started > 60_000) throw new Error(`Gave up on ${JSON.stringify(body.result)}`);
   }
 }
 

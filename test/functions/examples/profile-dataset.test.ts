@@ -43,7 +43,8 @@ test('profiles some columns of the shipped sample, with progress in percent', as
 test('stops at the first report once the task is over', async () => {
   const { result, progress } = await runTool(handler, { sample: 'orders' }, { cancelInRound: 1 });
   expect(result).toMatchObject({ isError: true });
-  expect(progress).toHaveLength(1);
+  // None, if its look after a second comes first.
+  expect(progress.length).toBeLessThanOrEqual(1);
 });
 
 test('stops within two seconds of a cancel, however long its stretches are, though no report says so', async () => {
