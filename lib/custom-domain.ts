@@ -7,7 +7,7 @@ import type { Domain } from './operation-props.ts';
 
 /**
  * The API at a name of its own, with an empty base path, so that clients find the metadata of OAuth at the root of the
- * host. There is no other way in: tokens and Host checks name this one.
+ * host. The name that API Gateway makes up leads nowhere: nobody comes in by a name that the operator does not know of.
  */
 export function domainProps({ name, certificate }: Domain): Partial<RestApiProps> {
   return {

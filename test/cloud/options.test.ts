@@ -23,7 +23,7 @@ test('a server with every option works: its roles may do what they have to', asy
   expect(direct.body.result.content).toEqual([{ type: 'text', text: 'x' }]);
   const { taskId } = (await ask('tools/call', { name: 'work', arguments: { bytes: 200_000 } })).body.result;
   const task = async () => (await ask('tasks/get', { taskId })).body.result;
-  await expect.poll(async () => (await task()).status, { timeout: 20_000 }).toBe('completed');
+  await expect.poll(async () => (await task()).status, { timeout: 40_000 }).toBe('completed');
   expect((await task()).result.content[0].text).toHaveLength(200_000);
   expect(cloud.calls.since().filter(({ error }) => error?.startsWith('AccessDenied'))).toEqual([]);
-});
+}, 60_000);
