@@ -23,6 +23,8 @@ export function domainProps({ name, certificate }: Domain): Partial<RestApiProps
 
 /** Enters the name, or says where it is to lead. */
 export function pointDomain(scope: Construct, api: RestApi, { name, hostedZone: zone }: Domain): void {
+  // The output with the URL that leads nowhere.
+  api.node.tryRemoveChild('Endpoint');
   if (zone !== undefined) {
     new ARecord(scope, 'Alias', { zone, recordName: name, target: RecordTarget.fromAlias(new ApiGateway(api)) });
   } else if (api.domainName !== undefined) {

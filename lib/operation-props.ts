@@ -19,8 +19,8 @@ export interface OperationProps extends Keeping {
    */
   readonly keyRotation?: Duration;
   /**
-   * Requests per second that all callers together may make, and how many at once may exceed that; others get a 429,
-   * and clients come again. @default 1000 per second, bursts of 2000
+   * Requests per second to each method of the endpoint (nearly all are POST) that all callers together may make, and how
+   * many at once; others get a 429, and clients come again. @default 1000 per second, bursts of 2000
    */
   readonly throttling?: { readonly rate: number; readonly burst: number };
   /**

@@ -157,6 +157,7 @@ describe('domain', () => {
     });
     const outputs = JSON.stringify(template.toJSON().Outputs);
     expect(outputs).toContain(`"https://${name}/mcp"`);
+    expect(outputs).not.toMatch(/execute-api\.us-east-1/);
     expect(outputs).toMatch(/DomainTarget.*RegionalDomainName/);
     const refusals = JSON.stringify(propertiesOf(template, 'AWS::ApiGateway::GatewayResponse'));
     expect(refusals).toContain(`https://${name}/.well-known/oauth-protected-resource/mcp`);
