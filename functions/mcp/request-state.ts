@@ -54,15 +54,14 @@ export function inputResponsesOf({ params }: Call): Record<string, Record<string
 
 /** What a call asks for: its method, tool and arguments. */
 export function callDigest({ method, params }: Call): string {
-  const text = JSON.stringify([method, params.name, sorted(params.arguments ?? {})]);
+  const text = JSON.stringify([method, params.name, canonicalJson(params.arguments ?? {})]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** A client may write an object's keys in another order the second time. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
+/** JSON text with the keys of objects in one order: a client may write them in another one the second time. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  // Marked, or a list of pairs would pass for it.
-  return { members: members.map(([key, inner]) => [key, sorted(inner)]) };
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${canonicalJson(inner)}`).join()}}`;
 }

@@ -1,7 +1,7 @@
 import { InternalError } from '../../tasks/errors.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { cancel } from '../../tasks/transitions.ts';
 import type { ToolEvent } from '../../tool/contract.ts';
+import { cancelTask } from '../cancel.ts';
 import { acceptsStream } from '../http.ts';
 import { askDirectly, questionsIn } from '../input-required.ts';
 import type { Params } from '../jsonrpc.ts';
@@ -70,7 +70,7 @@ export async function deliver(
 
 /** 2025-11-25 asks on a stream, and this client takes none. */
 async function cannotAsk(call: Call, record: TaskRecord, server: Server): Promise<object> {
-  await server.store.apply(record, cancel(server.now()));
+  await cancelTask(call.principal, record.taskId, server);
   const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
   return call.wire.toolResult(errorResult(text));
 }

@@ -2,11 +2,12 @@ import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../.
 import { answerProblem } from '../../tasks/form.ts';
 import { limits } from '../../tasks/limits.ts';
 import { answerTask } from '../answer.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { askDirectly, checkDeclared } from '../input-required.ts';
 import { isObject } from '../jsonrpc.ts';
 import type { Validator } from '../manifest.ts';
 import { checkParamHeaders } from '../param-headers.ts';
-import { inputResponsesOf, openState } from '../request-state.ts';
+import { canonicalJson, inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Method, Server, Tool } from '../server.ts';
 import { TASKS_EXTENSION } from '../versions.ts';
 import { errorResult } from '../wire/tool-result.ts';
@@ -32,9 +33,11 @@ export const toolsCall: Method = async (call, server) => {
     return call.wire.toolResult(refused);
   }
   if (tool.entry.taskSupport === 'forbidden') return callDirectly(call, server, tool.entry, args.value);
+  // Two that start a task under one key must start it with the same text, or the second takes it for another task's.
+  const text = idempotencyKeyOf(call) === undefined ? args.text : canonicalJson(args.value);
   return call.wire.era === 'modern'
-    ? callModern(call, server, tool, args.text, wantsTask)
-    : callLegacy(call, server, tool, args.text, wantsTask);
+    ? callModern(call, server, tool, text, wantsTask)
+    : callLegacy(call, server, tool, text, wantsTask);
 };
 
 async function callLegacy(call: Call, server: Server, { entry }: Tool, args: string, wantsTask: boolean) {

@@ -120,7 +120,7 @@ describe('a cancel', () => {
     const told = { status: 'failed', statusMessage: 'The tool did not finish in time' };
     expect((await get()).result).toMatchObject(told);
     expect(did).toContain('stop');
-    expect(stored()).toMatchObject({ ...told, updatedAt: late + 1 });
+    expect(stored()).toMatchObject({ ...told, updatedAt: deadlineAt + limits.deadlineGrace });
     expect(stored()).not.toHaveProperty('due');
     clock.now += limits.deadlineGrace;
     expect((await get()).result).toMatchObject(told);

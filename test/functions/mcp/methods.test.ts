@@ -222,6 +222,26 @@ describe('tools/call', () => {
     expect(did).toEqual(['start', 'start']);
   });
 
+  test('calls by one idempotency key start the same run, in whatever order their arguments are written', async () => {
+    const inputs: string[] = [];
+    const { legacy } = clients(
+      fakeServer({
+        workflow: { start: async (_record, _machine, input) => void inputs.push(input), stop: async () => {} },
+      }),
+    );
+    const call = (args: object) =>
+      legacy('tools/call', {
+        name: 'optional',
+        arguments: args,
+        task: {},
+        _meta: { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) },
+      });
+    await call({ a: 1, b: { c: [{ e: 1, d: 2 }] } });
+    await call({ b: { c: [{ d: 2, e: 1 }] }, a: 1 });
+    expect(inputs).toHaveLength(2);
+    expect(inputs[1]).toBe(inputs[0]);
+  });
+
   test('an idempotency key of an expired task, whose run had the same name, is refused: nothing would run (crash table, row 6)', async () => {
     const fake = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
     const { legacy, records } = clients(fake);
