@@ -21,7 +21,8 @@ export interface IamAuth {
 
 /**
  * Callers sign their requests with AWS credentials (SigV4) and need `execute-api:Invoke` for the API. Tasks belong to
- * the user, or to the session of a role: the same role under another session name is another owner.
+ * the user, the Cognito identity, or the session of a role: the same role under another session name is another owner.
+ * Who assumes a role chooses that name, unless its trust policy fixes it (`sts:RoleSessionName`).
  */
 export function iam(): IamAuth {
   return { kind: 'iam' };

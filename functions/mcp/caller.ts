@@ -4,7 +4,7 @@ import { sufficient } from '../authorizer/scopes.ts';
 import { InvalidRequest } from '../tasks/errors.ts';
 import { type Principal, verifiedKey } from '../tasks/ids.ts';
 import { type HttpReply, type HttpRequest, jsonReply } from './http.ts';
-import { errorMessage, type RpcMessage } from './jsonrpc.ts';
+import { errorMessage, type RequestId, type RpcMessage } from './jsonrpc.ts';
 import type { Manifest } from './manifest.ts';
 import type { Server } from './server.ts';
 import type { Session } from './session.ts';
@@ -27,10 +27,11 @@ export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['
   const path = context.path.split('/').filter((part) => part !== '');
   const challengeAt = `/${[...path, CHALLENGE].join('/')}`;
   if (auth === 'iam') {
-    const { caller } = context.identity;
+    const { caller, cognitoIdentityId } = context.identity;
     if (!caller) return undefined;
     return {
-      key: verifiedKey('iam', 'user', caller),
+      // All identities of a Cognito pool are one session of one role: only their id tells them apart.
+      key: cognitoIdentityId ? verifiedKey('cognito', 'user', cognitoIdentityId) : verifiedKey('iam', 'user', caller),
       scopes: [],
       enough: true,
       expires: Number.POSITIVE_INFINITY,
@@ -62,17 +63,19 @@ export function expired({ caller }: HttpRequest, { now, audit }: Server): HttpRe
 export function outOfScope({ caller }: HttpRequest, message: RpcMessage | undefined, server: Server) {
   if (caller === undefined) return undefined;
   const call = message?.kind === 'request' && message.method === 'tools/call' ? message : undefined;
-  const tool = call && server.tools.get(String(call.params.name))?.entry;
+  const name = call?.params.name;
+  const tool = typeof name === 'string' ? server.tools.get(name)?.entry : undefined;
   if (caller.enough && sufficient(tool?.scopes ?? [], caller.scopes)) return undefined;
   server.audit('denied', { owner: caller.key, tool: tool?.name, reason: 'insufficient_scope' });
-  return toChallenge(caller, 'The access token lacks a scope', call);
+  return toChallenge(caller, 'The access token lacks a scope', call?.id, tool?.name);
 }
 
 /**
  * The client follows, and the front door refuses it there with a `WWW-Authenticate`, which from here would arrive under
- * another name (G-17). 307 keeps method, body and, on the same origin, the token.
+ * another name (G-17). 307 keeps method, body and, on the same origin, the token. Of a call only the name of a tool that
+ * there is goes into the header, which holds 10 KB: what the caller wrote may be anything.
  */
-function toChallenge({ challengeAt }: Caller, why: string, call?: RpcMessage & { kind: 'request' }): HttpReply {
-  const tool = call === undefined ? '' : `?tool=${encodeURIComponent(String(call.params.name))}`;
-  return jsonReply(307, errorMessage(call?.id, new InvalidRequest(why)).body, { location: `${challengeAt}${tool}` });
+function toChallenge({ challengeAt }: Caller, why: string, id?: RequestId, tool?: string): HttpReply {
+  const location = tool === undefined ? challengeAt : `${challengeAt}?tool=${tool}`;
+  return jsonReply(307, errorMessage(id, new InvalidRequest(why)).body, { location });
 }
