@@ -54,12 +54,12 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   // An index that is behind may show a round that is too young to be looked for.
   if (run === undefined) return { kind: (record.dueAt ?? now) > now ? 'nothing' : 'look' };
   if (run.status === 'RUNNING') return { kind: 'postponed', change: confirmStart(record) };
-  // It ended well, but too late for its result to be written.
-  const late = run.status === 'SUCCEEDED' ? overdue(record, now) : undefined;
-  if (late !== undefined) return { kind: 'overdue', change: late };
-  if (run.status !== 'missing') return { kind: 'run_ended', change: failAsSeen(record, endOf(run), now) };
   // Too late to be of use: it lapses within the grace.
-  if (record.round > 1 && now >= record.deadlineAt) return NOTHING;
+  if (run.status === 'missing' && record.round > 1 && now >= record.deadlineAt) return NOTHING;
+  // Whatever it came to, perhaps to a result that was too late to be written: readers are about to be told this.
+  const late = overdue(record, now);
+  if (late !== undefined) return { kind: 'overdue', change: late, ...(run.status === 'missing' && { stop: true }) };
+  if (run.status !== 'missing') return { kind: 'run_ended', change: failAsSeen(record, endOf(run), now) };
   if (record.round > 1) return { kind: 'not_restarted', start: true, change: lookAgain(record, now) };
   // The client never got its id and will call again: started now, a side effect would happen twice.
   return { kind: 'never_started', change: failAsSeen(record, NEVER_STARTED, now), stop: true };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Decision, decide, type Run } from '../../../functions/reconciler/decide.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
-import { asOf, type Change, after as changed } from '../../../functions/tasks/transitions.ts';
+import { asOf, type Change, after as changed, lapse } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
 import { answered, GRACE, MINUTE, record, T0, waiting } from './fake-world.ts';
 
@@ -116,6 +116,12 @@ describe('a working task and its run', () => {
   );
 });
 
+const toldSoon = (task: TaskRecord): Change => {
+  const change = lapse(task, task.deadlineAt + GRACE + 1);
+  if (change === undefined) throw new Error('it is over');
+  return change;
+};
+
 const anyTask = fc
   .record({
     status: fc.constantFrom<Status>('working', 'input_required', 'completed', 'failed', 'cancelled'),
@@ -158,6 +164,17 @@ describe('whatever the task, the run and the time', () => {
         const written = changed(task, decision.change);
         if (shown.status !== task.status) expect(written).toEqual(shown);
         else if (written.status === task.status) expect({ ...written, dueAt: task.dueAt }).toEqual(task);
+      }),
+    );
+  });
+
+  test('what fails it later than changes are sent is what readers are told soon: none is told something else in between', () => {
+    fc.assert(
+      fc.property(anyTask, anyRun, fc.integer({ min: 1, max: GRACE }), (task, seen, late) => {
+        const decision = decide(task, task.deadlineAt + limits.lateWrite + late, seen);
+        if (!('change' in decision)) return;
+        const written = changed(task, decision.change);
+        if (written.status === 'failed') expect(written).toEqual(changed(task, toldSoon(task)));
       }),
     );
   });
