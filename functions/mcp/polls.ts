@@ -40,7 +40,8 @@ export function countPolls(now: () => number): Polls {
   return {
     count(key) {
       const counter = counterOf(key);
-      const earned = ((now() - counter.at) / counter.interval) * perInterval;
+      // None, while a clock that was set back catches up.
+      const earned = (Math.max(0, now() - counter.at) / counter.interval) * perInterval;
       counter.left = Math.min(burst, counter.left + earned);
       counter.at = now();
       if (counter.left < 1) throw new TooManyPolls(Math.ceil(counter.interval / 1_000));

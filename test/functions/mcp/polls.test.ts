@@ -110,6 +110,17 @@ test('of very many tasks only so many are remembered: those asked for last', () 
   expect(() => polls.count(key(0))).not.toThrow();
 });
 
+test('a clock that is set back takes no polls from anybody', () => {
+  const clock = { now: 3_600 * SECOND };
+  const polls = countPolls(() => clock.now);
+  const key = { owner: 'o', taskId: 'a' };
+  polls.count(key);
+  clock.now = 0;
+  for (let i = 2; i < burst; i++) polls.count(key);
+  polls.count(key);
+  expect(() => polls.count(key)).toThrow('too often');
+});
+
 test('a poll of one owner does not count for another', () => {
   const polls = countPolls(() => 0);
   for (let i = 0; i < burst; i++) polls.count({ owner: 'a', taskId: 't' });
