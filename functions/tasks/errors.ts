@@ -65,6 +65,16 @@ export class Unavailable extends InternalError {
   }
 }
 
+/** Of a call that has begun a task: made again, it would begin another. */
+export class TaskUnread extends InternalError {
+  constructor(taskId: string) {
+    super(`Task ${taskId} was started, but cannot be read at the moment: ask for it again in a few seconds`, {
+      reason: 'Unavailable',
+      taskId,
+    });
+  }
+}
+
 /** Nothing was stored: the same call may succeed once another task has ended (C-37). */
 export class TooManyTasks extends InternalError {
   constructor(limit: number) {

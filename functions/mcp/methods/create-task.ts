@@ -35,9 +35,8 @@ export async function createTask(call: Call, server: Server, tool: ToolEntry, ar
 
 /** A task was asked for with arguments the tool refuses: a task that has failed already (A-14, C-07). */
 export async function createRefusedTask(call: Call, server: Server, tool: ToolEntry, refused: ToolResult) {
-  const record = newRecord(call, server, tool);
-  await put(createRefused(record, JSON.stringify(refused)), server, false);
-  return call.wire.taskCreated(view(record, server), immediateResponse(tool, record));
+  const record = await put(createRefused(newRecord(call, server, tool), JSON.stringify(refused)), server, false);
+  return call.wire.taskCreated(view({ ...record, status: 'working' }, server), immediateResponse(tool, record));
 }
 
 /**
@@ -95,7 +94,8 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     // (crash table, rows 2 and 3). Under a key, though, a repeat may have started it, and been answered with it, or
     // may do so yet: if none does, the sweep fails it.
     if (record.digest === undefined) {
-      await server.store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, server.now()));
+      const change = fail({ code: -32603, message: 'The task could not be started' }, server.now());
+      await server.store.apply(record, change).catch((failed: unknown) => logUnexpected(failed, 'fence'));
       await stopWork(record, server);
     }
     throw new InternalError('The task could not be started: try again later');

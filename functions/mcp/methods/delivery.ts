@@ -5,7 +5,9 @@ import { cancelTask } from '../cancel.ts';
 import { acceptsStream } from '../http.ts';
 import { askDirectly, questionsIn } from '../input-required.ts';
 import type { Params } from '../jsonrpc.ts';
+import { logUnexpected } from '../log.ts';
 import type { ToolEntry } from '../manifest.ts';
+import { isOutage, isThrottled, unread } from '../outage.ts';
 import { inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
 import { answerDue } from '../stream/answer-due.ts';
@@ -30,7 +32,9 @@ export async function callDirectly(call: Call, server: Server, tool: ToolEntry, 
     inputResponses: modern ? inputResponsesOf(call) : {},
     requestState: state?.tool ?? null,
   };
-  const outcome = await server.invoke(tool, JSON.stringify(event));
+  const outcome = await server.invoke(tool, JSON.stringify(event)).catch((error: unknown) => {
+    throw mayHaveRun(error, tool);
+  });
   if ('error' in outcome && outcome.error === 'timeout') {
     return call.wire.toolResult(errorResult(`Tool ${tool.name} did not answer within ${tool.timeout / 1_000} seconds`));
   }
@@ -56,13 +60,17 @@ export async function deliver(
   const held = holdFor(call, record, delivers, server);
   const streams = acceptsStream(call.request) && (call.wire.era === 'legacy' || held.progressToken !== undefined);
   const patience = delivers === 'result' ? server.manifest.holdCap : server.manifest.inlineWindow;
-  for await (const seen of watch(record, server.now() + (streams ? GRACE : patience), server)) {
-    const answer = answerDue(seen, held, call, server);
-    if (answer) return answer();
-    if (seen?.status === 'input_required' && call.wire.era === 'legacy') {
-      if (streams) break;
-      if (delivers === 'call') return cannotAsk(call, seen, server);
+  try {
+    for await (const seen of watch(record, server.now() + (streams ? GRACE : patience), server)) {
+      const answer = answerDue(seen, held, call, server);
+      if (answer) return await answer();
+      if (seen?.status === 'input_required' && call.wire.era === 'legacy') {
+        if (streams) break;
+        if (delivers === 'call') return await cannotAsk(call, seen, server);
+      }
     }
+  } catch (error) {
+    throw unread(error, record.taskId);
   }
   if (streams) return new EventStream((gone) => hold(held, call, server, gone));
   throw new InternalError('The task is not finished: accept text/event-stream to wait longer');
@@ -73,6 +81,14 @@ async function cannotAsk(call: Call, record: TaskRecord, server: Server): Promis
   await cancelTask(call.principal, record.taskId, server);
   const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
   return call.wire.toolResult(errorResult(text));
+}
+
+/** To make the call again does no harm if nothing ran, or if it may run twice. */
+function mayHaveRun(error: unknown, { annotations = {} }: ToolEntry): unknown {
+  const repeatable = annotations.readOnlyHint === true || annotations.idempotentHint === true;
+  if (repeatable || isThrottled(error) || !isOutage(error)) return error;
+  logUnexpected(error, 'direct call');
+  return new InternalError('The answer of the tool was lost: it may have run');
 }
 
 /** Not every runtime keeps to JSON: Python's writes NaN and Infinity, too. */

@@ -2,8 +2,9 @@ import { TaskNotFound } from '../../tasks/errors.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import { inputRequired } from '../input-required.ts';
-import { errorMessage, type RequestId, resultMessage } from '../jsonrpc.ts';
+import { errorMessage, resultMessage } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';
+import { unread } from '../outage.ts';
 import type { Call, Server } from '../server.ts';
 import { withResult } from '../stored-result.ts';
 import { callResult, terminalResult } from '../terminal-result.ts';
@@ -41,11 +42,12 @@ export function answerDue(
 }
 
 /** A due answer as the JSON-RPC message that ends a stream. */
-export async function answerMessage(id: RequestId, answer: () => object | Promise<object>): Promise<object> {
+export async function answerMessage({ id, taskId }: HeldCall, answer: () => object | Promise<object>): Promise<object> {
   try {
     return resultMessage(id, await answer());
   } catch (error) {
-    logUnexpected(error, 'held call');
-    return errorMessage(id, error).body;
+    const told = unread(error, taskId);
+    logUnexpected(told, 'held call');
+    return errorMessage(id, told).body;
   }
 }

@@ -48,7 +48,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
         held = { ...held, seenAt: record.updatedAt };
         quietSince = server.now();
       }
-      if (answer) return yield await send(await answerMessage(held.id, answer), { answered: true });
+      if (answer) return yield await send(await answerMessage(held, answer), { answered: true });
       if (record === undefined) continue;
       const due = (await questionsFor(held, record, call, server)).filter(
         ({ askedAs }) => !askedHere(record, askedAs, notes, server),
@@ -67,7 +67,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
     if (resumable) yield await send(undefined);
   } catch (error) {
     yield messageFrame(
-      await answerMessage(held.id, () => {
+      await answerMessage(held, () => {
         throw error;
       }),
     );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import type { Tool } from '../../../functions/mcp/server.ts';
 import { fakeServer } from './fake-server.ts';
 
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -251,6 +252,52 @@ describe('tools/call', () => {
     expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
     // Without a key the name can only be taken by this very run, which was fast.
     expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
+  });
+
+  test('a task that cannot be fenced, since the table is out of reach too, is told to stop all the same (crash table, row 3)', async () => {
+    const lost = Object.assign(new Error('no answer'), { name: 'TimeoutError' });
+    const did: string[] = [];
+    const fake = fakeServer({
+      workflow: {
+        start: () => Promise.reject(lost),
+        async stop({ round }) {
+          did.push(`stop ${round}`);
+        },
+      },
+    });
+    fake.server.store.apply = () => Promise.reject(lost);
+    const { error } = await clients(fake).modern('tools/call', { name: 'optional' });
+    expect(error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
+    expect(did).toEqual(['stop 1']);
+  });
+
+  test('arguments that are refused, repeated by idempotency key, are the same task, made when it was (A-14)', async () => {
+    const clock = { now: 1_700_000_000_000 };
+    const fake = fakeServer({ now: () => clock.now });
+    Object.assign(fake.server.tools.get('optional') ?? {}, { validate: () => false });
+    const { legacy } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const call = async () => (await legacy('tools/call', { name: 'optional', task: {}, _meta })).result;
+    const first = await call();
+    clock.now += 5_000;
+    expect(await call()).toEqual(first);
+  });
+
+  test('a direct call whose answer was lost may have run: only one that was throttled is to be made again (A-15)', async () => {
+    const error = async (fault: object, annotations = {}) => {
+      const fake = fakeServer({ invoke: () => Promise.reject(Object.assign(new Error('x'), fault)) });
+      const { entry, ...tool } = fake.server.tools.get('plain') as Tool;
+      const tools = new Map([['plain', { ...tool, entry: { ...entry, annotations } }]]);
+      return (await clients({ ...fake, server: { ...fake.server, tools } }).modern('tools/call', { name: 'plain' }))
+        .error;
+    };
+    const again = { message: expect.stringContaining('try again') };
+    expect(await error({ $metadata: { httpStatusCode: 429 } })).toMatchObject(again);
+    for (const fault of [{ code: 'ECONNRESET' }, { $metadata: { httpStatusCode: 500 } }]) {
+      expect(await error(fault)).toMatchObject({ code: -32603, message: expect.stringContaining('may have run') });
+      expect(await error(fault)).not.toMatchObject(again);
+      expect(await error(fault, { idempotentHint: true })).toMatchObject(again);
+    }
   });
 
   test('an unexpected fault says nothing of itself (A-15)', async () => {
