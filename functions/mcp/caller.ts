@@ -62,12 +62,12 @@ export function expired({ caller }: HttpRequest, { now, audit }: Server): HttpRe
 /** Before anything else is done for a message (G-09): whether its token is enough, for a call also for its tool. */
 export function outOfScope({ caller }: HttpRequest, message: RpcMessage | undefined, server: Server) {
   if (caller === undefined) return undefined;
-  const call = message?.kind === 'request' && message.method === 'tools/call' ? message : undefined;
-  const name = call?.params.name;
+  const request = message?.kind === 'request' ? message : undefined;
+  const name = request?.method === 'tools/call' ? request.params.name : undefined;
   const tool = typeof name === 'string' ? server.tools.get(name)?.entry : undefined;
   if (caller.enough && sufficient(tool?.scopes ?? [], caller.scopes)) return undefined;
   server.audit('denied', { owner: caller.key, tool: tool?.name, reason: 'insufficient_scope' });
-  return toChallenge(caller, 'The access token lacks a scope', call?.id, tool?.name);
+  return toChallenge(caller, 'The access token lacks a scope', request?.id, tool?.name);
 }
 
 /**

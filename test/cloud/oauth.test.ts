@@ -177,6 +177,22 @@ test('the endpoint itself sends the caller to the challenge, on the same path an
     expect([response.status, response.headers.get('location')]).toEqual([307, '/mcp/challenge?tool=event']);
     expect(await response.json()).toMatchObject({ id: body.id, error: { code: -32600 } });
   }
+  // What every call needs, whatever is called: no name of a client's goes into an address.
+  const short = issuer.token({ scope: 'other' });
+  for (const name of ['no-such-tool', 'echo', undefined]) {
+    const listed = modernMessage(name === undefined ? 'tools/list' : 'tools/call', { name });
+    const response = await fetch(url(), {
+      ...{ method: 'POST', redirect: 'manual', body: JSON.stringify(listed.body) },
+      headers: {
+        ...(listed.headers as Record<string, string>),
+        'content-type': 'application/json',
+        ...bearer(short),
+      },
+    });
+    const at = name === 'echo' ? '/mcp/challenge?tool=echo' : '/mcp/challenge';
+    expect([response.status, response.headers.get('location')]).toEqual([307, at]);
+    expect(await response.json()).toMatchObject({ id: listed.body.id, error: { code: -32600 } });
+  }
 });
 
 test('the challenge lets nobody in, and knows no more than its caller', async () => {
