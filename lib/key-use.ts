@@ -10,8 +10,8 @@ const USES = {
     ...['Decrypt', 'DescribeKey', 'Encrypt', 'ReEncryptFrom', 'ReEncryptTo'],
     ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
   ],
-  /** Runs of state machines, and what is asked of them. */
-  states: ['Decrypt', 'GenerateDataKey'],
+  /** To look at a run. Who starts or stops one needs nothing, and the run itself uses the key as its own role. */
+  states: ['Decrypt'],
   /** Dead letters. */
   sqs: ['Decrypt', 'GenerateDataKey'],
   s3Read: ['Decrypt'],

@@ -79,9 +79,9 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   return api;
 }
 
-/** What came of every request. Paths only, and nothing that a client or tool has written. */
+/** What came of every request. Paths only, and nothing that a client or tool has written: `requestId` may be, too. */
 const ACCESS = {
-  requestId: '$context.requestId',
+  requestId: '$context.extendedRequestId',
   traceId: '$context.xrayTraceId',
   time: '$context.requestTimeEpoch',
   ip: '$context.identity.sourceIp',

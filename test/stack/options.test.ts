@@ -85,7 +85,9 @@ test('accessLogs are JSON about requests, in which nothing is that a client or a
   const [{ AccessLogSetting: setting } = {}] = propertiesOf(template, 'AWS::ApiGateway::Stage');
   expect(setting.DestinationArn).toEqual({ 'Fn::GetAtt': [expect.stringContaining('AccessLogs'), 'Arn'] });
   const format = Object.values(JSON.parse(setting.Format)).map(String);
-  expect(format).toContain('$context.requestId');
+  // The one without `extended` is a header of the client, where it sends one.
+  expect(format).toContain('$context.extendedRequestId');
+  expect(format).not.toContain('$context.requestId');
   expect(format).toContain('$context.status');
   // No $input, no headers, and not $context.path, which has what a client wrote.
   for (const value of format) expect(value).toMatch(/^\$context\.[\w.]+$/);
@@ -207,6 +209,7 @@ describe('encryptionKey', () => {
         expect(JSON.stringify(Action)).not.toContain('*');
         const via = /"kms:ViaService":\{"Fn::Join":\["",\["(\w+)\./.exec(JSON.stringify(Condition))?.[1];
         may.set(name, [...(may.get(name) ?? []), via ?? Object.keys(Condition.StringEquals).join()]);
+        if (via === 'states') expect(Action).toBe('kms:Decrypt');
       }
     }
     const states = ['kms:EncryptionContext:aws:states:stateMachineArn', 'kms:EncryptionContext:SourceArn'];
