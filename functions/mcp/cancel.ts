@@ -20,10 +20,13 @@ export async function cancelTask(
   return { record, won: ended?.status === 'cancelled' };
 }
 
-/** For whoever has started a run: a cancel that came before found none to stop, and there is one now. */
-export async function stopIfCancelled(record: TaskRecord, server: Server): Promise<void> {
+/**
+ * For whoever has started a run: a cancel that came before found none to stop, or a sweep has failed the task because
+ * there was none, and there is one now.
+ */
+export async function stopIfOver(record: TaskRecord, server: Server): Promise<void> {
   const seen = await server.store.get(record);
-  if (seen?.status === 'cancelled') await stopWork(record, server);
+  if (seen?.status === 'cancelled' || seen?.status === 'failed') await stopWork(record, server);
 }
 
 /** Best effort: the record is fenced, so a run that goes on can no longer change it (crash table, row 15). */

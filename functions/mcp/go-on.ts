@@ -3,7 +3,7 @@ import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { asOf, confirmStart } from '../tasks/transitions.ts';
 import { restart } from '../tasks/workflow.ts';
-import { stopIfCancelled, stopWork } from './cancel.ts';
+import { stopIfOver, stopWork } from './cancel.ts';
 import type { Server } from './server.ts';
 
 /** Starts the round that the last answer began; as often as anybody likes, it is started once. */
@@ -11,7 +11,7 @@ export async function goOn(record: TaskRecord, server: Server): Promise<TaskReco
   if (!(await restart(record, machineOf(record, server), server.workflow))) {
     throw new InternalError('The tool of this task is gone');
   }
-  await stopIfCancelled(record, server);
+  await stopIfOver(record, server);
   return record;
 }
 

@@ -6,7 +6,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { askFirst, create, createRefused, fail, failAsSeen } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
-import { stopIfCancelled, stopWork } from '../cancel.ts';
+import { stopIfOver, stopWork } from '../cancel.ts';
 import { kindOf } from '../capabilities.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isObject } from '../jsonrpc.ts';
@@ -79,7 +79,7 @@ export async function startTask(
   else await startAgain(record, tool, roundInput(record, args) ?? input, server);
   // Who has not been told of a task can cancel it only by its key, or once it was found in a list.
   if (record.digest !== undefined || server.now() - record.createdAt > FOUND_AFTER) {
-    await stopIfCancelled(record, server).catch((error: unknown) => logUnexpected(error, 'cancelled before its start'));
+    await stopIfOver(record, server).catch((error: unknown) => logUnexpected(error, 'over before its start'));
   }
   return record;
 }

@@ -4,7 +4,7 @@ import { goOn } from '../../../functions/mcp/go-on.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { cancel, create } from '../../../functions/tasks/transitions.ts';
+import { cancel, create, failAsSeen } from '../../../functions/tasks/transitions.ts';
 import { type ModernOptions, modernMessage, TASKS } from '../../support/clients.ts';
 import { fakeServer } from './fake-server.ts';
 
@@ -231,6 +231,27 @@ describe('a first round', () => {
       expect(await send()).toContain('"status":"working"');
     },
   );
+
+  test('that was failed while it was being started, by a sweep that found no run, is stopped (row 4)', async () => {
+    const clock = { now: T0 };
+    const fake = fakeServer({
+      now: () => clock.now,
+      workflow: {
+        async start(record) {
+          clock.now += 60 * SECOND;
+          const error = { code: -32603, message: 'The task could not be started' };
+          await fake.server.store.apply(record, failAsSeen(record, error, clock.now));
+        },
+        stop: async ({ round }) => void fake.did.push(`stop ${round}`),
+      },
+    });
+    const { body, headers } = modernMessage('tools/call', { name: 'required' }, { capabilities: TASKS });
+    await endpoint(
+      { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) },
+      fake.server,
+    );
+    expect(fake.did.at(-1)).toBe('stop 1');
+  });
 
   test('is started within 35 seconds of its creation, or left to the sweep, which may be about to fail it (row 4)', async () => {
     expect((await call(35 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
