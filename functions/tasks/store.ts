@@ -6,6 +6,7 @@ import {
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { Unavailable } from './errors.ts';
 import { lost } from './lost.ts';
 import { type PlaceStore, placeStore } from './places.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
@@ -20,7 +21,7 @@ export interface TaskStore extends SessionStore, PlaceStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
-  /** Those of up to 100 tasks that are there. Strongly consistent. */
+  /** Those of up to 100 tasks that are there. Strongly consistent. Throws Unavailable when some could not be read. */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
   /** Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). */
   list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
@@ -75,6 +76,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         found.push(...some);
         rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
       }
+      if (rest.length > 0) throw new Unavailable();
       return found;
     },
     async list(owner, limit, after) {
