@@ -1,4 +1,5 @@
 import { Token } from 'aws-cdk-lib';
+import { sufficient } from '../functions/authorizer/scopes.ts';
 
 /** How callers are told apart. There is no default: an open endpoint must be asked for by name. */
 export type Auth = AnonymousAuth | OAuth | IamAuth;
@@ -84,4 +85,13 @@ export function checkUrl(what: string, text: string): void {
 export function checkScopes(what: string, scopes: readonly string[]): void {
   const wrong = scopes.find((scope) => !/^[\w:/.~*+@-]+$/.test(scope) || scope === 'offline_access');
   if (wrong !== undefined) throw new Error(`${what}: '${wrong}' is no scope that a resource can ask for`);
+}
+
+/** Those of a tool must be scopes that a caller can lack: where every call needs `mcp`, `mcp:deploy` keeps nobody out. */
+export function checkToolScopes(tool: string, scopes: readonly string[] | undefined, auth: Auth): void {
+  if (scopes === undefined) return;
+  if (auth.kind !== 'oauth') throw new Error(`Tool '${tool}': only tokens have scopes: use auth: oauth(…)`);
+  const had = scopes.find((scope) => !auth.scopes.includes(scope) && sufficient([scope], auth.scopes));
+  if (had === undefined) return;
+  throw new Error(`Tool '${tool}': every caller has the scope '${had}', by one above it that oauth(…) asks of all`);
 }

@@ -9,6 +9,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../functions/mcp/manifest.ts';
+import { type Auth, checkToolScopes } from './auth.ts';
 import { admitServices, allowKey, keyStatements } from './key-use.ts';
 import { type Keeping, logs } from './logs.ts';
 import { mcpApi } from './mcp-api.ts';
@@ -62,6 +63,7 @@ export class McpTaskServer extends Construct {
   readonly alarms: readonly Alarm[];
   /** By tool name. */
   readonly workflows: ReadonlyMap<string, ToolWorkflow>;
+  readonly #auth: Auth;
   readonly #settings: ServerSettings;
   readonly #keeping: Keeping;
   readonly #workflows = new Map<string, ToolWorkflow>();
@@ -74,6 +76,7 @@ export class McpTaskServer extends Construct {
 
   constructor(scope: Construct, id: string, props: McpTaskServerProps) {
     super(scope, id);
+    this.#auth = props.auth;
     this.#settings = serverSettings(props);
     this.workflows = this.#workflows;
     this.#machinePrefix = `${Names.uniqueResourceName(this, { maxLength: 32, separator: '-' })}-`;
@@ -154,9 +157,7 @@ export class McpTaskServer extends Construct {
    */
   addTool(name: string, props: ToolProps): this {
     const entry = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
-    if (entry.scopes !== undefined && this.#settings.auth !== 'oauth') {
-      throw new Error(`Tool '${name}': only tokens have scopes: use auth: oauth(…)`);
-    }
+    checkToolScopes(name, entry.scopes, this.#auth);
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
     else if (entry.machine === undefined) this.#addDirect(entry, props.handler);
     else this.#addFunction(entry, props.handler);

@@ -148,6 +148,7 @@ describe('oauth', () => {
     ['a publicUrl without TLS', () => makeStack(protectedBy, { publicUrl: 'http://a.example' })],
     ['scopes of a tool that are none', () => makeStack(protectedBy, {}, ['a b'])],
     ['scopes of a tool without tokens', () => makeStack(iam(), {}, ['a'])],
+    ['a scope of a tool that no caller can lack', () => makeStack(protectedBy, {}, ['ops', 'mcp:deploy'])],
   ])('%s is refused at synth', (_title, make) => {
     expect(make).toThrow(/^(oauth|McpTaskServer: publicUrl|Tool 'scoped')/);
   });
