@@ -94,8 +94,7 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     // (crash table, rows 2 and 3). Under a key, though, a repeat may have started it, and been answered with it, or
     // may do so yet: if none does, the sweep fails it.
     if (record.digest === undefined) {
-      const change = fail({ code: -32603, message: 'The task could not be started' }, server.now());
-      await server.store.apply(record, change).catch((failed: unknown) => logUnexpected(failed, 'fence'));
+      await server.store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, server.now()));
       await stopWork(record, server);
     }
     throw new InternalError('The task could not be started: try again later');

@@ -254,23 +254,6 @@ describe('tools/call', () => {
     expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
   });
 
-  test('a task that cannot be fenced, since the table is out of reach too, is told to stop all the same (crash table, row 3)', async () => {
-    const lost = Object.assign(new Error('no answer'), { name: 'TimeoutError' });
-    const did: string[] = [];
-    const fake = fakeServer({
-      workflow: {
-        start: () => Promise.reject(lost),
-        async stop({ round }) {
-          did.push(`stop ${round}`);
-        },
-      },
-    });
-    fake.server.store.apply = () => Promise.reject(lost);
-    const { error } = await clients(fake).modern('tools/call', { name: 'optional' });
-    expect(error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect(did).toEqual(['stop 1']);
-  });
-
   test('arguments that are refused, repeated by idempotency key, are the same task, made when it was (A-14)', async () => {
     const clock = { now: 1_700_000_000_000 };
     const fake = fakeServer({ now: () => clock.now });
