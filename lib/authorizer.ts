@@ -52,7 +52,7 @@ export class Authorizer extends Construct {
     const handler = this.function;
     const identitySources = [IdentitySource.header('Authorization')];
     // The endpoint looks at the expiry of a token on every call, so what is kept can outlive only what the issuer has
-    // taken back meanwhile: a key, by five minutes.
+    // taken back meanwhile: a key, by five minutes, after the five for which the function believes its keys.
     const resultsCacheTtl = Duration.minutes(5);
     this.door = new RequestAuthorizer(this, 'Door', { handler, identitySources, resultsCacheTtl });
     this.challenge = new RequestAuthorizer(this, 'Challenge', {

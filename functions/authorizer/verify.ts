@@ -9,6 +9,7 @@ import {
 } from 'aws-jwt-verify/error';
 import { type Jwk, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import type { JwtHeader, JwtPayload } from 'aws-jwt-verify/jwt-model';
+import { logUnexpected } from '../mcp/log.ts';
 import { verifiedKey } from '../tasks/ids.ts';
 import { discoverKeys, documents } from './keys.ts';
 
@@ -38,24 +39,38 @@ export type Verify = (token: string) => Promise<TokenCaller | 'invalid' | 'unkno
 const OUTAGES = [FetchError, JwksValidationError, JwkValidationError];
 const PASSING = [JwtNotBeforeError, KidNotFoundInJwksError, WaitPeriodNotYetEndedJwkError];
 
+/** How long the issuer's keys are believed: so much longer, at most, does one count that it has taken back. */
+const BELIEVED = 300_000;
+
 /**
- * Verifies access tokens by the issuer's keys, which are fetched once, and again for a key id that is not among them;
- * while there is none, every ten seconds at most. Only signatures made with a private key count, whatever a token says
- * of itself (aws-jwt-verify).
+ * Verifies access tokens by the issuer's keys, which are fetched every five minutes, and again for a key id that is not
+ * among them; while there is none, every ten seconds at most. When they cannot be fetched, those that are there go on.
+ * Only signatures made with a private key count, whatever a token says of itself (aws-jwt-verify).
  */
-export function verifier({ issuer, audience, jwksUri }: Issuer): Verify {
-  const jwksCache = new SimpleJwksCache({ fetcher: documents });
+export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now): Verify {
   const create = async () => {
     const uri = jwksUri ?? (await discoverKeys(issuer));
-    return JwtVerifier.create({ issuer, audience: null, jwksUri: uri, customJwtCheck }, { jwksCache });
+    const jwksCache = new SimpleJwksCache({ fetcher: documents });
+    const jwt = JwtVerifier.create({ issuer, audience: null, jwksUri: uri, customJwtCheck }, { jwksCache });
+    await jwt.hydrate();
+    return jwt;
   };
   let ready: ReturnType<typeof create> | undefined;
-  return async (token) => {
-    ready ??= create();
-    const jwt = await ready.catch((error: unknown) => {
-      ready = undefined;
-      throw error;
+  let readAt = 0;
+  const believed = () => {
+    if (ready !== undefined && now() - readAt < BELIEVED) return ready;
+    const before = ready;
+    readAt = now();
+    ready = create().catch((error: unknown) => {
+      ready = before;
+      if (before === undefined) throw error;
+      logUnexpected(error, 'keys of the issuer');
+      return before;
     });
+    return ready;
+  };
+  return async (token) => {
+    const jwt = await believed();
     try {
       return callerOf(await jwt.verify(token), issuer, audience);
     } catch (error) {

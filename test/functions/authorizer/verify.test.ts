@@ -146,6 +146,29 @@ describe('keys', () => {
     await other.stop();
   });
 
+  test('a key that its issuer takes back counts for five minutes more, or until the issuer can be asked', async () => {
+    let clock = Date.now();
+    let shown: { status?: number; body: object } = { body: { keys } };
+    const other = await issuerWith(() => shown);
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` }, () => clock);
+    const token = signed(other.url, 'ES256', 'ec', p1363);
+    const good = { owner: verifiedKey(other.url, 'user', 'ann') };
+    expect(await check(token)).toMatchObject(good);
+    shown = { status: 503, body: {} };
+    clock += 300_000;
+    expect(await check(token)).toMatchObject(good);
+    shown = { body: { keys: [jwk('ed', ed.publicKey)] } };
+    clock += 299_999;
+    expect(await check(token)).toMatchObject(good);
+    clock += 1;
+    expect(await check(token)).toBe('unknown yet');
+    // Another key by the same name is another key.
+    shown = { body: { keys: [jwk('ec', generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey)] } };
+    clock += 300_000;
+    expect(await check(token)).toBe('invalid');
+    await other.stop();
+  });
+
   test('an issuer that was down is asked again', async () => {
     let down = true;
     const other = await issuerWith((path, url) => {
