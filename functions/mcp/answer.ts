@@ -4,7 +4,7 @@ import { type Principal, taskKey } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { after, answer, lapse } from '../tasks/transitions.ts';
+import { after, answer, overdue } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
 import { goOn } from './go-on.ts';
 import type { Server } from './server.ts';
@@ -34,6 +34,12 @@ export async function answerTask(
     if (record.status === 'working' && record.asked !== undefined) {
       return server.now() < record.deadlineAt ? goOn(record, server) : record;
     }
+    const late = record.status === 'input_required' ? overdue(record, server.now()) : undefined;
+    if (late !== undefined) {
+      const failed = await server.store.apply(record, late);
+      if (failed !== undefined) return failed;
+      continue;
+    }
     const open = outstanding(record);
     const answers = pick(responses, open, invalid);
     if (Object.keys(answers).length === 0) return record;
@@ -46,8 +52,8 @@ export async function answerTask(
     }
     const changed = await server.store.apply(record, change);
     if (changed?.status === 'working') {
-      // Readers were told meanwhile that no answer came: so it is, and nothing starts.
-      const failure = lapse(record, server.now());
+      // Whoever answered at the same moment may have been told that it was too late: so it is, and nothing starts.
+      const failure = overdue(record, server.now());
       if (failure === undefined) return goOn(changed, server);
       return (await server.store.apply(changed, { ...failure, from: ['working'], round: changed.round })) ?? changed;
     }

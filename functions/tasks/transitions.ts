@@ -205,7 +205,7 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   return { ...kept, ...change.set, ...answers };
 }
 
-/** When readers are told that work has failed, whoever died. Only work may still report within the grace. */
+/** When readers are told that a task has failed, whoever died: by then all that was on its way has been written. */
 const endOf = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
 /**
@@ -229,21 +229,26 @@ export function lapse(record: TaskRecord, now: number): Change | undefined {
     const message = 'The tool asked for input in a form that is not valid';
     return failAsSeen(record, { code: -32603, message, data: { reason: 'InputRequestInvalid' } }, record.updatedAt);
   }
-  return now <= lapsesAt(record) ? undefined : exceed(record);
+  return now <= endOf(record) ? undefined : exceed(record);
 }
 
-/** How it has failed for whoever would still change it, who might be overtaken by readers otherwise: just as for them. */
+/**
+ * How it has failed for whoever would still change it, who might be overtaken by readers otherwise: just as for them. Its
+ * run may report a little later than the deadline, a client may not.
+ */
 export function overdue(record: TaskRecord, now: number): Change | undefined {
-  return isTerminal(record.status) || now <= record.deadlineAt + limits.lateWrite ? undefined : exceed(record);
+  const last = record.deadlineAt + (record.status === 'working' ? limits.lateWrite : 0);
+  return isTerminal(record.status) || now <= last ? undefined : exceed(record);
 }
-
-const lapsesAt = (record: TaskRecord): number =>
-  record.status === 'input_required' ? record.deadlineAt : endOf(record);
 
 function exceed(record: TaskRecord): Change {
   const waiting = record.status === 'input_required';
   const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  return failAsSeen(record, { code: -32603, message, data: { reason: 'DeadlineExceeded' } }, lapsesAt(record));
+  return failAsSeen(
+    record,
+    { code: -32603, message, data: { reason: 'DeadlineExceeded' } },
+    waiting ? record.deadlineAt : endOf(record),
+  );
 }
 
 /** And its answers handed on: a request state that is nested too deep could not be written again. */

@@ -149,18 +149,20 @@ test('row 16: answered, and not started again: started by the sweep if nobody po
   });
 });
 
-test('row 17: nobody answers: failed to readers at the deadline, exactly, then by the sweep', async ({ task }) => {
+test('row 17: nobody answers: failed to readers at the deadline and its grace, exactly, then by the sweep', async ({
+  task,
+}) => {
   const taskId = await asked();
   const { deadlineAt } = await stored(taskId);
   cloud().clock.hold();
-  cloud().clock.advance(deadlineAt - now());
+  cloud().clock.advance(deadlineAt + GRACE - now());
   expect(await get(taskId)).toMatchObject({ status: 'input_required' });
   cloud().clock.advance(1);
   const told = await get(taskId);
   cloud().clock.resume();
   expect(told).toMatchObject({ status: 'failed', statusMessage: 'No answer came before the deadline' });
-  settles(task, { row: 17, tookMs: 1, boundMs: 1, sinceDeadline: true });
-  await pass(deadlineAt + GRACE - now(), async () => (await stored(taskId)).status === 'failed');
+  settles(task, { row: 17, tookMs: GRACE + 1, boundMs: GRACE + 1, sinceDeadline: true });
+  await pass(0, async () => (await stored(taskId)).status === 'failed');
   settles(task, { row: 17, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE, sinceDeadline: true });
   expect(await get(taskId)).toEqual(told);
 });

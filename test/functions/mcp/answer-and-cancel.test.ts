@@ -50,24 +50,25 @@ function world(record: TaskRecord, now: number, writeTakes = 0) {
 }
 
 describe('an answer', () => {
-  test('that comes after the deadline changes nothing: to everybody, no answer came (row 17)', async () => {
+  test('that comes after the deadline comes too late: from then on, to everybody, none came (row 17)', async () => {
     const { send, get, did, stored } = world(waiting, deadlineAt + 1);
+    expect((await get()).result.status).toBe('input_required');
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
-    expect(did).toEqual(['get']);
-    expect(stored()).toEqual(waiting);
+    expect(did).toEqual(['get', 'get', 'apply']);
     const told = { status: 'failed', statusMessage: 'No answer came before the deadline' };
+    expect(stored()).toMatchObject({ ...told, updatedAt: deadlineAt });
     expect((await get()).result).toMatchObject(told);
   });
 
-  test('that came before, and was written after readers were told that none came: that stays so, and nothing starts', async () => {
+  test('that came before, and was written after it: readers were told nothing yet, then that it was too late, and nothing starts', async () => {
     const { send, get, did, during, clock } = world(waiting, deadlineAt, 3 * SECOND);
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
-    expect(during).toMatchObject([{ status: 'failed', statusMessage: 'No answer came before the deadline' }]);
-    const { pollIntervalMs: _, ...after } = (await get()).result;
-    expect(during[0]).toMatchObject(after);
+    expect(during).toMatchObject([{ status: 'input_required' }]);
+    const told = { status: 'failed', statusMessage: 'No answer came before the deadline' };
+    expect((await get()).result).toMatchObject(told);
     expect(did).not.toContain('start');
     clock.now += limits.deadlineGrace;
-    expect((await get()).result.status).toBe('failed');
+    expect((await get()).result).toMatchObject(told);
   });
 
   test('in time starts the next round, even at the last moment', async () => {
@@ -126,10 +127,14 @@ describe('a cancel', () => {
     expect((await get()).result).toMatchObject(told);
   });
 
-  test('of a question that nobody answered in time changes nothing', async () => {
-    const { send, get, did } = world(waiting, deadlineAt + 1);
+  test('of a question is one until the deadline, even if it takes long; then nobody has answered', async () => {
+    const before = world(waiting, deadlineAt, limits.deadlineGrace);
+    await before.send('tasks/cancel');
+    expect(before.during).toMatchObject([{ status: 'input_required' }]);
+    expect((await before.get()).result.status).toBe('cancelled');
+    const { send, get } = world(waiting, deadlineAt + 1);
     await send('tasks/cancel');
-    expect(did).not.toContain('apply');
-    expect((await get()).result).toMatchObject({ status: 'failed' });
+    const told = { status: 'failed', statusMessage: 'No answer came before the deadline' };
+    expect((await get()).result).toMatchObject(told);
   });
 });

@@ -34,9 +34,9 @@ describe('a record alone', () => {
     expect(failure(record(), decision).data).toEqual({ reason: 'DeadlineExceeded' });
   });
 
-  test('that waits for an answer has no run: at its deadline it is failed, and nothing is stopped (row 17)', () => {
-    expect(decide(waiting(), T0 + 10 * MINUTE)).toEqual({ kind: 'nothing' });
-    const decision = decide(waiting(), T0 + 10 * MINUTE + 1);
+  test('that waits for an answer has no run: past its deadline and the grace it is failed, and nothing is stopped (row 17)', () => {
+    expect(decide(waiting(), T0 + 10.5 * MINUTE)).toEqual({ kind: 'nothing' });
+    const decision = decide(waiting(), T0 + 10.5 * MINUTE + 1);
     expect(decision).toEqual({ kind: 'unanswered', change: expect.anything() });
     expect(changed(waiting(), changeOf(decision))).toMatchObject({ status: 'failed', updatedAt: T0 + 10 * MINUTE });
   });

@@ -58,7 +58,7 @@ describe('a task that is due', () => {
 
   test('and was not answered has no run to stop (row 17)', async () => {
     const { world, records, did, clock } = fakeWorld([waiting()]);
-    clock.now = END;
+    clock.now = END + 1;
     expect(await reconcile(key, true, world)).toBe('unanswered');
     expect(did).toEqual(['get', 'write']);
     expect(records.get('t')?.status).toBe('failed');

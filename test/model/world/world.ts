@@ -2,7 +2,7 @@ import { describer } from '../../../functions/reconciler/describe.ts';
 import { outstanding } from '../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type TaskStore, taskStore } from '../../../functions/tasks/store.ts';
-import { isTerminal, lapse, overdue, progress } from '../../../functions/tasks/transitions.ts';
+import { asOf, isTerminal, lapse, overdue, progress } from '../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../functions/tasks/workflow.ts';
 import type { ToolEvent } from '../../../functions/tool/contract.ts';
 import { type Integration, StatesError } from '../../../local/step-functions/index.ts';
@@ -123,6 +123,11 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
     // Time that passes until something happens also stops where what has happened begins to look different.
     for (const seconds of [-1, 1, 9, 11, 29, 31]) agenda.at(record.deadlineAt + seconds * 1_000, () => {});
     return task;
+  };
+  /** For a client, to whom it is gone, over or out of time. */
+  const isLate = (record: TaskRecord): boolean => {
+    const seen = asOf(record, agenda.now() + SKEW);
+    return seen === undefined || isTerminal(seen.status) || overdue(record, agenda.now() + SKEW) !== undefined;
   };
   const checkPlaces = (owner: string) => {
     const clearlyOpen = ({ record, overtaken }: { record: TaskRecord; overtaken: boolean }) => {
@@ -252,7 +257,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
       if (record === undefined) return;
       if (status !== undefined && status !== record.status)
         truth.violated(`${taskId} was ${status}, and is ${record.status}`);
-      const over = isTerminal(record.status) || lapse(record, agenda.now() + SKEW) !== undefined;
+      const over = isTerminal(record.status) || isLate(record);
       if (!over) truth.violated(`A cancel was acknowledged, and ${taskId} is ${record.status}`);
     },
     checkAnswered(taskId, keys) {
@@ -260,8 +265,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
       if (record === undefined || isTerminal(record.status)) return;
       const open = Object.keys(outstanding(record)).filter((key) => keys.includes(key));
       const taken = keys.every((key) => Object.hasOwn(record.inputResponses ?? {}, key));
-      const late = lapse(record, agenda.now() + SKEW) !== undefined;
-      if (!late && (open.length > 0 || !taken))
+      if (!isLate(record) && (open.length > 0 || !taken))
         truth.violated(`An answer was acknowledged and is lost: ${taskId} ${keys}`);
     },
     checkError(error, where) {
