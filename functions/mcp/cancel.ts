@@ -17,7 +17,9 @@ export async function cancelTask(
   const record = ended ?? (await findTask(principal, taskId, server));
   // Also when it was cancelled before: that request may have died right after its write.
   if (ended !== undefined || record.status === 'cancelled') await stopWork(record, server);
-  return { record, won: ended?.status === 'cancelled' };
+  // A write that had to be repeated, its answer lost, has lost to itself.
+  const own = ended !== undefined || (!isTerminal(before.status) && record.updatedAt === now);
+  return { record, won: own && record.status === 'cancelled' };
 }
 
 /**

@@ -290,6 +290,20 @@ describe('tools/call', () => {
 });
 
 describe('tasks', () => {
+  test('a cancel whose write had to be repeated, its answer lost, has won: it finds what it wrote (C-25)', async () => {
+    const fake = fakeServer();
+    const { legacy } = clients(fake);
+    const { result } = await legacy('tools/call', { name: 'optional', task: {} });
+    const { apply } = fake.server.store;
+    fake.server.store.apply = async (key, change) => {
+      await apply(key, change);
+      return apply(key, change);
+    };
+    const { taskId } = (result as unknown as { task: { taskId: string } }).task;
+    expect((await legacy('tasks/cancel', { taskId })).result).toMatchObject({ taskId, status: 'cancelled' });
+    expect((await legacy('tasks/cancel', { taskId })).error?.message).toContain('already cancelled');
+  });
+
   test('cancel: the flat task in 2025-11-25, an empty ack in 2026-07-28; then an error and the same ack (C-25, C-26, E-21, X-14)', async () => {
     const { legacy, modern } = clients();
     const make = async () =>
