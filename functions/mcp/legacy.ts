@@ -1,7 +1,7 @@
 import { InvalidParams, InvalidRequest, MethodNotFound, TaskNotFound, TooManyPolls } from '../tasks/errors.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
-import { failAsSeen, refuseAnswer } from '../tasks/transitions.ts';
+import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
 import { answerTask } from './answer.ts';
 import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, type RpcRequest, type RpcResponse, resultMessage } from './jsonrpc.ts';
@@ -102,10 +102,9 @@ export async function acceptResponse(message: RpcResponse, caller: LegacyCaller,
   if (record === undefined) return emptyReply(202);
   const question = outstanding(record)[key];
   if (question !== undefined && message.result === undefined && question.method !== 'elicitation/create') {
-    await server.store.apply(
-      record,
-      failAsSeen(record, { code: -32603, message: `The client refused ${question.method}` }, server.now()),
-    );
+    const now = server.now();
+    const refused = failAsSeen(record, { code: -32603, message: `The client refused ${question.method}` }, now);
+    await server.store.apply(record, overdue(record, now) ?? refused);
     return emptyReply(202);
   }
   try {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import { questionPurpose } from '../../../functions/mcp/stream/questions.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -95,6 +96,32 @@ describe('an answer', () => {
     const { send, did } = world(answered as TaskRecord, deadlineAt + SECOND);
     await send('tasks/update', { inputResponses });
     expect(did).toEqual(['get']);
+  });
+});
+
+describe('a refusal of a question of 2025-11-25', () => {
+  const sampling = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
+  const record = { ...waiting, asked: JSON.stringify({ inputRequests: { a: sampling } }) };
+  const refusedAt = async (now: number) => {
+    const here = world(record, now, 10 * SECOND);
+    const question = { taskId: record.taskId, key: 'r1.a' };
+    const id = await here.server.signer.seal(questionPurpose({ principal: { kind: 'anonymous' } }), question);
+    const body = JSON.stringify({ jsonrpc: '2.0', id, error: { code: -1, message: 'no' } });
+    const headers = { 'mcp-protocol-version': '2025-11-25' };
+    expect((await endpoint({ method: 'POST', headers, body }, here.server)).status).toBe(202);
+    return { during: here.during[0], after: (await here.get()).result };
+  };
+
+  test('ends the task', async () => {
+    const { during, after } = await refusedAt(deadlineAt);
+    expect(during).toMatchObject({ status: 'input_required' });
+    expect(after).toMatchObject({ status: 'failed', statusMessage: 'The client refused sampling/createMessage' });
+  });
+
+  test('after the deadline is none: what readers were told while it was written stays so', async () => {
+    const { during, after } = await refusedAt(deadlineAt + limits.deadlineGrace - SECOND);
+    expect(during).toMatchObject({ status: 'failed', statusMessage: 'No answer came before the deadline' });
+    expect({ ...after, pollIntervalMs: 0 }).toEqual({ ...during, pollIntervalMs: 0 });
   });
 });
 
