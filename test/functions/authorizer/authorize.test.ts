@@ -110,6 +110,9 @@ test.each([
   [['a:b:c'], ['a:b'], true],
   [['a'], ['a:b'], false],
   [['ab'], ['a'], false],
+  [['api://app/deploy'], ['api'], false],
+  [['api://app:deploy'], ['api://app'], true],
+  [[':a'], [''], false],
   [['a', 'b'], ['a'], false],
   [['a', 'b'], ['b', 'c', 'a'], true],
 ])('scopes %j with %j: %s (G-10)', (needed, granted, enough) => {
