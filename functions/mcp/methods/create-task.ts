@@ -72,8 +72,10 @@ export async function startTask(
     const waiting = await server.store.apply(record, askFirst(record, asked, args, server.now()));
     return waiting ?? record;
   }
-  // Later the sweep may be about to find that it was never started: its word counts then (crash table, row 4).
-  if (server.now() > record.createdAt + limits.startWithin) return record;
+  // Later the sweep may be about to find that it was never started: its word counts then (crash table, row 4). And
+  // nothing would come of a run that begins after the deadline.
+  const now = server.now();
+  if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return record;
   // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
   if (fresh) await startRound(record, tool, input, server);
   else await startAgain(record, tool, roundInput(record, args) ?? input, server);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { goOn } from '../../../functions/mcp/go-on.ts';
-import type { Server } from '../../../functions/mcp/server.ts';
+import type { Server, Tool } from '../../../functions/mcp/server.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { cancel, create, failAsSeen } from '../../../functions/tasks/transitions.ts';
@@ -170,8 +170,10 @@ test.each<[string, TaskRecord, number]>([
 });
 
 describe('a first round', () => {
-  const call = async (ms: number) => {
+  const call = async (ms: number, timeout = 60 * SECOND) => {
     const fake = fakeServer();
+    const { entry, ...tool } = fake.server.tools.get('required') as Tool;
+    const tools = new Map([['required', { ...tool, entry: { ...entry, timeout } }]]);
     const { create: put } = fake.server.store;
     const clock = { now: T0 };
     const store: Server['store'] = {
@@ -184,7 +186,7 @@ describe('a first round', () => {
     const { body, headers } = modernMessage('tools/call', { name: 'required' }, { capabilities: TASKS });
     const reply = await endpoint(
       { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) },
-      { ...fake.server, store, now: () => clock.now },
+      { ...fake.server, tools, store, now: () => clock.now },
     );
     return { did: fake.did, text: String(reply.body) };
   };
@@ -256,6 +258,13 @@ describe('a first round', () => {
   test('is started within 35 seconds of its creation, or left to the sweep, which may be about to fail it (row 4)', async () => {
     expect((await call(35 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
     const late = await call(35 * SECOND + 1);
+    expect(late.did).toEqual(['create']);
+    expect(late.text).toContain('"status":"working"');
+  });
+
+  test('is not started after its deadline: nothing could come of it (row 4)', async () => {
+    expect((await call(5 * SECOND - 1, 5 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
+    const late = await call(5 * SECOND, 5 * SECOND);
     expect(late.did).toEqual(['create']);
     expect(late.text).toContain('"status":"working"');
   });
