@@ -31,12 +31,15 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
   let keys: readonly Key[] | undefined;
   let readAt = 0;
   let triedAt = -Infinity;
+  /** Of the last read: until the next one, a token of another key than those held may be good. */
+  let failure: unknown;
 
   const read = async (...stages: Stage[]): Promise<readonly Key[]> => {
     const at = now();
     const secrets = await Promise.all(stages.map(fetchKey));
     keys = secrets.flatMap((secret) => (secret === undefined ? [] : [named(secret)]));
     readAt = at;
+    failure = undefined;
     return keys;
   };
   /** When they cannot be read, those that are there go on. */
@@ -45,6 +48,7 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
     triedAt = now();
     return read('AWSCURRENT', 'AWSPREVIOUS').catch((error: unknown) => {
       logUnexpected(error, 'signing key');
+      failure = error;
       return held;
     });
   };
@@ -65,6 +69,7 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
       const find = (held: readonly Key[]) => held.find((key) => key.id === id);
       const held = await believed();
       const key = find(held) ?? find(await readAgain(held));
+      if (key === undefined && failure !== undefined) throw failure;
       if (key === undefined) return undefined;
       const expected = Buffer.from(mac(key.secret, `${purpose}\n${text}`));
       return timingSafeEqual(Buffer.from(sent), expected) ? parse(text) : undefined;

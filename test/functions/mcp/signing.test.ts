@@ -123,4 +123,22 @@ describe('the key is read', () => {
     await warm.open('session', token);
     expect(reads).toHaveLength(before + 2);
   });
+
+  test('in vain: a token of a key that is not known may be good, so that is no answer (A-15)', async () => {
+    const { container, rotate, at } = world();
+    const warm = container();
+    const known = await warm.seal('session', 1);
+    rotate();
+    const token = await container().seal('session', 2);
+    at.broken = true;
+    for (const ms of [0, MINUTE - 1]) {
+      at.now += ms;
+      await expect(warm.open('session', token)).rejects.toThrow('no answer');
+      expect(await warm.open('session', known)).toBe(1);
+    }
+    at.broken = false;
+    at.now += 1;
+    expect(await warm.open('session', token)).toBe(2);
+    expect(await warm.open('session', token.replace(/\..*\./, '.AAAAAAAA.'))).toBeUndefined();
+  });
 });
