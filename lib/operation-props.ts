@@ -15,7 +15,7 @@ export interface OperationProps extends Keeping {
   /**
    * How often the key is replaced that signs session ids, cursors and the like. What the key before has signed is
    * still good, so this is at least a day longer than anything signed lives: `maxTtl`, or the 24 hours of a session.
-   * At most 365 days. @default 90 days
+   * At most 365 days, in whole hours. @default 90 days
    */
   readonly keyRotation?: Duration;
   /**

@@ -84,8 +84,9 @@ export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string |
 export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
   const least = Math.max(maxTtl, limits.session) + DAY;
   const ms = asked.toMilliseconds();
-  if (ms >= least && ms <= 365 * DAY) return asked;
-  throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days`);
+  // Secrets Manager knows no shorter unit than hours.
+  if (ms >= least && ms <= 365 * DAY && ms % (DAY / 24) === 0) return asked;
+  throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days, in whole hours`);
 }
 
 function openTasks(count: number): number {

@@ -146,6 +146,7 @@ test.each([
   ['no longer than a session lives', Duration.hours(24), undefined],
   ['no longer than tasks can be read', Duration.days(7), Duration.days(7)],
   ['longer than a year', Duration.days(366), undefined],
+  ['of minutes, which Secrets Manager does not know', Duration.minutes(5_001), undefined],
 ])('a key that is replaced after a time %s is refused at synth', (_title, rotation, maxTtl) => {
   const props = { auth: anonymous(), keyRotation: rotation, ...(maxTtl && { maxTtl }) };
   expect(() => new McpTaskServer(new Stack(new App(), 'S'), 'Server', props)).toThrow(/keyRotation lies between [28]/);

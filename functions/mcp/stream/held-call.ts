@@ -16,7 +16,7 @@ export interface HeldCall {
   readonly version: string;
   /** call: when the window closes, in ms since the epoch. */
   readonly closesAt: number;
-  /** Questions sent on this stream: wire keys, with the number of refused answers before (`askedAs`). */
+  /** Questions sent on this stream that were open at the last one: wire keys, with the number of refused answers before (`askedAs`). */
   readonly asked: readonly string[];
   readonly progressToken?: RequestId;
   /** The last progress value sent, and the `updatedAt` of the record it came from. */

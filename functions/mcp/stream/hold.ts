@@ -6,7 +6,7 @@ import { answerDue, answerMessage } from './answer-due.ts';
 import { askedHere, noteAsked } from './asked.ts';
 import { type HeldCall, sealHeld } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
-import { questionsFor } from './questions.ts';
+import { questionsFor, stillOpen } from './questions.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
 import { watch } from './watch.ts';
 
@@ -56,7 +56,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       const askedAs = due.map((question) => question.askedAs);
       await noteAsked(record, askedAs, call, server);
       for (const { message, askedAs } of due) {
-        yield await send(message, { asked: [...held.asked, askedAs] });
+        yield await send(message, { asked: [...stillOpen(held.asked, record), askedAs] });
         quietSince = server.now();
       }
       if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };

@@ -20,6 +20,12 @@ export interface QuestionId {
 
 export const questionPurpose = (call: Pick<Call, 'principal'>) => `question:${bindingOf(call.principal)}`;
 
+/** Of the questions asked on a stream those that are open: no other comes again, and event ids have no room for all. */
+export function stillOpen(asked: readonly string[], record: TaskRecord): string[] {
+  const open = outstanding(record);
+  return asked.filter((askedAs) => Object.hasOwn(open, askedAs.slice(0, askedAs.lastIndexOf('#'))));
+}
+
 /**
  * 2025-11-25 asks with requests of its own (C-20, C-21): each question once per stream, again after an answer that
  * was refused, and only kinds the client declared (B-17).

@@ -28,6 +28,15 @@ describe('a question', () => {
     expect(did.filter((what) => what === 'start')).toHaveLength(2);
   });
 
+  test('that is over stands in no event id any more: they do not grow with the rounds (C-19)', async () => {
+    const client = await world(sure, two, sure).session();
+    const { messages, eventIds } = await client.settle(await client.create(), YES);
+    expect(messages).toHaveLength(5);
+    const asked = eventIds.map((id) => JSON.parse(Buffer.from(id.split('.')[0] ?? '', 'base64url').toString()).asked);
+    expect(asked.at(-1)).toEqual(['r3.sure#0']);
+    expect(new Set(asked.map(({ length }) => length))).toEqual(new Set([0, 1, 2]));
+  });
+
   test('of a call without a task comes on the stream of the call, and names no task (B-17)', async () => {
     const client = await world(sure).session();
     const { messages } = await client.request('tools/call', { name: 'optional' }, ({ id, method }) =>
