@@ -1,38 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { Tool } from '../../../functions/mcp/server.ts';
+import { clients, TASKS } from './fake-clients.ts';
 import { fakeServer } from './fake-server.ts';
-
-const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
-
-function clients(fake = fakeServer()) {
-  const send = async (headers: Record<string, string>, method: string, params: object) => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const reply = await endpoint({ method: 'POST', headers, body }, fake.server);
-    return {
-      ...reply,
-      ...(JSON.parse(String(reply.body)) as { result?: never; error?: { code: number; message: string } }),
-    };
-  };
-  return {
-    ...fake,
-    modern: (method: string, params: Record<string, unknown> = {}, capabilities: object = TASKS) => {
-      const name = params.name ?? params.taskId;
-      const _meta = {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities': capabilities,
-      };
-      const headers = {
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': method,
-        ...(typeof name === 'string' && { 'mcp-name': name }),
-      };
-      return send(headers, method, { ...params, _meta });
-    },
-    legacy: (method: string, params: object = {}, version = '2025-11-25', session?: string) =>
-      send({ 'mcp-protocol-version': version, ...(session && { 'mcp-session-id': session }) }, method, params),
-  };
-}
 
 describe('who the server says it is', () => {
   test('initialize: legacy capabilities only, our newest legacy version for any other (B-01 to B-03, C-01, F-02)', async () => {
@@ -182,88 +151,6 @@ describe('tools/call', () => {
     const { error } = await modern('tools/call', { name: 'optional' });
     expect(error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
     expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
-  });
-
-  test('a repeat by idempotency key that cannot start it again fences nothing: the first call did (crash table, row 6)', async () => {
-    const started: string[] = [];
-    const fake = fakeServer({
-      workflow: {
-        async start({ taskId }) {
-          if (started.push(taskId) > 1) throw new Error('throttled');
-        },
-        stop: async () => {},
-      },
-    });
-    const { legacy, records } = clients(fake);
-    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
-    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
-    await call();
-    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
-  });
-
-  test('a call by idempotency key that cannot start its task leaves it to a repeat, which may have started it (crash table, rows 2, 3 and 6)', async () => {
-    const did: string[] = [];
-    const fake = fakeServer({
-      workflow: {
-        async start() {
-          if (did.push('start') === 1) throw new Error('throttled');
-        },
-        async stop() {
-          did.push('stop');
-        },
-      },
-    });
-    const { legacy, records } = clients(fake);
-    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
-    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
-    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
-    expect((await call()).result).toMatchObject({ task: { status: 'working' } });
-    expect(did).toEqual(['start', 'start']);
-  });
-
-  test('calls by one idempotency key start the same run, in whatever order their arguments are written', async () => {
-    const inputs: string[] = [];
-    const { legacy } = clients(
-      fakeServer({
-        workflow: { start: async (_record, _machine, input) => void inputs.push(input), stop: async () => {} },
-      }),
-    );
-    const call = (args: object) =>
-      legacy('tools/call', {
-        name: 'optional',
-        arguments: args,
-        task: {},
-        _meta: { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) },
-      });
-    await call({ a: 1, b: { c: [{ e: 1, d: 2 }] } });
-    await call({ b: { c: [{ d: 2, e: 1 }] }, a: 1 });
-    expect(inputs).toHaveLength(2);
-    expect(inputs[1]).toBe(inputs[0]);
-  });
-
-  test('an idempotency key of an expired task, whose run had the same name, is refused: nothing would run (crash table, row 6)', async () => {
-    const fake = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
-    const { legacy, records } = clients(fake);
-    const _meta = { 'mcp-task-server/idempotencyKey': 'weekly'.repeat(6) };
-    const { error } = await legacy('tools/call', { name: 'optional', task: {}, _meta });
-    expect(error).toEqual({ code: -32602, message: 'The task of this idempotency key has expired: use a new key' });
-    expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
-    // Without a key the name can only be taken by this very run, which was fast.
-    expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
-  });
-
-  test('arguments that are refused, repeated by idempotency key, are the same task, made when it was (A-14)', async () => {
-    const clock = { now: 1_700_000_000_000 };
-    const fake = fakeServer({ now: () => clock.now });
-    Object.assign(fake.server.tools.get('optional') ?? {}, { validate: () => false });
-    const { legacy } = clients(fake);
-    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
-    const call = async () => (await legacy('tools/call', { name: 'optional', task: {}, _meta })).result;
-    const first = await call();
-    clock.now += 5_000;
-    expect(await call()).toEqual(first);
   });
 
   test('a direct call whose answer was lost may have run: only one that was throttled is to be made again (A-15)', async () => {

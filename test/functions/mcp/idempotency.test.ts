@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { clients } from './fake-clients.ts';
+import { fakeServer } from './fake-server.ts';
+
+describe('tools/call', () => {
+  test('a repeat by idempotency key that cannot start it again fences nothing: the first call did (crash table, row 6)', async () => {
+    const started: string[] = [];
+    const fake = fakeServer({
+      workflow: {
+        async start({ taskId }) {
+          if (started.push(taskId) > 1) throw new Error('throttled');
+        },
+        stop: async () => {},
+      },
+    });
+    const { legacy, records } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
+    await call();
+    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
+    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
+  });
+
+  test('a call by idempotency key that cannot start its task leaves it to a repeat, which may have started it (crash table, rows 2, 3 and 6)', async () => {
+    const did: string[] = [];
+    const fake = fakeServer({
+      workflow: {
+        async start() {
+          if (did.push('start') === 1) throw new Error('throttled');
+        },
+        async stop() {
+          did.push('stop');
+        },
+      },
+    });
+    const { legacy, records } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
+    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
+    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
+    expect((await call()).result).toMatchObject({ task: { status: 'working' } });
+    expect(did).toEqual(['start', 'start']);
+  });
+
+  test('calls by one idempotency key start the same run, in whatever order their arguments are written', async () => {
+    const inputs: string[] = [];
+    const { legacy } = clients(
+      fakeServer({
+        workflow: { start: async (_record, _machine, input) => void inputs.push(input), stop: async () => {} },
+      }),
+    );
+    const call = (args: object) =>
+      legacy('tools/call', {
+        name: 'optional',
+        arguments: args,
+        task: {},
+        _meta: { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) },
+      });
+    await call({ a: 1, b: { c: [{ e: 1, d: 2 }] } });
+    await call({ b: { c: [{ d: 2, e: 1 }] }, a: 1 });
+    expect(inputs).toHaveLength(2);
+    expect(inputs[1]).toBe(inputs[0]);
+  });
+
+  test('an idempotency key of an expired task, whose run had the same name, is refused: nothing would run (crash table, row 6)', async () => {
+    const fake = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
+    const { legacy, records } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'weekly'.repeat(6) };
+    const { error } = await legacy('tools/call', { name: 'optional', task: {}, _meta });
+    expect(error).toEqual({ code: -32602, message: 'The task of this idempotency key has expired: use a new key' });
+    expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
+    // Without a key the name can only be taken by this very run, which was fast.
+    expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
+  });
+
+  test('arguments that are refused, repeated by idempotency key, are the same task, made when it was (A-14)', async () => {
+    const clock = { now: 1_700_000_000_000 };
+    const fake = fakeServer({ now: () => clock.now });
+    Object.assign(fake.server.tools.get('optional') ?? {}, { validate: () => false });
+    const { legacy } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const call = async () => (await legacy('tools/call', { name: 'optional', task: {}, _meta })).result;
+    const first = await call();
+    clock.now += 5_000;
+    expect(await call()).toEqual(first);
+  });
+});
