@@ -132,7 +132,7 @@ export interface WorkerCount {
 export interface WorkerHeap {
   functionName: string;
   workerId: string;
-  /** What it holds, garbage included. */
+  /** What it holds, without garbage. */
   bytes: number;
 }
 
@@ -144,7 +144,7 @@ export interface Lambda {
   /** The Lambda Invoke wire. Undefined when the path is not Lambda's. */
   handleHttp(request: HttpRequest): Promise<HttpResponse | undefined>;
   workers(): WorkerCount[];
-  /** How much memory each worker uses. */
+  /** How much memory each worker uses. Collects its garbage first, for which it stands still. */
   heaps(): Promise<readonly WorkerHeap[]>;
   /** Ends a function's workers at once, as a crash would. */
   kill(functionName: string): void;

@@ -21,7 +21,7 @@ const { values } = parseArgs({
   },
 });
 const [minutes, clients, rate] = [Number(values.minutes), Number(values.clients), Number(values.rate)];
-const SAMPLE_MS = 2_000;
+const SAMPLE_MS = 20_000;
 const MINUTE = 60_000;
 
 /** Faults of all kinds, but few deaths: a worker's memory can be judged only if it lives. */
