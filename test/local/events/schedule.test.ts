@@ -21,15 +21,15 @@ test('a schedule does not drift, and ends', async () => {
   const cancel = every(50, () => {
     at.push(performance.now() - start);
     // The time its own work takes does not push the next one back.
-    const until = performance.now() + 20;
+    const until = performance.now() + 40;
     while (performance.now() < until);
   });
   await expect.poll(() => at.length).toBeGreaterThanOrEqual(10);
   cancel();
   const tenth = at[9] ?? 0;
-  // With that time added up it would be 700.
+  // With that time added up it would be 860 at least.
   expect(tenth).toBeGreaterThan(498);
-  expect(tenth).toBeLessThan(660);
+  expect(tenth).toBeLessThan(850);
   const { length } = at;
   await sleep(120);
   expect(at).toHaveLength(length);
