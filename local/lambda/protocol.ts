@@ -33,11 +33,17 @@ export interface AckMessage {
   bytes: number;
 }
 
-export type ToWorker = InvokeMessage | AckMessage;
+/** Asks how much memory it holds. */
+export interface WeighMessage {
+  type: 'weigh';
+}
+
+export type ToWorker = InvokeMessage | AckMessage | WeighMessage;
 
 /** `result`, `failed` and `done` each end an invocation and free the worker; `fatal` ends the worker too. */
 export type FromWorker =
   | { type: 'ready' }
+  | { type: 'heap'; bytes: number }
   | { type: 'log'; stream: LogStream; text: string }
   | { type: 'result'; id: string; payload: string }
   | { type: 'failed'; id: string; error: ErrorBody }

@@ -75,6 +75,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
     if (message.type === 'log') lines.add(message.stream, message.text);
     else if (state === 'gone') return;
     else if (message.type === 'ready') free();
+    else if (message.type === 'heap') return;
     else if (message.type === 'fatal') lost((hit) => hit.reply.failed(message.error));
     else if (message.id === job?.id) answer(job, message);
   }
@@ -127,14 +128,15 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
       if (held) void held.then(() => begin(next));
       else begin(next);
     },
-    async heapBytes() {
-      try {
-        // Nothing else makes a worker collect all of its garbage.
-        (await thread.getHeapSnapshot()).destroy();
-        return (await thread.getHeapStatistics()).used_heap_size;
-      } catch {
-        return undefined;
-      }
+    heapBytes() {
+      const answer = Promise.withResolvers<number | undefined>();
+      thread.on('message', function hear(message: FromWorker) {
+        if (message.type !== 'heap') return;
+        thread.off('message', hear);
+        answer.resolve(message.bytes);
+      });
+      post({ type: 'weigh' });
+      return Promise.race([answer.promise, exited.promise.then(() => undefined)]);
     },
     end(verdict) {
       if (state === 'gone') return;

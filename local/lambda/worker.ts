@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { ErrorBody, FromWorker, ToWorker, WorkerSettings } from './protocol.ts';
 import { followClock } from './worker/clock.ts';
 import { failureBody, rejectionBody } from './worker/failure.ts';
+import { heapBytes } from './worker/heap.ts';
 import { type LoadedHandler, loadHandler } from './worker/load.ts';
 import { captureOutput } from './worker/output.ts';
 import { acknowledge, runInvocation } from './worker/run.ts';
@@ -35,6 +36,7 @@ if (settings.clock) followClock(settings.clock);
 const handler = await load(settings);
 port.on('message', (message: ToWorker) => {
   if (message.type === 'ack') acknowledge(message);
+  else if (message.type === 'weigh') post({ type: 'heap', bytes: heapBytes() });
   else void runInvocation(handler, message, post);
 });
 post({ type: 'ready' });
