@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- [--minutes 10] [--clients 6]`: clients of both revisions call tools one task after the other, at the
  * rate that this machine holds, while a few of the calls behind them go wrong. Every task must come to its right end,
- * and the memory of each worker must be as large in the last minute as in the second one. Exits 1 where it is not so.
+ * and the memory of the workers must be as large in the last minute as in the second one. Exits 1 where it is not so.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
