@@ -33,6 +33,8 @@ export class NoAnswer extends Error {}
 
 const LONGEST_MS = 4_000;
 const NEVER_STARTED = 'The task could not be started';
+/** The reason of an error that is the request's and not the task's: AWS was out of reach. */
+const OUTAGE = 'Unavailable';
 const over = (status: string) => ['completed', 'failed', 'cancelled'].includes(status);
 type Message = Answer['body'];
 
@@ -73,7 +75,9 @@ const failed = (error: Message): Look => ({ status: 'failed', reason: error.data
 
 /** What a call without a task came to: a result, an error of the tool's, or a task that goes on. */
 function delivered(message: Message): Made {
-  if (message.error?.data?.reason !== undefined) return { look: failed(message.error) };
+  const { reason, taskId: unread } = message.error?.data ?? {};
+  if (reason === OUTAGE && unread !== undefined) return { taskId: unread };
+  if (reason !== undefined && reason !== OUTAGE) return { look: failed(message.error) };
   const result = resultOf(message);
   const taskId = result.structuredContent?.taskId;
   return taskId === undefined ? { look: completed(result) } : { taskId };
@@ -123,7 +127,8 @@ export async function legacyClient(url: string): Promise<Client> {
     const { result, error } = await request('tasks/result', { taskId });
     if (result !== undefined) return completed(result);
     // Without a reason it is an error of this request, but for one.
-    if (error?.data?.reason === undefined && error?.message !== NEVER_STARTED) throw new NoAnswer();
+    const { reason = error?.message === NEVER_STARTED ? NEVER_STARTED : OUTAGE } = error?.data ?? {};
+    if (reason === OUTAGE) throw new NoAnswer();
     return failed(error);
   };
   return {
