@@ -137,10 +137,6 @@ export function updateExpression(change: Change) {
   }
 
   const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
-  for (const [i, [key, text]] of Object.entries(change.answers ?? {}).entries()) {
-    names[`#key${i}`] = key;
-    sets.push(`${name('inputResponses')}.#key${i} = ${value(`answer${i}`, text)}`);
-  }
   const removes = (change.remove ?? []).filter((field) => !(field in change.set)).map(name);
   return {
     ConditionExpression: conditions.join(' AND '),

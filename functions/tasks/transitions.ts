@@ -15,11 +15,9 @@ export interface Change {
   readonly from: readonly Status[];
   /** …and in this round… */
   readonly round?: number;
-  /** …and holds exactly so many answers, over all rounds: answers are only ever added. */
+  /** …and holds exactly so many answers, over all rounds: answers are only ever added, so that it is these. */
   readonly answerCount?: number;
-  readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId' | 'inputResponses'>>;
-  /** Answers to add, JSON text by wire key. */
-  readonly answers?: Readonly<Record<string, string>>;
+  readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId'>>;
   readonly remove?: readonly (keyof TaskRecord)[];
 }
 
@@ -181,11 +179,14 @@ export function answer(
   now: number,
 ): Change {
   const answerCount = Object.keys(record.inputResponses ?? {}).length;
-  const base = { from: ['input_required'] as const, round: record.round, answerCount, answers };
-  if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now } };
+  // All of them, as one value: an expression that named each would be too long for DynamoDB beyond some hundred.
+  const inputResponses = { ...record.inputResponses, ...answers };
+  const base = { from: ['input_required'] as const, round: record.round, answerCount };
+  if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
   return {
     ...base,
     set: {
+      inputResponses,
       status: 'working',
       round: record.round + 1,
       updatedAt: now,
@@ -201,8 +202,7 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   const kept = Object.fromEntries(
     Object.entries(record).filter(([field]) => !gone.has(field)),
   ) as unknown as TaskRecord;
-  const answers = change.answers && { inputResponses: { ...record.inputResponses, ...change.answers } };
-  return { ...kept, ...change.set, ...answers };
+  return { ...kept, ...change.set };
 }
 
 /** When readers are told that a task has failed, whoever died: by then all that was on its way has been written. */

@@ -29,6 +29,19 @@ export function answersContract(referee: () => Referee): void {
     expect(await store().get(record)).toMatchObject({ status: 'working', round: 2, inputResponses: { 'r1.a': '1' } });
   });
 
+  test('hundreds of answers at once: an expression of DynamoDB has 4,096 bytes and 300 operators at most', async () => {
+    const record = { ...asking(), inputResponses: { 'r1.a': '1' } };
+    await store().create(record);
+    const given = Object.fromEntries(
+      Array.from({ length: 700 }, (_, i) => [`r1.question ${i}`, '{"action":"decline"}']),
+    );
+    const open = [...Object.keys(given), 'r1.b'];
+    const some = await store().apply(record, answer(record, open, given, now));
+    expect(some).toMatchObject({ status: 'input_required', inputResponses: { 'r1.a': '1', ...given } });
+    const all = await store().apply(record, answer(some ?? record, ['r1.b'], { 'r1.b': '2' }, now));
+    expect(all).toMatchObject({ status: 'working', round: 2, inputResponses: { 'r1.a': '1', ...given, 'r1.b': '2' } });
+  });
+
   test('an answer under a key that is there replaces it only if nothing was added since', async () => {
     const record = { ...asking(), inputResponses: { 'r1.a': '1' } };
     await store().create(record);

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
-import { taskStore } from '../../../functions/tasks/store.ts';
+import { taskStore, updateExpression } from '../../../functions/tasks/store.ts';
+import { answer, create } from '../../../functions/tasks/transitions.ts';
 
 /** A table that leaves out the second of two tasks so often before it gives it, too. */
 function leavingOut(times: number) {
@@ -24,4 +25,14 @@ test('a task that throttling leaves out for long is not taken for one that is no
   const { store, keys, asked } = leavingOut(100);
   await expect(store.getMany(keys)).rejects.toMatchObject({ name: 'Unavailable' });
   expect(asked()).toBeLessThan(10);
+});
+
+test('the expression of a change is as long for hundreds of answers as for one: DynamoDB takes 4,096 bytes', () => {
+  const task = { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [], legacy: false };
+  const record = create({ owner: 'o', taskId: 't' }, task, 1_700_000_000_000);
+  const lengthFor = (count: number) => {
+    const answers = Object.fromEntries(Array.from({ length: count }, (_, i) => [`r1.${i}`, '{}']));
+    return updateExpression(answer(record, Object.keys(answers), answers, record.createdAt)).UpdateExpression.length;
+  };
+  expect(lengthFor(700)).toBe(lengthFor(1));
 });
