@@ -2,6 +2,7 @@ import { objectOf } from '../json.ts';
 import type { TableResource } from '../specs.ts';
 import { jsonService, parseInput, type WireRequest, type WireResponse, type WireService } from '../wire.ts';
 import { type Engine, type EngineAnswer, errorType, startEngine } from './engine.ts';
+import { checkExpressions } from './expressions.ts';
 import { createMeter } from './meter.ts';
 import { ensureTable } from './tables.ts';
 import { createTimeToLive } from './ttl.ts';
@@ -41,8 +42,11 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb>
   return {
     service: {
       name: 'dynamodb',
-      handle: (request) =>
-        Object.hasOwn(ttl.operations, request.operation) ? ttlService.handle(request) : forward(request),
+      async handle(request) {
+        if (Object.hasOwn(ttl.operations, request.operation)) return ttlService.handle(request);
+        checkExpressions(request.body);
+        return forward(request);
+      },
     },
     sweep: ttl.sweep,
     async stop() {

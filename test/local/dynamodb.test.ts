@@ -80,6 +80,20 @@ describe('a table of the template', () => {
     );
   });
 
+  test('an expression has 4,096 bytes at most, whatever dynalite takes', async () => {
+    const setting = (bytes: number) =>
+      new UpdateItemCommand({
+        TableName,
+        Key: key('long'),
+        UpdateExpression: `SET ${'x'.repeat(bytes - 9)} = :x`,
+        ExpressionAttributeValues: { ':x': { S: 'y' } },
+      });
+    await dynamoDbClient(cloud).send(setting(4_096));
+    await expect(dynamoDbClient(cloud).send(setting(4_097))).rejects.toThrow(
+      'Invalid UpdateExpression: Expression size has exceeded the maximum allowed size; expression size: 4097',
+    );
+  });
+
   test('a table of a test may come on top', async () => {
     const create = new CreateTableCommand({
       TableName: 'extra',
