@@ -11,7 +11,7 @@ import {
   snapshot,
   statusChange,
 } from './executions.ts';
-import { createHistory } from './history.ts';
+import { createRecorder, newHistory, type Recorder } from './history.ts';
 import type { StartedRecord } from './journal/records.ts';
 import { createOperations } from './operations.ts';
 import { type Before, createOutside, type Outside } from './outside.ts';
@@ -40,6 +40,15 @@ export interface Engine {
   abort(execution: Execution, reason: Outcome): void;
 }
 
+/** What an execution has only while it runs. */
+interface Live {
+  readonly abort: AbortController;
+  readonly outside: Outside;
+  readonly history: Recorder;
+  /** Resolves once it is closed. */
+  over: Promise<void>;
+}
+
 interface Outcome {
   output?: string;
   error?: string;
@@ -66,7 +75,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const machines = loadMachines(specs, resources);
   const timers = createTimers(timeScale, now);
   const store = createExecutionStore(keepClosed);
-  const running = new Map<Execution, Promise<void>>();
+  const running = new Map<Execution, Live>();
   const before = restore(options.journal, store, now());
   const { journal } = before;
   let lastNumber = store.all().at(-1)?.number ?? 0;
@@ -77,11 +86,12 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     if (execution.status !== 'RUNNING') return;
     const stopDate = now();
     const { number, history } = execution;
+    const live = running.get(execution);
     journal?.ended({ execution: number, status, stopDate, transitions: history.transitions, ...outcome });
     Object.assign(execution, outcome, { status, stopDate });
     const { error, cause } = outcome;
-    history.end(END_EVENTS[status], stopDate, { ...(error && { error }), ...(cause && { cause }) });
-    execution.abort.abort(new Error(`the execution is closed: ${status}`));
+    live?.history.end(END_EVENTS[status], stopDate, { ...(error && { error }), ...(cause && { cause }) });
+    live?.abort.abort(new Error(`the execution is closed: ${status}`));
     running.delete(execution);
     store.closed(execution);
     if (!stopped) announce(options.onStatusChange, execution);
@@ -92,21 +102,25 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     const abort = new AbortController();
     const parts = { execution: number, seed, since: startDate, timers, now, journal, abort, before: known };
     const outside = createOutside(parts);
-    const history = createHistory(outside.now);
-    history.add('ExecutionStarted', 0, { roleArn: spec.roleArn });
+    const history = newHistory();
+    const recorder = createRecorder(history, outside.now);
+    recorder.add('ExecutionStarted', 0, { roleArn: spec.roleArn });
     const machine = { stateMachineArn: spec.arn, name: nameOf(arn) };
-    const execution: Execution = { arn, ...machine, number, startDate, history, abort, status: 'RUNNING', input };
+    const execution: Execution = { arn, ...machine, number, startDate, history, status: 'RUNNING', input };
     store.add(execution);
     lastNumber = Math.max(lastNumber, number);
-    return { execution, outside };
+    const live: Live = { abort, outside, history: recorder, over: Promise.resolve() };
+    running.set(execution, live);
+    return { execution, live };
   };
 
-  const run = async (execution: Execution, machine: Machine, outside: Outside) => {
+  const run = async (execution: Execution, machine: Machine, { abort, outside, history }: Live) => {
     const { timeoutSeconds = Number.POSITIVE_INFINITY } = machine;
     const timeOut = () => close(execution, 'TIMED_OUT', { error: 'States.Timeout' });
-    outside.sleep('', timeoutSeconds * 1000, execution.abort.signal).then(timeOut, () => undefined);
+    outside.sleep('', timeoutSeconds * 1000, abort.signal).then(timeOut, () => undefined);
     try {
-      close(execution, 'SUCCEEDED', { output: await runExecution(execution, machine, { integrations, outside }) });
+      const output = await runExecution(execution, machine, { integrations, outside, history }, abort.signal);
+      close(execution, 'SUCCEEDED', { output });
     } catch (thrown) {
       close(execution, 'FAILED', failure(asStatesError(thrown)));
     }
@@ -117,8 +131,8 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     const number = { execution: lastNumber + 1, machine: machine.id };
     const started = { ...number, arn, startDate: now(), input, seed: randomUUID() };
     journal?.started(started, machine.spec);
-    const { execution, outside } = begin(started, machine.spec);
-    running.set(execution, run(execution, machine, outside));
+    const { execution, live } = begin(started, machine.spec);
+    live.over = run(execution, machine, live);
     announce(options.onStatusChange, execution);
     return execution;
   };
@@ -126,11 +140,11 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   // An execution keeps the definition it began with.
   const loaded = new Map([...machines.values()].map((machine) => [machine.id, machine]));
   for (const { spec, started, ...known } of before.running) {
-    const { execution, outside } = begin(started, spec, known);
+    const { execution, live } = begin(started, spec, known);
     try {
       const machine = loaded.get(started.machine) ?? loadMachine(spec, resources);
       loaded.set(started.machine, machine);
-      running.set(execution, run(execution, machine, outside));
+      live.over = run(execution, machine, live);
     } catch (thrown) {
       close(execution, 'FAILED', failure(asStatesError(thrown)));
     }
@@ -150,12 +164,12 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     executions: () => store.all().map(snapshot),
     async closed(arn) {
       const execution = store.get(arn);
-      if (execution !== undefined) await running.get(execution);
+      if (execution !== undefined) await running.get(execution)?.over;
     },
     async stop() {
       stopped = true;
       journal?.close();
-      const ending = [...running.values()];
+      const ending = [...running.values()].map(({ over }) => over);
       for (const execution of [...running.keys()]) close(execution, 'ABORTED', {});
       await Promise.all(ending);
     },

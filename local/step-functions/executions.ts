@@ -1,7 +1,8 @@
-import { createHistory, type History } from './history.ts';
+import { type History, newHistory } from './history.ts';
 import type { ClosedRecord } from './journal/records.ts';
 import type { ExecutionSnapshot, ExecutionStatus, StatusChange } from './types.ts';
 
+/** An execution as it is kept once it is closed, and no more than that: its texts and its events. */
 export interface Execution {
   readonly arn: string;
   readonly name: string;
@@ -9,8 +10,7 @@ export interface Execution {
   /** Order of StartExecution, for listing and paging. */
   readonly number: number;
   readonly startDate: number;
-  readonly history: History;
-  readonly abort: AbortController;
+  history: History;
   status: ExecutionStatus;
   /** The text as it was sent; undefined once forgotten. */
   input?: string;
@@ -47,7 +47,7 @@ export function createExecutionStore(keepClosed: number): ExecutionStore {
     characters -= size(execution);
     delete execution.input;
     delete execution.output;
-    execution.history.forget();
+    execution.history = newHistory(execution.history.transitions);
   };
 
   return {
@@ -101,8 +101,7 @@ export function closedExecution({ execution, transitions, ...record }: ClosedRec
     ...rest,
     name: nameOf(record.arn),
     number: execution,
-    history: createHistory(() => record.stopDate, transitions),
-    abort: new AbortController(),
+    history: newHistory(transitions),
     ...(input !== undefined && { input }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),

@@ -1,4 +1,4 @@
-import type { History } from './history.ts';
+import type { Recorder } from './history.ts';
 import type { Scope, Variables } from './jsonata/template.ts';
 import type { Outside } from './outside.ts';
 import { payload } from './payload.ts';
@@ -12,7 +12,7 @@ export interface Run {
   integrations: ReadonlyMap<string, Integration>;
   /** The only source of anything that could be different the next time. */
   outside: Outside;
-  history: History;
+  history: Recorder;
 }
 
 /** Where states run: the whole execution, one branch, or one Map iteration. */

@@ -6,76 +6,64 @@ export interface HistoryEvent {
   /** Epoch milliseconds. */
   timestamp: number;
   type: string;
-  details?: Record<string, unknown>;
+  details: Record<string, unknown> | undefined;
 }
 
 /** What one execution did. Payloads are not kept: 20,000 histories of 256 KiB each would be the whole memory. */
 export interface History {
-  readonly events: readonly HistoryEvent[];
-  readonly states: readonly string[];
-  readonly transitions: number;
+  events: HistoryEvent[];
+  /** Names of the states entered. */
+  states: string[];
+  transitions: number;
+}
+
+/** Writes one history. Not part of it: a closed execution is kept for long, and what ran it need not be. */
+export interface Recorder {
   /** Records an event after `previous` and answers its id. */
   add(type: string, previous: number, details?: Record<string, unknown>): number;
   entered(type: string, state: string, previous: number): number;
   retried(): void;
   /** The last event, at this instant; everything added later is dropped. */
   end(type: string, timestamp: number, details?: Record<string, unknown>): void;
-  /** Drops events and state names, keeps the count. */
-  forget(): void;
 }
 
 // Also what ends a machine that loops for ever.
 const EVENT_LIMIT = 25_000;
 
-/** `before`: transitions of an execution that closed before this process began; nothing else of its history is known. */
-export function createHistory(now: () => number, before = 0): History {
-  let events: HistoryEvent[] = [];
-  let states: string[] = [];
-  let transitions = before;
-  // Gone with the end: a closed execution is kept for long, and what ran it need not be.
-  let clock: (() => number) | undefined = now;
+/** @param transitions of an execution that closed before this process began: nothing else of its history is known */
+export function newHistory(transitions = 0): History {
+  return { events: [], states: [], transitions };
+}
 
-  const append = (event: Omit<HistoryEvent, 'id'>) => {
-    const id = events.length + 1;
-    events.push({ id, ...event });
-    return id;
-  };
-  const add: History['add'] = (type, previous, details) => {
-    if (clock === undefined) return previous;
+export function createRecorder(history: History, now: () => number): Recorder {
+  const { events, states } = history;
+  let ended = false;
+
+  const append = (type: string, previousEventId: number, timestamp: number, details: HistoryEvent['details']) =>
+    events.push({ id: events.length + 1, previousEventId, timestamp, type, details });
+  const add: Recorder['add'] = (type, previous, details) => {
+    if (ended) return previous;
     if (events.length >= EVENT_LIMIT - 1) {
       const cause = `The execution reached the maximum number of history events (${EVENT_LIMIT}).`;
       throw new StatesError('States.Runtime', cause);
     }
-    return append({ previousEventId: previous, timestamp: clock(), type, ...(details && { details }) });
+    return append(type, previous, now(), details);
   };
 
   return {
-    get events() {
-      return events;
-    },
-    get states() {
-      return states;
-    },
-    get transitions() {
-      return transitions;
-    },
     add,
     entered(type, state, previous) {
       const id = add(`${type}StateEntered`, previous, { name: state });
       states.push(state);
-      transitions += 1;
+      history.transitions += 1;
       return id;
     },
     retried() {
-      transitions += 1;
+      history.transitions += 1;
     },
     end(type, timestamp, details) {
-      if (clock !== undefined) append({ previousEventId: events.length, timestamp, type, ...(details && { details }) });
-      clock = undefined;
-    },
-    forget() {
-      events = [];
-      states = [];
+      if (!ended) append(type, events.length, timestamp, details);
+      ended = true;
     },
   };
 }

@@ -3,23 +3,25 @@ import type { Execution } from './executions.ts';
 import { type Run, runFlow } from './flow.ts';
 import { payloadText } from './payload.ts';
 
+type Started = Pick<Execution, 'arn' | 'name' | 'startDate' | 'input'>;
+
 /** Runs one execution to its end and answers its output. Throws a StatesError, or why it was aborted. */
 export async function runExecution(
-  execution: Execution,
+  execution: Started,
   machine: Machine,
-  shared: Pick<Run, 'integrations' | 'outside'>,
+  shared: Pick<Run, 'integrations' | 'outside' | 'history'>,
+  signal: AbortSignal,
 ): Promise<string> {
   await shared.outside.begin();
   const { arn, roleArn } = machine.spec;
-  const { history, abort, name } = execution;
-  const run: Run = { ...shared, executionArn: execution.arn, stateMachineArn: arn, roleArn, history };
+  const run: Run = { ...shared, executionArn: execution.arn, stateMachineArn: arn, roleArn };
   const context = executionContext(execution, machine);
-  const around = { run, signal: abort.signal, context, variables: {}, event: 0 };
-  return payloadText(await runFlow(machine.flow, context.Execution.Input, around), name);
+  const around = { run, signal, context, variables: {}, event: 0 };
+  return payloadText(await runFlow(machine.flow, context.Execution.Input, around), execution.name);
 }
 
 /** `$states.context` of the whole execution. */
-function executionContext({ arn, name, startDate, input = '{}' }: Execution, { spec }: Machine) {
+function executionContext({ arn, name, startDate, input = '{}' }: Started, { spec }: Machine) {
   return {
     Execution: {
       Id: arn,

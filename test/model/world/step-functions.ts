@@ -9,7 +9,7 @@ import {
 import type { Run } from '../../../functions/reconciler/decide.ts';
 import { loadMachine, type Machine } from '../../../local/step-functions/definition/machine.ts';
 import { asStatesError } from '../../../local/step-functions/errors.ts';
-import { createHistory } from '../../../local/step-functions/history.ts';
+import { createRecorder, newHistory } from '../../../local/step-functions/history.ts';
 import type { Integration } from '../../../local/step-functions/index.ts';
 import type { Answer, Outside } from '../../../local/step-functions/outside.ts';
 import { runExecution } from '../../../local/step-functions/run.ts';
@@ -81,11 +81,9 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
   };
   const run = async (execution: Execution, machine: Machine, abort: AbortController) => {
     const outside = outsideOf(execution.name, agenda);
-    const history = createHistory(agenda.now);
-    const { arn, name, input, startDate } = execution;
-    const whole = { ...{ arn, name, input, startDate, history, abort }, stateMachineArn: machine.spec.arn, number: 1 };
+    const history = createRecorder(newHistory(), agenda.now);
     try {
-      await runExecution({ ...whole, status: 'RUNNING' }, machine, { integrations, outside });
+      await runExecution(execution, machine, { integrations, outside, history }, abort.signal);
       close(execution, 'SUCCEEDED');
     } catch (thrown) {
       close(execution, 'FAILED', asStatesError(thrown).error);
