@@ -33,14 +33,21 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
   const { closed } = options;
   const executions = { clientOf: clientsOf(options, (config) => new SFNClient(config)), closed };
   return {
-    'arn:aws:states:::lambda:invoke': async (call) => lambdaOptimised(await invokeLambda(call, options, false)),
-    'arn:aws:states:::aws-sdk:lambda:invoke': async (call) => lambdaSdk(await invokeLambda(call, options, true)),
+    'arn:aws:states:::lambda:invoke': waiting(async (call) =>
+      lambdaOptimised(await invokeLambda(call, options, false)),
+    ),
+    'arn:aws:states:::aws-sdk:lambda:invoke': waiting(async (call) =>
+      lambdaSdk(await invokeLambda(call, options, true)),
+    ),
     'arn:aws:states:::dynamodb:updateItem': updateItem(options),
     'arn:aws:states:::states:startExecution.sync': startExecutionSync(executions, false),
     'arn:aws:states:::states:startExecution.sync:2': startExecutionSync(executions, true),
     'arn:aws:states:::aws-sdk:sfn:describeExecution': describeExecution(executions),
   };
 }
+
+/** A call of a function begins when a worker gets it: until then a process that dies takes nothing with it. */
+const waiting = (integration: Integration): Integration => Object.assign(integration, { waits: true } as const);
 
 /** The SDK integration passes on what Lambda answers: Payload is text, and a failed function is no failure of the task. */
 function lambdaSdk({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
@@ -76,9 +83,9 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
   const run = async () => {
     const denied = options.iam?.denied(asked);
     if (denied) throw denied;
-    const { signal } = call;
     const event = InvocationType === 'Event';
-    const result = await options.lambda.invoke(String(FunctionName), payload, { signal, event });
+    const to = { signal: call.signal, event, onWorker: call.begins };
+    const result = await options.lambda.invoke(String(FunctionName), payload, to);
     keep(result.statusCode);
     return result;
   };

@@ -16,8 +16,10 @@ export type Answer =
 export interface Attempt {
   /** Aborts on the timeout of the call and when nobody waits for it any more. */
   readonly signal: AbortSignal;
-  /** It was made before the process died, and nobody knows what came of it. */
+  /** It began before the process died, and nobody knows what came of it. */
   readonly lost: boolean;
+  /** Notes that it begins; again as often as anybody likes. Throws when it cannot be noted: then it must not begin. */
+  readonly begins: () => void;
 }
 
 /**
@@ -38,12 +40,16 @@ export interface Outside {
   begin(): Promise<void>;
   /** Waits so many milliseconds of workflow time, or rejects with the signal's reason if that comes first. */
   sleep(state: string, milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** Makes a call and waits for its answer, States.Timeout after so many milliseconds; rejects like `sleep`. */
+  /**
+   * Makes a call and waits for its answer, States.Timeout after so many milliseconds; rejects like `sleep`. `waits`: it
+   * begins when it says so, and not at once.
+   */
   call(
     state: string,
     milliseconds: number,
     signal: AbortSignal,
     make: (attempt: Attempt) => Promise<Answer>,
+    waits?: boolean,
   ): Promise<Answer>;
 }
 
@@ -62,7 +68,7 @@ export interface OutsideParts {
 }
 
 export interface Before {
-  /** Numbers of the calls that were made. */
+  /** Numbers of the calls that began. */
   readonly called: ReadonlySet<number>;
   readonly answers: readonly AnsweredRecord[];
 }
@@ -181,7 +187,7 @@ export function createOutside(parts: OutsideParts): Outside {
     async sleep(state, milliseconds, signal) {
       await wait(state, milliseconds, signal, (_number, due, answer) => timers.at(due, () => answer({ result: null })));
     },
-    call: (state, milliseconds, signal, make) =>
+    call: (state, milliseconds, signal, make, waits = false) =>
       wait(state, milliseconds, signal, (number, due, answer) => {
         const attempt = new AbortController();
         const cancel = timers.at(due, () => {
@@ -189,8 +195,13 @@ export function createOutside(parts: OutsideParts): Outside {
           answer(failed(attempt.signal.reason));
         });
         const lost = before?.called.has(number) === true;
-        if (!lost) journal?.called({ execution, ask: number });
-        make({ signal: attempt.signal, lost })
+        let begun = lost;
+        const begins = () => {
+          if (!begun) journal?.called({ execution, ask: number });
+          begun = true;
+        };
+        if (!waits) begins();
+        make({ signal: attempt.signal, lost, begins })
           .catch(failed)
           .then((made) => {
             cancel();

@@ -8,16 +8,25 @@ export interface IntegrationCall {
   /** Names this attempt of this task; a lost call has it, too. */
   id: string;
   /**
-   * The call was made before the process died, and what came of it is not known. The integration says what that means:
+   * The call began before the process died, and what came of it is not known. The integration says what that means:
    * it fails as it would when its service died, finds what the call began, makes it again, or answers AGAIN.
    */
   lost: boolean;
+  /** For an integration that `waits`. Throws when it cannot be noted. */
+  begins(): void;
   /** Aborts on task timeout, StopExecution, execution timeout and engine stop; a later result is ignored. */
   signal: AbortSignal;
 }
 
 /** What stands behind a Resource. Throws a StatesError for a named error; anything else becomes States.TaskFailed. */
-export type Integration = (call: IntegrationCall) => Promise<unknown>;
+export interface Integration {
+  (call: IntegrationCall): Promise<unknown>;
+  /**
+   * A call may lie there for long before anything comes of it, and says itself when that begins, by `begins`. Until then
+   * it is not lost with the process: it is made again like a new one. @default it begins when it is made
+   */
+  readonly waits?: true;
+}
 
 export interface StateMachineSpec {
   arn: string;

@@ -32,7 +32,7 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
   };
   const integration = createIntegrations(options)[resource];
   const { signal } = new AbortController();
-  const rest = { executionArn: 'e', stateMachineArn: 'm', roleArn: 'r', id: 'i', lost: false, signal };
+  const rest = { executionArn: 'e', stateMachineArn: 'm', roleArn: 'r', id: 'i', lost: false, begins() {}, signal };
   return integration?.({ resource, arguments: args, ...rest });
 }
 const named = (error: string) => expect.objectContaining({ error });

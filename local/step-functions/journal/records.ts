@@ -28,7 +28,7 @@ export interface StartedRecord {
   readonly seed: string;
 }
 
-/** An integration is about to be called. */
+/** A call of an integration is about to begin. */
 export interface CalledRecord {
   readonly execution: number;
   readonly ask: number;

@@ -3,7 +3,7 @@ import type { Loader } from '../definition/loader.ts';
 import { refuse } from '../definition/place.ts';
 import { StatesError } from '../errors.ts';
 import { type State, scopeOf, type Visit } from '../flow.ts';
-import { AGAIN } from '../outside.ts';
+import { AGAIN, type Answer, type Attempt } from '../outside.ts';
 import { payload } from '../payload.ts';
 import type { Integration, IntegrationCall } from '../types.ts';
 import { loadNumber } from './number.ts';
@@ -25,12 +25,14 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
       visit.signal.throwIfAborted();
       if (!again) history.add('TaskScheduled', visit.event, task);
       const id = outside.random.uuid();
-      const answer = await outside.call(visit.state, seconds * 1000, visit.signal, async (attempt) => {
-        const { executionArn, stateMachineArn, roleArn, integrations } = visit.run;
+      const { executionArn, stateMachineArn, roleArn, integrations } = visit.run;
+      const integration = integrations.get(resource);
+      const make = async (attempt: Attempt): Promise<Answer> => {
         const call = { resource, arguments: sent, executionArn, stateMachineArn, roleArn, id, ...attempt };
-        const result = await ask(integrations.get(resource), call);
+        const result = await ask(integration, call);
         return result === AGAIN ? { again: true } : { result: payload(result, task.resourceType) };
-      });
+      };
+      const answer = await outside.call(visit.state, seconds * 1000, visit.signal, make, integration?.waits);
       if ('again' in answer) continue;
       if ('error' in answer) throw noteFailure(visit, task, new StatesError(answer.error, answer.cause));
       history.add('TaskSucceeded', visit.event, task);

@@ -88,7 +88,7 @@ afterEach(async () => {
   for (const folder of [dir, assembly]) rmSync(folder, { recursive: true, force: true });
 });
 
-const start = () => startCloud({ assembly, dataDir: join(dir, 'data'), timeScale: 2 });
+const start = () => startCloud({ assembly, dataDir: join(dir, 'data'), timeScale: 2, maxWorkersPerFunction: 1 });
 const sfn = () => new SFNClient(clientConfig(cloud));
 const file = () => join(dir, 'ran');
 const runs = () => readFileSync(file(), { encoding: 'utf8', flag: 'a+' }).split('\n').length - 1;
@@ -155,6 +155,19 @@ describe('a function was running when the process ended', () => {
     expect(await ended('Repeats')).toMatchObject({ status: 'SUCCEEDED', output: '"attempt 1"' });
     expect(runs()).toBe(2);
   });
+});
+
+it('a function that waited for a worker when the process ended lost nothing: it runs, once', async () => {
+  await begin('Sdk');
+  await until(() => runs() === 1);
+  await begin('Optimised');
+  await restart();
+  await until(() => runs() === 2);
+  const { output = '{}' } = await ended('Sdk');
+  expect(output).toContain('Runtime.ExitError');
+  await restart();
+  expect(await ended('Optimised')).toMatchObject({ status: 'FAILED', error: 'Runtime.ExitError' });
+  expect(runs()).toBe(2);
 });
 
 it('an update whose answer was lost is made again', async () => {

@@ -357,6 +357,29 @@ describe('a call whose answer was lost', () => {
     expect(await local.describe(arn)).toMatchObject({ output: '"found"' });
   });
 
+  it('of an integration that waits is none until it has begun: till then it is made again as it was', async () => {
+    const spec = task({ Arguments: { id: '{% $uuid() %}', at: '{% $millis() %}' } });
+    const waiting = () => {
+      const { calls, integration } = answers();
+      return { calls, integration: Object.assign(integration, { waits: true } as const) };
+    };
+    const [first, second, third] = [waiting(), waiting(), waiting()];
+    await interrupted(spec, { task: first.integration }, () => first.calls.length === 1);
+    const local = await open(spec, { task: second.integration });
+    await until(() => second.calls.length === 1);
+    for (const _ of [1, 2]) second.calls[0]?.begins();
+    await local.engine.stop();
+    await open(spec, { task: third.integration });
+    await until(() => third.calls.length === 1);
+    const { id, arguments: sent } = first.calls[0] ?? {};
+    const same = { id, arguments: sent };
+    expect([...second.calls, ...third.calls]).toMatchObject([
+      { ...same, lost: false },
+      { ...same, lost: true },
+    ]);
+    expect(readFileSync(journal, 'utf8').match(/"type":"called"/g)).toHaveLength(1);
+  });
+
   it('answered AGAIN is evaluated and made once more, now; its state is not entered again', async () => {
     const spec = task({ Arguments: '{% $millis() %}', TimeoutSeconds: 600 });
     const before = answers();

@@ -184,7 +184,7 @@ function outsideOf(name: string, agenda: Agenda): Outside {
           attempt.abort();
           resolve({ error: 'States.Timeout', cause: '' });
         });
-        make({ signal: attempt.signal, lost: false })
+        make({ signal: attempt.signal, lost: false, begins() {} })
           .catch((thrown: unknown) => {
             const { error, cause_ } = asStatesError(thrown, 'States.TaskFailed');
             return { error, cause: cause_ };
