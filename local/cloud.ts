@@ -47,6 +47,8 @@ export interface CloudOptions {
   readonly maxWorkersPerFunction?: number;
   /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`; writes get slower. @default false */
   readonly recordCalls?: boolean;
+  /** Whether the fault `killProcess` may end this process. @default false */
+  readonly mortal?: boolean;
   /** The facts of an EventBridge "Step Functions Execution Status Change". */
   readonly onStatusChange?: (change: StatusChange) => void;
 }
@@ -141,7 +143,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   });
   const workers = maxWorkersPerFunction === undefined ? {} : { maxWorkersPerFunction };
   const queues = createQueues(specs.queues, now);
-  const bench = createFaults((workerId) => lambda.killWorker(workerId));
+  const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
     ...{
       onLog: ofThoseThatMay(stacks, iam, onLog),

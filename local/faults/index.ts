@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from '../aws-error.ts';
 import { objectOf } from '../json.ts';
 import { isNamed } from '../names.ts';
-import { type CallFacts, ConnectionLost, checkSpec } from './points.ts';
+import { type CallFacts, ConnectionLost, checkMortal, checkSpec } from './points.ts';
 import type { Choose, Fault, FaultCall, FaultHandle, FaultPoint, FaultSpec, Faults } from './types.ts';
 
 export { type CallFacts, ConnectionLost } from './points.ts';
@@ -19,14 +19,19 @@ export interface FaultBench {
   strike(call: CallFacts, at: FaultPoint): Promise<readonly Fault[]> | undefined;
 }
 
+type KillWorker = (workerId: string) => Promise<boolean>;
+
 interface Kept {
   readonly choose: Choose;
   hits: number;
   readonly struck: PromiseWithResolvers<FaultCall>;
 }
 
-/** @param killWorker as of Lambda: false where there is no such worker any more */
-export function createFaults(killWorker: (workerId: string) => Promise<boolean>): FaultBench {
+/**
+ * @param killWorker as of Lambda: false where there is no such worker any more
+ * @param mortal whether this process may be killed
+ */
+export function createFaults(killWorker: KillWorker, mortal = false): FaultBench {
   const kept = new Set<Kept>();
 
   const use = (choose: Choose): FaultHandle => {
@@ -47,6 +52,7 @@ export function createFaults(killWorker: (workerId: string) => Promise<boolean>)
     for (const entry of [...kept]) {
       const fault = entry.choose(call);
       if (fault === undefined) continue;
+      if (fault === 'killProcess') checkMortal(mortal);
       entry.hits++;
       entry.struck.resolve(call);
       struck.push(fault);
@@ -60,6 +66,7 @@ export function createFaults(killWorker: (workerId: string) => Promise<boolean>)
     faults: {
       add(spec) {
         checkSpec(spec);
+        if (spec.do === 'killProcess') checkMortal(mortal);
         const matches = matcher(spec);
         let left = spec.times ?? 1;
         return use((call) => {
@@ -111,9 +118,10 @@ function matcher({ service, operation, caller, when, at = 'before' }: FaultSpec)
     (when === undefined || when(call));
 }
 
-async function apply(fault: Fault, call: FaultCall, killWorker: (id: string) => Promise<boolean>): Promise<void> {
+async function apply(fault: Fault, call: FaultCall, killWorker: KillWorker): Promise<void> {
   if (fault === 'double') return;
   if (fault === 'drop') throw new ConnectionLost();
+  if (fault === 'killProcess') return die();
   if (fault === 'killWorker') {
     await killWorker(workerOf(call));
     throw new ConnectionLost();
@@ -125,6 +133,12 @@ async function apply(fault: Fault, call: FaultCall, killWorker: (id: string) => 
     const worker = workerOf(call);
     setTimeout(() => void killWorker(worker), fault.killAfterMs).unref();
   }
+}
+
+/** It may take an instant: nobody hears of the call any more. */
+function die(): Promise<never> {
+  process.kill(process.pid, 'SIGKILL');
+  return new Promise(() => {});
 }
 
 function workerOf({ worker, caller, service, operation }: FaultCall): string {

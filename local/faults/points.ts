@@ -10,6 +10,11 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** Refuses to kill a process that is not the cloud's alone. */
+export function checkMortal(mortal: boolean): void {
+  if (!mortal) throw new Error('killProcess is for a cloud that was started as mortal, in a process of its own');
+}
+
 /** Refuses a fault at a point that no call passes, or where it means nothing: a test would wait for it in vain. */
 export function checkSpec({ service, operation, at = 'before', do: fault }: FaultSpec): void {
   const refuse = (why: string): never => {

@@ -41,6 +41,8 @@ export type Fault =
   | 'drop'
   /** The worker of the call dies, and with it the connection. */
   | 'killWorker'
+  /** The cloud dies as by `kill -9`, with all of its process: only one that was started as `mortal`. */
+  | 'killProcess'
   /** The event is delivered twice. */
   | 'double'
   /** The worker dies so much later; the call goes on. */

@@ -60,6 +60,15 @@ test('a machine sees the death of a worker as it does on AWS', async () => {
   expect(await run('killed')).toMatchObject({ status: 'FAILED', error: 'Runtime.ExitError' });
 });
 
+test('a process that is not the cloud’s own cannot be killed', async () => {
+  expect(() => faults().add({ ...PUT, do: 'killProcess' })).toThrow('a cloud that was started as mortal');
+  const always = faults().use(() => 'killProcess');
+  const client = new DynamoDBClient({ ...clientConfig(cloud(), 'nobody'), maxAttempts: 1 });
+  const put = client.send(new PutItemCommand({ TableName: cloud().outputs.TableName, Item: { id: { S: 'x' } } }));
+  await expect(put).rejects.toThrow('the embedded cloud failed');
+  always.remove();
+});
+
 test('a caller without a worker cannot lose it', async () => {
   faults().add({ service: 'dynamodb', caller: 'nobody', do: 'killWorker' });
   const client = new DynamoDBClient({ ...clientConfig(cloud(), 'nobody'), maxAttempts: 1 });
