@@ -13,7 +13,7 @@ async function inBatches(run: (i: number) => Promise<void>): Promise<void> {
 }
 
 describe(`races, ${RUNS} runs each`, () => {
-  test('finish against cancel: one wins, and it stays (C-10, C-27)', async () => {
+  test('finish against cancel: one wins, and it stays (C-10, C-27; row 14)', async () => {
     const client = await legacySession(url());
     const won = { finish: 0, cancel: 0 };
     await inBatches(async (i) => {
@@ -36,7 +36,7 @@ describe(`races, ${RUNS} runs each`, () => {
     expect(Math.min(won.cancel, won.finish)).toBeGreaterThan(0);
   }, 60_000);
 
-  test('two answers for one key: the task goes on once, with one of them (F-09)', async () => {
+  test('two answers for one key: the task goes on once, with one of them (F-09; row 16)', async () => {
     await inBatches(async () => {
       const { body } = await modernRequest(url(), 'tools/call', { name: 'ask' });
       const { taskId } = body.result;

@@ -170,7 +170,7 @@ export function finishContract(referee: () => Referee): void {
     expect((await store().get(record))?.status).toBe(states.includes('Superseded') ? 'cancelled' : 'completed');
   });
 
-  test('a record that would be over 400 KB fails the execution by name; the reconciler settles it (rows 10, 11, 13)', async () => {
+  test('a record that would be over 400 KB fails the execution by name, and the record stays as it was (row 10)', async () => {
     const record = await created({ digest: 'x'.repeat(300_000) });
     const long = JSON.stringify({ inputRequests: { a: question }, requestState: 'x'.repeat(150_000) });
     expect(await run(record, returned(long), undefined, 200)).toMatchObject({

@@ -76,8 +76,9 @@ const tools: Record<string, Tool> = {
   },
   throws,
   direct_throws: throws,
-  async brief() {
-    await sleep(20_000);
+  async brief({ arguments: { ms, file } }) {
+    await sleep(Number(ms));
+    await appendFile(String(file), 'returned\n');
     return 'too late';
   },
   big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
