@@ -1,5 +1,6 @@
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/store.ts';
+import { lookAgain } from '../tasks/transitions.ts';
 import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone, type Run } from './decide.ts';
 
@@ -31,8 +32,14 @@ export async function reconcile(key: TaskKey, mayLook: boolean, world: World): P
   if (decision.kind !== 'look' || !mayLook) return act(record, decision, world);
   const machine = world.machines.get(record.tool);
   if (machine === undefined) return act(record, postpone(record, world.now()), world);
-  const run = await world.describe(executionArnOf(record, world.machineArnPrefix + machine));
-  return act(record, decide(record, world.now(), run), world);
+  try {
+    const run = await world.describe(executionArnOf(record, world.machineArnPrefix + machine));
+    return await act(record, decide(record, world.now(), run), world);
+  } catch (error) {
+    // Still due, but behind the others: those that always fail would use up the looks of every sweep.
+    await world.store.applyBlind(record, lookAgain(record, world.now(), 0)).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** The same for a task whose run has ended; nothing, if the task is in another round by now. */

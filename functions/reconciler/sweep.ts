@@ -29,7 +29,8 @@ const LOOKS_PER_SECOND = 6;
 /**
  * Puts right what is due, until `until` (ms since the epoch), whatever goes wrong with one task or one shard. A page of
  * each shard in turn, so that none waits for another; first all that a record alone decides, for at most half of the
- * time, then, at a pace, what depends on a run. The next sweep goes on where this one ends.
+ * time, then, at a pace, what depends on a run, the longest due first. What was looked at is due no more, or has gone
+ * behind the others, so the next sweep goes on where this one ends.
  */
 export async function sweep(until: number, world: SweepWorld): Promise<Report> {
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
@@ -91,9 +92,15 @@ async function* pages(until: number, { index }: SweepWorld, report: Report): Asy
         }
       }),
     );
-    yield read.flatMap(({ keys }) => keys);
+    yield interleaved(read.map(({ keys }) => keys));
     open = read.flatMap(({ shard, next }) => (next === undefined ? [] : [{ shard, after: next }]));
   }
+}
+
+/** The longest due of each first, so that none uses up what all share. */
+function interleaved<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
 /** Answers how many were left out because the time was up. */

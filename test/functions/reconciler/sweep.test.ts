@@ -74,6 +74,35 @@ describe('a sweep', () => {
     expect(order.indexOf('b')).toBeLessThan(20);
   });
 
+  test('looks at the longest due of every shard first: no shard uses up the looks of all', async () => {
+    const busy = Array.from({ length: 40 }, (_, i) => named(`a${String(i).padStart(2, '0')}`, { due: '0' }));
+    const fake = fakeWorld([...busy, named('b', { due: '15' })]);
+    const looked: string[] = [];
+    const describe = async (arn: string) => {
+      looked.push(arn);
+      return { status: 'RUNNING' as const };
+    };
+    // Time for six looks.
+    const report = await sweep(fake.clock.now + 1_000, { ...fake.world, describe });
+    expect(looked).toContain(executionArn('b', 1));
+    expect(report.left).toBe(41 - looked.length);
+  });
+
+  test('comes to every task in the end, though the looks at some always fail', async () => {
+    const broken = Array.from({ length: 12 }, (_, i) => named(`a${String(i).padStart(2, '0')}`, { due: '0' }));
+    const fake = fakeWorld([...broken, named('b', { due: '0', dueAt: T0 + MINUTE })]);
+    fake.clock.now += MINUTE;
+    const describe = async (arn: string) => {
+      if (/:a\d\d/.test(arn)) throw Object.assign(new Error(), { name: 'KmsAccessDeniedException' });
+      return { status: 'RUNNING' as const };
+    };
+    for (let sweeps = 0; sweeps < 3; sweeps++) {
+      await sweep(fake.clock.now + 1_000, { ...fake.world, describe });
+      fake.clock.now += MINUTE;
+    }
+    expect(fake.records.get('b')?.dueAt).toBe(END);
+  });
+
   test('goes on after a task that cannot be read, a task that cannot be written, and a shard that cannot be read', async () => {
     const fake = fakeWorld(many(40));
     fake.clock.now = END + 1;
