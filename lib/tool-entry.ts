@@ -54,7 +54,10 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(props.title !== undefined && { title: props.title }),
     description: props.description,
     inputSchema: props.inputSchema,
-    ...(props.outputSchema !== undefined && { outputSchema: props.outputSchema }),
+    ...(props.outputSchema !== undefined && {
+      outputSchema: props.outputSchema,
+      outputSchemaId: hash(JSON.stringify(props.outputSchema)).slice(0, 16),
+    }),
     ...(props.annotations !== undefined && { annotations: props.annotations }),
     taskSupport,
     timeout,
@@ -104,5 +107,7 @@ function longTtl(timeout: number, maxTtl: number): number | undefined {
 function machineSuffix(name: string): string {
   const plain = name.replaceAll('.', '-');
   if (plain === name && name.length <= 47) return name;
-  return `${plain.slice(0, 38)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+  return `${plain.slice(0, 38)}-${hash(name).slice(0, 8)}`;
 }
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -54,7 +54,7 @@ export async function answerTask(
     if (changed?.status === 'working') {
       // Whoever answered at the same moment may have been told that it was too late: so it is, and nothing starts.
       const failure = overdue(record, server.now());
-      if (failure === undefined) return goOn(changed, server);
+      if (failure === undefined) return goOn(changed, server, true);
       return (await server.store.apply(changed, { ...failure, from: ['working'], round: changed.round })) ?? changed;
     }
     if (changed !== undefined) return changed;

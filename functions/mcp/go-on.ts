@@ -1,15 +1,20 @@
 import { InternalError } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { asOf, confirmStart } from '../tasks/transitions.ts';
+import { asOf, confirmStart, keyExpired } from '../tasks/transitions.ts';
 import { restart } from '../tasks/workflow.ts';
 import { stopIfOver, stopWork } from './cancel.ts';
 import type { Server } from './server.ts';
 
-/** Starts the round that the last answer began; as often as anybody likes, it is started once. */
-export async function goOn(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  if (!(await restart(record, machineOf(record, server), server.workflow))) {
-    throw new InternalError('The tool of this task is gone');
+/**
+ * Starts the round that the last answer began; as often as anybody likes, it is started once. `own`: this request has
+ * just written that answer, so nobody else has started it long ago.
+ */
+export async function goOn(record: TaskRecord, server: Server, own = false): Promise<TaskRecord> {
+  const outcome = await restart(record, machineOf(record, server), server.workflow);
+  if (outcome === 'gone') throw new InternalError('The tool of this task is gone');
+  if (outcome === 'taken' && own && record.digest !== undefined) {
+    return (await server.store.apply(record, keyExpired(record, server.now()))) ?? record;
   }
   await stopIfOver(record, server);
   return record;
@@ -27,7 +32,8 @@ export async function goOnIfLost(record: TaskRecord, server: Server): Promise<vo
   if (now >= record.deadlineAt) return;
   if (asOf(record, now)?.status !== 'working') return;
   try {
-    if (!(await restart(record, machineOf(record, server), server.workflow))) return;
+    // A run that is there and does not run is for the sweep to look at.
+    if ((await restart(record, machineOf(record, server), server.workflow)) !== 'started') return;
     // Lost, perhaps to a cancel that found no run to stop: there is one now.
     if (!(await server.store.applyBlind(record, started))) await stopWork(record, server);
   } catch (error) {

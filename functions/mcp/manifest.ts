@@ -20,6 +20,8 @@ export interface ToolEntry {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
+  /** Names this very outputSchema: what it does not judge when a task is made, it never judges. */
+  readonly outputSchemaId?: string;
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly taskSupport: TaskSupport;
   /** How long one task may work, in ms. */

@@ -3,7 +3,7 @@ import { InternalError } from '../tasks/errors.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { type StoredResult, storedResult } from '../tasks/result-ref.ts';
 import type { Server } from './server.ts';
-import { judged } from './task-view.ts';
+import { judged, judgeOf } from './task-view.ts';
 
 /**
  * A record whose result is about to be shown, with the result itself in the place of a reference to it (design section
@@ -26,7 +26,7 @@ async function judgedWhole(record: TaskRecord, server: Server): Promise<TaskReco
 
 /** As withResult where only the status is shown, which depends on the result only if there is something to judge. */
 export async function withStatus(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  return server.tools.get(record.tool)?.validateOutput === undefined ? record : judgedWhole(record, server);
+  return judgeOf(record, server)?.validateOutput === undefined ? record : judgedWhole(record, server);
 }
 
 /** The task is as it was, whatever S3 does: only this request fails, and says how to try again without a second call. */

@@ -46,11 +46,20 @@ export function present(stored: TaskRecord, server: Server): TaskRecord | undefi
   return judged(record, server);
 }
 
-/** A record as its result makes it: one that breaks the tool's promise is an error of the tool's. */
+/**
+ * A record as its result makes it: one that breaks the tool's promise is an error of the tool's (A-19). The promise is
+ * the one that held when the task was made: what readers were told must not change with a deployment.
+ */
 export function judged(record: TaskRecord, server: Server): TaskRecord {
   if (record.status !== 'completed' || record.result === undefined || record.isError === true) return record;
-  const result = judgedResult(toolResult(record.result), server.tools.get(record.tool));
+  const result = judgedResult(toolResult(record.result), judgeOf(record, server));
   return result.isError === true ? { ...record, isError: true, result: JSON.stringify(result) } : record;
+}
+
+/** The tool, if its outputSchema is the one that the result has to fit. */
+export function judgeOf({ tool, outputSchemaId }: TaskRecord, server: Server): Tool | undefined {
+  const judge = server.tools.get(tool);
+  return judge?.entry.outputSchemaId === outputSchemaId ? judge : undefined;
 }
 
 /** The result, or in its place an error result when it breaks what the tool's outputSchema promises. */

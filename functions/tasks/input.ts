@@ -24,13 +24,16 @@ export function outstanding(record: TaskRecord): Record<string, InputRequest> {
   return Object.fromEntries(open);
 }
 
-/** The answers of all rounds by the tool's own names; of a name asked twice, the latest. */
+/**
+ * The answers of all rounds by the tool's own names; of a name asked twice, the latest. In one order, whatever order the
+ * table has them in: two that start the same round must start it with the same text.
+ */
 export function answersByName(record: TaskRecord): Record<string, unknown> {
   const answers = Object.entries(record.inputResponses ?? {}).map(([key, text]) => {
     const [, round = '0', name = key] = /^r(\d+)\.(.*)$/s.exec(key) ?? [];
     return { round: Number(round), name, answer: JSON.parse(text) as unknown };
   });
-  answers.sort((a, b) => a.round - b.round);
+  answers.sort((a, b) => a.round - b.round || (a.name < b.name ? -1 : 1));
   return Object.fromEntries(answers.map(({ name, answer }) => [name, answer]));
 }
 

@@ -27,6 +27,8 @@ export interface TaskRecord {
   readonly progressToken?: string | number;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
   readonly refused?: Readonly<Record<string, number>>;
+  /** Which outputSchema its result has to fit, whatever is deployed until it is read. */
+  readonly outputSchemaId?: string;
   /** With an idempotency key: what the call asked for, to tell a repeat from another call under the same key. */
   readonly digest?: string;
   /** The kinds of input the creating client declared (E-32), e.g. `elicitation/create`. */

@@ -33,6 +33,8 @@ const RUNNING_FIELDS = [
   ...(['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'] as const),
 ] as const;
 
+export const KEY_EXPIRED = 'The task of this idempotency key has expired: use a new key';
+
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
 export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
 const sourcesOf = (to: Status): Status[] => (Object.keys(MOVES) as Status[]).filter((from) => canMove(from, to));
@@ -46,6 +48,7 @@ export interface NewTask {
   readonly legacy: boolean;
   readonly progressToken?: string | number;
   readonly digest?: string;
+  readonly outputSchemaId?: string;
   /** Answers that were there before the task, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
@@ -66,6 +69,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),
+    ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
     inputResponses: task.inputResponses ?? {},
     due: dueShard(key.taskId, limits.dueShards),
     dueAt: now + limits.firstDue,
@@ -100,6 +104,14 @@ export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Ch
   return { ...fail(error, now), from: [record.status], round: record.round };
 }
 
+/**
+ * Names of executions outlive their tasks by months: this key had another task, long ago. If the record has changed,
+ * though, it was this run, which has ended before the answer of its start came.
+ */
+export function keyExpired(record: TaskRecord, now: number): Change {
+  return failAsSeen(record, { code: -32602, message: KEY_EXPIRED }, now);
+}
+
 /** The run of a working task's round is there: until the deadline, the sweep has nothing to do with it. */
 export function confirmStart(record: TaskRecord): Change {
   return { from: ['working'], round: record.round, set: { dueAt: endOf(record) } };
@@ -107,8 +119,7 @@ export function confirmStart(record: TaskRecord): Change {
 
 /** The sweep is to come back and see whether the round runs. `after` in ms. */
 export function lookAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
-  const dueAt = Math.min(now + after, endOf(record));
-  return { from: ['working'], round: record.round, set: { dueAt } };
+  return { from: ['working'], round: record.round, set: { dueAt: unconfirmed(record, now + after) } };
 }
 
 export function progress(
@@ -190,7 +201,7 @@ export function answer(
       status: 'working',
       round: record.round + 1,
       updatedAt: now,
-      dueAt: Math.min(now + limits.firstDue, endOf(record)),
+      dueAt: unconfirmed(record, now + limits.firstDue),
     },
     remove: ['statusMessage', 'refused'],
   };
@@ -207,6 +218,9 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
 
 /** When readers are told that a task has failed, whoever died: by then all that was on its way has been written. */
 const endOf = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
+
+/** Any time before that, since that very time says that the round's run was seen. */
+const unconfirmed = (record: TaskRecord, at: number): number => Math.min(at, endOf(record) - 1);
 
 /**
  * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed

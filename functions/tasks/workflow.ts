@@ -53,14 +53,17 @@ export function roundInput(record: TaskRecord, args: string): string | undefined
 }
 
 /**
- * Starts a round that was answered, if it was not started yet; a second start of it is harmless. False when there is
- * nothing to start: the tool is gone from this server.
+ * Starts a round that was answered, if it was not started yet; a second start of it is harmless. `gone`: there is nothing
+ * to start, since this server has the tool no more. `taken`: as of `Workflow.start`.
  */
-export async function restart(record: TaskRecord, machine: string | undefined, workflow: Workflow): Promise<boolean> {
+export async function restart(
+  record: TaskRecord,
+  machine: string | undefined,
+  workflow: Workflow,
+): Promise<'started' | 'taken' | 'gone'> {
   const input = record.arguments === undefined ? undefined : roundInput(record, record.arguments);
-  if (machine === undefined || input === undefined) return false;
-  await workflow.start(record, machine, input);
-  return true;
+  if (machine === undefined || input === undefined) return 'gone';
+  return (await workflow.start(record, machine, input)) ?? 'started';
 }
 
 /** The execution of a record's round. */

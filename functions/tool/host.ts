@@ -25,6 +25,8 @@ export interface Amount {
 }
 
 const stores = new Map<string, TaskStore>();
+/** A connection that fell silent would use up the function's time: a report is worth seconds. */
+const requestHandler = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
 
 const INTERVAL = 1_000;
 /** The run of this container that reported last, and when. */
@@ -70,7 +72,8 @@ async function alive(task: TaskContext): Promise<boolean> {
 }
 
 function storeOf({ table }: TaskContext): TaskStore {
-  const store = stores.get(table) ?? taskStore(DynamoDBDocumentClient.from(new DynamoDBClient({})), table);
+  const store =
+    stores.get(table) ?? taskStore(DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler })), table);
   stores.set(table, store);
   return store;
 }

@@ -3,7 +3,7 @@ import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { askFirst, create, createRefused, fail, failAsSeen } from '../../tasks/transitions.ts';
+import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
 import { stopIfOver, stopWork } from '../cancel.ts';
@@ -96,18 +96,16 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     // (crash table, rows 2 and 3). Under a key, though, a repeat may have started it, and been answered with it, or
     // may do so yet: if none does, the sweep fails it.
     if (record.digest === undefined) {
-      await server.store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, server.now()));
+      const failure = fail({ code: -32603, message: 'The task could not be started' }, server.now());
+      const seen = (await server.store.apply(record, failure)) ?? (await server.store.get(record));
+      // It ran, and its answer was all that was lost: whoever was told to try again would run it twice.
+      if (seen !== undefined && seen.status !== 'cancelled' && seen.error !== failure.set.error) return;
       await stopWork(record, server);
     }
     throw new InternalError('The task could not be started: try again later');
   }
-  // Names of executions outlive their tasks by months: this key had another task, long ago. If the record has changed,
-  // though, it was this run, which has ended before the answer of its start came.
   if (outcome !== 'taken' || record.digest === undefined) return;
-  const message = 'The task of this idempotency key has expired: use a new key';
-  if (await server.store.apply(record, failAsSeen(record, { code: -32602, message }, server.now()))) {
-    throw new InvalidParams(message);
-  }
+  if (await server.store.apply(record, keyExpired(record, server.now()))) throw new InvalidParams(KEY_EXPIRED);
 }
 
 /** For a repeat: if this fails, the call before it may have started the round all the same, so nothing is fenced. */
@@ -137,6 +135,7 @@ function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnsw
     legacy: wire.era === 'legacy',
     ...(progressToken !== undefined && { progressToken }),
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
+    ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
     inputResponses: Object.fromEntries(
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),
@@ -170,6 +169,6 @@ async function put(record: TaskRecord, server: Server, limited: boolean): Promis
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
   }
   const shown = present(twin, server);
-  if (shown === undefined) throw new InvalidParams('The task of this idempotency key has expired: use a new key');
+  if (shown === undefined) throw new InvalidParams(KEY_EXPIRED);
   return record.digest === undefined ? record : shown;
 }

@@ -84,12 +84,15 @@ async function cannotAsk(call: Call, record: TaskRecord, server: Server): Promis
 }
 
 /** To make the call again does no harm if nothing ran, or if it may run twice. */
-function mayHaveRun(error: unknown, { annotations = {} }: ToolEntry): unknown {
-  const repeatable = annotations.readOnlyHint === true || annotations.idempotentHint === true;
-  if (repeatable || isThrottled(error) || !isOutage(error)) return error;
+function mayHaveRun(error: unknown, tool: ToolEntry): unknown {
+  if (isRepeatable(tool) || isThrottled(error) || !isOutage(error)) return error;
   logUnexpected(error, 'direct call');
   return new InternalError('The answer of the tool was lost: it may have run');
 }
+
+/** As its author says. */
+export const isRepeatable = ({ annotations = {} }: ToolEntry): boolean =>
+  annotations.readOnlyHint === true || annotations.idempotentHint === true;
 
 /** Not every runtime keeps to JSON: Python's writes NaN and Infinity, too. */
 function parsed(text: string): unknown {

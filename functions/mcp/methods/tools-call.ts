@@ -12,7 +12,7 @@ import type { Call, Method, Server, Tool } from '../server.ts';
 import { TASKS_EXTENSION } from '../versions.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
-import { callDirectly, deliver } from './delivery.ts';
+import { callDirectly, deliver, isRepeatable } from './delivery.ts';
 import { callHelper, helperTools } from './helper-tools.ts';
 
 /** Both eras: who gets a task and who a plain result (design section 7, F-10). */
@@ -32,7 +32,13 @@ export const toolsCall: Method = async (call, server) => {
     if (wantsTask && call.wire.era === 'legacy') return createRefusedTask(call, server, tool.entry, refused);
     return call.wire.toolResult(refused);
   }
-  if (tool.entry.taskSupport === 'forbidden') return callDirectly(call, server, tool.entry, args.value);
+  if (tool.entry.taskSupport === 'forbidden') {
+    // Nothing is stored under it: whoever relied on it would run the tool twice.
+    if (idempotencyKeyOf(call) !== undefined && !isRepeatable(tool.entry)) {
+      throw new InvalidParams(`Tool ${name} never runs as a task: it cannot be called under an idempotency key`);
+    }
+    return callDirectly(call, server, tool.entry, args.value);
+  }
   // Two that start a task under one key must start it with the same text, or the second takes it for another task's.
   const text = idempotencyKeyOf(call) === undefined ? args.text : canonicalJson(args.value);
   return call.wire.era === 'modern'

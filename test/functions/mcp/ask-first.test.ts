@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest';
+import { answerTask } from '../../../functions/mcp/answer.ts';
 import { createTask, type FirstAnswers } from '../../../functions/mcp/methods/create-task.ts';
 import type { Call } from '../../../functions/mcp/server.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
 import { fakeServer, manifest } from './fake-server.ts';
 
-const question = { method: 'elicitation/create', params: { message: '?', requestedSchema: { type: 'object' } } };
+const question = {
+  method: 'elicitation/create',
+  params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
+};
 const tool = { ...manifest.tools.find(({ name }) => name === 'optional'), askFirst: { sure: question } } as never;
+const user = { kind: 'verified', key: 'user' } as const;
 const answers: FirstAnswers = { sure: { action: 'accept', content: {} } };
 
 /** Calls of one key, of clients of both revisions: only that of 2026-07-28 has been asked before it calls. */
@@ -14,8 +19,7 @@ function callers() {
   const fake = fakeServer();
   const make = (wire: Call['wire'], accepts: string[], first?: FirstAnswers) => {
     const params = { name: 'optional', _meta: { 'mcp-task-server/idempotencyKey': 'a key' } };
-    const principal = { kind: 'verified', key: 'user' } as const;
-    const call = { wire, accepts, params, principal, method: 'tools/call', request: { headers: {} } };
+    const call = { wire, accepts, params, principal: user, method: 'tools/call', request: { headers: {} } };
     return createTask(call as never, fake.server, tool, '{}', first);
   };
   const legacy = (accepts = ['elicitation/create']) => make(legacyWire, accepts);
@@ -50,4 +54,22 @@ test('a repeat of a client that cannot be asked does not fail the task of one th
   server.store.apply = apply;
   await legacy([]);
   expect(task()).toMatchObject({ status: 'input_required' });
+});
+
+test('a key whose task has expired, whose run had the same name, is refused once it was answered: nothing would run (crash table, row 6)', async () => {
+  const { legacy, task, server } = callers();
+  server.workflow.start = async () => 'taken';
+  await legacy();
+  const told = await answerTask(user, task()?.taskId, { 'r1.sure': answers.sure }, 'refuse', server);
+  expect(told.error).toBe('{"code":-32602,"message":"The task of this idempotency key has expired: use a new key"}');
+  expect(task()?.status).toBe('failed');
+});
+
+test('a second answer that finds the run just ended leaves it to the reconciler', async () => {
+  const { legacy, task, server } = callers();
+  await legacy();
+  await answerTask(user, task()?.taskId, { 'r1.sure': answers.sure }, 'refuse', server);
+  server.workflow.start = async () => 'taken';
+  await answerTask(user, task()?.taskId, { 'r1.sure': answers.sure }, 'refuse', server);
+  expect(task()?.status).toBe('working');
 });

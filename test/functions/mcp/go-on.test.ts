@@ -4,8 +4,9 @@ import { goOn } from '../../../functions/mcp/go-on.ts';
 import type { Server, Tool } from '../../../functions/mcp/server.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { cancel, create, failAsSeen } from '../../../functions/tasks/transitions.ts';
+import { answer, cancel, create, failAsSeen } from '../../../functions/tasks/transitions.ts';
 import { type ModernOptions, modernMessage, TASKS } from '../../support/clients.ts';
+import { applied } from '../tasks/applied.ts';
 import { fakeServer } from './fake-server.ts';
 
 const T0 = 1_700_000_000_000;
@@ -103,6 +104,24 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     await send('tasks/get');
     expect(did).toEqual(['get', 'apply', 'get']);
     expect(inputs).toHaveLength(1);
+  });
+
+  test('does so, too, right before the deadline (row 16)', async () => {
+    const asking: TaskRecord = { ...made, status: 'input_required', deadlineAt: T0 + 20 * SECOND };
+    const late = applied(asking, answer(asking, ['r1.a'], { 'r1.a': '"yes"' }, T0)) ?? asking;
+    const { send, inputs, did } = serverWith({ ...answered, ...late }, now);
+    await send('tasks/get');
+    expect(inputs).toHaveLength(1);
+    await send('tasks/get');
+    expect(did).toEqual(['get', 'apply', 'get']);
+  });
+
+  test('leaves it to the sweep where its run has ended: nobody has seen it run', async () => {
+    const { send, records } = serverWith(answered, now, {
+      workflow: { start: async () => 'taken', stop: async () => {} },
+    });
+    expect(await send('tasks/get')).toContain('"status":"working"');
+    expect(records.get(key.taskId)).toEqual(answered);
   });
 
   test('does so, too, where a stream waits for it, once', async () => {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Tool } from '../../../functions/mcp/server.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+import { roundInput } from '../../../functions/tasks/workflow.ts';
 import { clients } from './fake-clients.ts';
 import { fakeServer } from './fake-server.ts';
 
@@ -71,6 +74,58 @@ describe('tools/call', () => {
     expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
     // Without a key the name can only be taken by this very run, which was fast.
     expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
+  });
+
+  test('two that start a task under one key start it with the same text, in whatever order the table has its answers', () => {
+    const made = create(
+      { owner: 'o', taskId: 't' },
+      { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false },
+      0,
+    );
+    const inputs = [
+      { 'r0.b': '1', 'r0.a': '2', 'r1.a': '3' },
+      { 'r1.a': '3', 'r0.a': '2', 'r0.b': '1' },
+    ].map((inputResponses) => roundInput({ ...made, inputResponses }, '{}'));
+    expect(inputs[1]).toBe(inputs[0]);
+    expect(JSON.parse(inputs[0] ?? '').inputResponses).toEqual({ a: 3, b: 1 });
+  });
+
+  test('a call whose start failed for all its answers says, all the same, which task is over (crash table, row 3)', async () => {
+    for (const [end, told] of [
+      [{ status: 'completed', result: '"done"' }, 'task'],
+      [{ status: 'failed', error: '{"code":-32603,"message":"Oops"}' }, 'task'],
+      [undefined, 'try again'],
+    ] as const) {
+      const fake = fakeServer({
+        workflow: {
+          async start({ taskId }) {
+            const record = fake.records.get(taskId);
+            if (record !== undefined && end !== undefined) fake.records.set(taskId, { ...record, ...end });
+            throw new Error('throttled');
+          },
+          stop: async () => {},
+        },
+      });
+      const { result, error } = await clients(fake).legacy('tools/call', { name: 'optional', task: {} });
+      if (told === 'task') expect(result).toMatchObject({ task: { taskId: [...fake.records.keys()][0] } });
+      else expect(error?.message).toContain(told);
+    }
+  });
+
+  test('a key on a tool that never runs as a task is refused, for nothing could hold it, unless it can be repeated anyway', async () => {
+    const fake = fakeServer();
+    const { legacy } = clients(fake);
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const { error } = await legacy('tools/call', { name: 'plain', _meta });
+    expect(error).toEqual({
+      code: -32602,
+      message: 'Tool plain never runs as a task: it cannot be called under an idempotency key',
+    });
+    expect(fake.did).not.toContain('invoke');
+    const { entry } = fake.server.tools.get('plain') as Tool;
+    Object.assign(entry, { annotations: { idempotentHint: true } });
+    expect((await legacy('tools/call', { name: 'plain', _meta })).error).toBeUndefined();
+    Object.assign(entry, { annotations: {} });
   });
 
   test('arguments that are refused, repeated by idempotency key, are the same task, made when it was (A-14)', async () => {

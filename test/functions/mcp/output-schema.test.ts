@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { Server, Tool } from '../../../functions/mcp/server.ts';
+import { present } from '../../../functions/mcp/task-view.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+import { fakeServer } from './fake-server.ts';
+
+/** A server with one tool, whose outputSchema wants `n`. */
+function deployed(outputSchemaId: string | undefined): Server {
+  const { server } = fakeServer();
+  const { entry, validate } = server.tools.get('optional') as Tool;
+  const tool: Tool = {
+    entry: { ...entry, ...(outputSchemaId !== undefined && { outputSchemaId }) },
+    validate,
+    validateOutput: (value: unknown) => typeof value === 'object' && value !== null && 'n' in value,
+  };
+  return { ...server, tools: new Map([['optional', tool]]) };
+}
+
+const task = { tool: 'optional', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+const done = (outputSchemaId: string) => ({
+  ...create({ owner: 'o', taskId: 't' }, { ...task, outputSchemaId }, 1_700_000_000_000),
+  status: 'completed' as const,
+  result: '{"structuredContent":{"m":1}}',
+});
+
+test('a result has to fit the outputSchema that its tool had when the task was made (A-19)', () => {
+  expect(present(done('v1'), deployed('v1'))).toMatchObject({ isError: true });
+});
+
+test('a deployment with another outputSchema does not change what readers of a finished task are told (C-10)', () => {
+  expect(present(done('v1'), deployed('v2'))).toEqual(done('v1'));
+  expect(present(done('v1'), deployed(undefined))).toEqual(done('v1'));
+});
