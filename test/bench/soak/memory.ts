@@ -1,65 +1,114 @@
 import type { Cloud } from '../../../local/cloud.ts';
+import { heapBytes } from '../../../local/lambda/worker/heap.ts';
+import { ROLES, roleOf } from './roles.ts';
 
-/** Memory over time: of each worker, and of the process with all of them in it. */
+/** Memory over time: of each worker, and of the process that is the embedded cloud. All of it without garbage. */
 export interface Memory {
   readonly sample: () => Promise<void>;
   /** The last sample, in one line. */
   line(): string;
-  /** The second minute and the last one, of each worker that has seen both. */
+  /** Each worker that lived for three minutes: in its second minute, and in its last. The process: what a task costs it. */
   report(): string;
-  /**
-   * Whether each of those workers uses no more than a fifth more in the end than any of its function did in the second
-   * minute: one that comes late to a tool loads then what the others have loaded.
-   */
-  isFlat(): boolean;
+  /** What is not as it should be, in words. */
+  wrong(): string[];
 }
 
 interface Sample {
-  readonly minute: number;
+  /** Milliseconds since the beginning. */
+  readonly at: number;
   readonly bytes: number;
+}
+
+interface ProcessSample extends Sample {
+  readonly rss: number;
+  readonly tasks: number;
+}
+
+interface Judged {
+  readonly name: string;
+  readonly second: number;
+  readonly last: number;
 }
 
 const MINUTE = 60_000;
 const MEGABYTE = 2 ** 20;
+/**
+ * A worker holds no more than a fifth more in its last minute than any of its function did in its second one: one that
+ * comes late to a tool loads then what the others have loaded.
+ */
 const MOST = 1.2;
-const PROCESS = 'the process, with all tables and executions';
+/** What the process may keep of a task: the texts and events of its executions; and of the code it compiles meanwhile. */
+const MOST_PER_TASK = 16 * 1024;
+const MOST_CODE = 8 * MEGABYTE;
+/** Of fewer tasks even a large leak is lost in what a worker's memory comes and goes by. */
+const LEAST_TASKS = 1_000;
 
-export function createMemory(cloud: Cloud): Memory {
+interface Weighed {
+  readonly lambda: Pick<Cloud['lambda'], 'heaps'>;
+}
+
+/** @param tasks how many have ended by now @param weigh what this process holds, in bytes */
+export function createMemory(cloud: Weighed, tasks: () => number, weigh: () => number = heapBytes): Memory {
   const begun = performance.now();
-  const samples = new Map<string, Sample[]>();
-  const keep = (name: string, bytes: number) => {
-    const minute = Math.floor((performance.now() - begun) / MINUTE) + 1;
-    samples.set(name, [...(samples.get(name) ?? []), { minute, bytes }]);
+  const workers = new Map<string, Sample[]>();
+  const own: ProcessSample[] = [];
+
+  const judged = (): Judged[] => [...workers].flatMap(([name, samples]) => judge(name, samples));
+  const ofFunction = (name: string) => judged().filter((one) => functionOf(one.name) === functionOf(name));
+  const grew = ({ name, last }: Judged) => last >= MOST * Math.max(...ofFunction(name).map(({ second }) => second));
+  /** Of the process, since its first minute. */
+  const growth = () => {
+    const [from, to] = [own.find(({ at }) => at >= MINUTE), own.at(-1)];
+    return from && to ? { bytes: to.bytes - from.bytes, tasks: to.tasks - from.tasks } : { bytes: 0, tasks: 0 };
   };
-  const lastMinute = () => Math.max(0, ...[...samples.values()].flat().map(({ minute }) => minute));
-  const compared = () =>
-    [...samples].flatMap(([name, all]) => {
-      const of = (minute: number) => median(all.filter((one) => one.minute === minute).map(({ bytes }) => bytes));
-      const [second, last] = [of(2), of(lastMinute())];
-      return second === undefined || last === undefined ? [] : [{ name, second, last, ratio: last / second }];
-    });
-  const workers = () => compared().filter(({ name }) => name !== PROCESS);
-  const ofFunction = (name: string) => workers().filter((one) => functionOf(one.name) === functionOf(name));
-  const isFlat = ({ name, last }: { name: string; last: number }) =>
-    last < MOST * Math.max(...ofFunction(name).map(({ second }) => second));
 
   return {
     async sample() {
-      keep(PROCESS, process.memoryUsage().rss);
-      for (const { workerId, bytes } of await cloud.lambda.heaps()) keep(workerId, bytes);
+      const at = performance.now() - begun;
+      own.push({ at, bytes: weigh(), rss: process.memoryUsage().rss, tasks: tasks() });
+      for (const { workerId, bytes } of await cloud.lambda.heaps()) {
+        workers.set(workerId, [...(workers.get(workerId) ?? []), { at, bytes }]);
+      }
     },
     line() {
-      const last = [...samples].map(([name, all]) => `${short(name)} ${megabytes(all.at(-1)?.bytes ?? 0)}`);
-      return `MB: ${last.join(', ')}`;
+      const { bytes = 0, rss = 0 } = own.at(-1) ?? {};
+      const last = [...workers].map(([name, all]) => `${name.slice(-16)} ${megabytes(all.at(-1)?.bytes ?? 0)}`);
+      return `MB: process ${megabytes(bytes)} (${megabytes(rss)} with all garbage and workers), ${last.join(', ')}`;
     },
     report() {
-      const lines = compared().map(({ name, second, last, ratio }) =>
-        [megabytes(second).padStart(8), megabytes(last).padStart(8), ratio.toFixed(2).padStart(6), name].join('  '),
+      const lines = judged().map(({ name, second, last }) =>
+        [megabytes(second).padStart(8), megabytes(last).padStart(8), (last / second).toFixed(2).padStart(6), name].join(
+          '  ',
+        ),
       );
-      return ['minute 2      last   ratio  MB, medians of samples', ...lines].join('\n');
+      const { bytes, tasks } = growth();
+      const cost = `The process keeps ${megabytes(bytes)} MB of ${tasks} tasks, ${(bytes / 1024 / tasks).toFixed(1)} KB of each`;
+      return ['minute 2      last   ratio  MB, medians of samples', ...lines, cost].join('\n');
     },
-    isFlat: () => lastMinute() > 2 && workers().length > 0 && workers().every(isFlat),
+    wrong() {
+      const { bytes, tasks } = growth();
+      const unjudged = ROLES.filter((role) => !judged().some(({ name }) => roleOf(name) === role));
+      return [
+        ...unjudged.map((role) => `no worker of the ${role} lived for three minutes: nobody can say whether it grows`),
+        ...judged()
+          .filter(grew)
+          .map(({ name, last }) => `${name} has grown to ${megabytes(last)} MB`),
+        ...(bytes > MOST_CODE + tasks * MOST_PER_TASK ? ['the process keeps too much of each task'] : []),
+        ...(tasks < LEAST_TASKS ? [`${tasks} tasks after the first minute are too few to see a leak by`] : []),
+      ];
+    },
   };
+}
+
+/** By its own age, so that one that replaced another is judged, too. */
+function judge(name: string, samples: readonly Sample[]): Judged[] {
+  const born = samples[0]?.at ?? 0;
+  const died = samples.at(-1)?.at ?? 0;
+  const between = (from: number, to: number) =>
+    median(samples.filter(({ at }) => at - born >= from && at - born < to).map(({ bytes }) => bytes));
+  const second = between(MINUTE, 2 * MINUTE);
+  const last = between(Math.max(2 * MINUTE, died - born - MINUTE), Number.POSITIVE_INFINITY);
+  return second === undefined || last === undefined ? [] : [{ name, second, last }];
 }
 
 function median(values: readonly number[]): number | undefined {
@@ -69,5 +118,3 @@ function median(values: readonly number[]): number | undefined {
 /** Workers are named by their function, and numbered. */
 const functionOf = (name: string): string => name.replace(/-\d+$/, '');
 const megabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(1);
-/** Names of functions are long: their end tells them apart. */
-const short = (name: string): string => (name === PROCESS ? 'process' : name.slice(-16));

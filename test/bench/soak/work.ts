@@ -10,8 +10,10 @@ export interface Work {
   readonly wrong: readonly string[];
   /** Runs until it is told that it is over, and all tasks have ended. */
   run(isOver: () => boolean): Promise<void>;
-  /** Tasks that failed: no more than there were faults, or it is not only for them. */
-  failed(): number;
+  /** How many tasks have ended. */
+  tasks(): number;
+  /** How many tasks failed, by their reason. */
+  failures(): ReadonlyMap<string, number>;
   line(): string;
 }
 
@@ -30,8 +32,10 @@ export async function createWork(url: string, clients: number, folder: string): 
   );
   const wrong: string[] = [];
   const ended: Record<string, number> = {};
+  const failures = new Map<string, number>();
   const begun = performance.now();
   let number = 0;
+  const tasks = () => Object.values(ended).reduce((sum, count) => sum + count, 0);
 
   const taskOf = (era: PlannedTask['era']): PlannedTask => {
     number += 1;
@@ -55,6 +59,8 @@ export async function createWork(url: string, clients: number, folder: string): 
     }
     ended[look.status] = (ended[look.status] ?? 0) + 1;
     if (look.status === 'completed' && !isRight(task, look.text)) wrong.push(`${name} came to ${JSON.stringify(look)}`);
+    const { reason = 'no reason' } = look;
+    if (look.status === 'failed') failures.set(reason, (failures.get(reason) ?? 0) + 1);
     if (look.status === 'cancelled') wrong.push(`${name} was cancelled by nobody`);
   };
 
@@ -66,12 +72,14 @@ export async function createWork(url: string, clients: number, folder: string): 
       };
       await Promise.all(all.map(worker));
     },
-    failed: () => ended.failed ?? 0,
+    tasks,
+    failures: () => failures,
     line() {
-      const tasks = Object.values(ended).reduce((sum, count) => sum + count, 0);
-      const rate = (tasks / (performance.now() - begun)) * 1_000;
+      const rate = (tasks() / (performance.now() - begun)) * 1_000;
       const how = Object.entries(ended).map(([status, count]) => `${count} ${status}`);
-      return `${tasks} tasks (${how.join(', ')}), ${rate.toFixed(1)} a second`;
+      const why = [...failures].map(([reason, count]) => `${count} ${reason}`);
+      const failed = why.length === 0 ? '' : `; failed: ${why.join(', ')}`;
+      return `${tasks()} tasks (${how.join(', ')}), ${rate.toFixed(1)} a second${failed}`;
     },
   };
 }

@@ -3,9 +3,15 @@ import { useBench } from './fixtures.ts';
 
 const bench = useBench();
 
-it('says how much memory each worker holds, of those that there are', async () => {
+it.each([
+  ['in its heap', 'Array.from({ length: megabytes * 131072 }, Math.random)'],
+  ['in its buffers', 'Buffer.alloc(megabytes * 2 ** 20)'],
+])('says how much memory each worker holds %s, of those that there are', async (_, made) => {
   const keeping = `const kept = [];
-    exports.handler = async ({ megabytes }) => void kept.push(Array.from({ length: megabytes * 131072 }, Math.random));`;
+    exports.handler = async ({ megabytes, garbage }) => {
+      const made = ${made};
+      if (!garbage) kept.push(made);
+    };`;
   const lambda = bench.open([bench.define('keeping', keeping), bench.define('idle', keeping)]);
   expect(await lambda.heaps()).toEqual([]);
   await lambda.invoke('keeping', '{"megabytes":1}');
@@ -15,6 +21,9 @@ it('says how much memory each worker holds, of those that there are', async () =
   await lambda.invoke('keeping', '{"megabytes":20}');
   const [after] = await lambda.heaps();
   expect((after?.bytes ?? 0) - (before?.bytes ?? 0)).toBeGreaterThan(10 * 2 ** 20);
+  await lambda.invoke('keeping', '{"megabytes":20,"garbage":true}');
+  const [cleared] = await lambda.heaps();
+  expect((cleared?.bytes ?? 0) - (after?.bytes ?? 0)).toBeLessThan(10 * 2 ** 20);
   lambda.kill('keeping');
   expect(await lambda.heaps()).toEqual([]);
 });
