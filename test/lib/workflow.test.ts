@@ -22,9 +22,7 @@ interface Write {
 }
 /** The expression as the definition holds it, with CloudFormation's substitutions made. */
 function text(file: string): string {
-  const call = '$write := <write.jsonata>; $failed := <failed.jsonata>; $failed($states.errorOutput.Error, {})';
-  const expression = include(file === 'failed.jsonata' ? `(${call})` : `<${file}>`);
-  return expression
+  return include(`<${file}>`)
     .replaceAll('${ToolTimeoutSeconds}', '60')
     .replaceAll('${TableName}', 'tasks')
     .replaceAll('${ResultsBucket}', 'results')
@@ -124,26 +122,43 @@ describe('a crash of a tool that may be repeated', () => {
   const attempt = (RetryCount: number, payload = crash) =>
     evaluate('finished.jsonata', { result: { Payload: payload, FunctionError: 'Unhandled' } }, RetryCount);
 
-  test('is an error of the state, to be retried; the third time it fails the task with its reason', async () => {
-    await expect(attempt(0)).rejects.toMatchObject({ code: 'D3137' });
-    await expect(attempt(1)).rejects.toMatchObject({ code: 'D3137' });
-    expect(JSON.parse((await attempt(2)).values[':error']?.S ?? '')).toMatchObject({
-      data: { reason: 'Runtime.ExitError' },
-    });
-  });
+  test.each([0, 2, 8])(
+    'is an error of the state, for its retrier to count, after %i attempts of any kind',
+    async (n) => {
+      await expect(attempt(n)).rejects.toMatchObject({
+        code: 'D3137',
+        message: 'The function crashed: Runtime.ExitError',
+      });
+    },
+  );
+
+  test.each([
+    ['D3137: The function crashed: Runtime.ExitError', 'Runtime.ExitError'],
+    ['D3137: The function crashed: SECRET', 'States.QueryEvaluationError'],
+    ['', 'States.QueryEvaluationError'],
+  ])(
+    'after the last attempt the task fails with the name of the crash, and nothing else of its cause: %s',
+    async (cause, reason) => {
+      const Cause = `The JSONata expression '${text('finished.jsonata')}' threw an error during evaluation. ${cause}`;
+      const write = await evaluate('run-failed.jsonata', {
+        errorOutput: { Error: 'States.QueryEvaluationError', Cause },
+      });
+      expect(JSON.parse(write.values[':error']?.S ?? '')).toMatchObject({ data: { reason } });
+    },
+  );
 
   test('an exception is no crash: it fails the task at once', async () => {
     expect((await attempt(0, '{"errorType":"TypeError"}')).values[':status']).toEqual({ S: 'failed' });
   });
 });
 
-describe('failed.jsonata', () => {
+describe('run-failed.jsonata', () => {
   test.each([
     ['States.Timeout', 'The tool ran out of its time'],
     ['States.DataLimitExceeded', "The tool's result is too large: a workflow carries at most 256 KiB"],
     ['Whatever', 'The tool failed'],
   ])('%s', async (reason, message) => {
-    const write = await evaluate('failed.jsonata', { errorOutput: { Error: reason } });
+    const write = await evaluate('run-failed.jsonata', { errorOutput: { Error: reason } });
     expect(write.values[':statusMessage']).toEqual({ S: message });
     checkPlaceholders(write);
   });
