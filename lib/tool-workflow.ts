@@ -14,8 +14,27 @@ import { keyStatements } from './key-use.ts';
 import { type Keeping, logs } from './logs.ts';
 import type { ToolRun } from './tool-run.ts';
 
-/** Surely not executed: safe to try again even for a tool with side effects. */
-const NOT_EXECUTED = ['Lambda.TooManyRequestsException'];
+/**
+ * Surely not executed: safe to try again even for a tool with side effects. Beside throttling, a function that is not
+ * there yet: made or updated just now, idle for weeks, or still without its network, its files or its snapshot.
+ */
+const NOT_EXECUTED = [
+  'TooManyRequestsException',
+  'ResourceConflictException',
+  'ResourceNotReadyException',
+  'CodeArtifactUserPendingException',
+  'SnapStartNotReadyException',
+  'SnapStartTimeoutException',
+  'S3FilesMountConnectivityException',
+  'S3FilesMountTimeoutException',
+  // As Lambda writes them, and as the Java SDK does, whose names Step Functions gives to errors of its SDK integrations.
+  ...['EC2ThrottledException', 'Ec2ThrottledException'],
+  ...['ENILimitReachedException', 'EniLimitReachedException'],
+  ...['ENINotReadyException', 'EniNotReadyException'],
+  ...['SubnetIPAddressLimitReachedException', 'SubnetIpAddressLimitReachedException'],
+  ...['EFSMountConnectivityException', 'EfsMountConnectivityException'],
+  ...['EFSMountTimeoutException', 'EfsMountTimeoutException'],
+].map((name) => `Lambda.${name}`);
 /** May have executed: tried again only when the tool says that does no harm. */
 const TRANSIENT = [
   'Lambda.ServiceException',

@@ -147,6 +147,16 @@ export const runRows: readonly Row[] = [
     ...{ ...run('tool'), error: THROTTLED, retries },
     expected: again(THROTTLED, 0),
   })),
+  ...[
+    ...['ResourceConflict', 'ResourceNotReady', 'CodeArtifactUserPending', 'SnapStartNotReady', 'SnapStartTimeout'],
+    ...['EC2Throttled', 'Ec2Throttled', 'ENILimitReached', 'EniLimitReached', 'ENINotReady', 'EniNotReady'],
+    ...['SubnetIPAddressLimitReached', 'SubnetIpAddressLimitReached', 'EFSMountConnectivity', 'EfsMountConnectivity'],
+    ...['EFSMountTimeout', 'EfsMountTimeout', 'S3FilesMountConnectivity', 'S3FilesMountTimeout'],
+  ].map((name) => ({
+    title: `${name}: the function is not there yet, so surely not executed`,
+    ...{ ...run('tool'), error: `Lambda.${name}Exception` },
+    expected: again(`Lambda.${name}Exception`, 0),
+  })),
   {
     title: 'throttled on every try',
     ...{ ...run('tool'), error: THROTTLED, retries: 6 },

@@ -39,9 +39,10 @@ export const bugs = {
   'retry of every tool': {
     file: isTemplate,
     plant: (text) =>
+      // The last of the errors that a run of any tool is tried again after: of some tools there are more.
       text.replaceAll(
-        quoted('["Lambda.TooManyRequestsException"]'),
-        quoted('["Lambda.TooManyRequestsException","Lambda.SdkClientException"]'),
+        quoted('"Lambda.EfsMountTimeoutException"]'),
+        quoted('"Lambda.EfsMountTimeoutException","Lambda.SdkClientException"]'),
       ),
   },
 } as const satisfies Record<string, Bug>;
