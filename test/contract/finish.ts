@@ -111,7 +111,7 @@ export function finishContract(referee: () => Referee): void {
   test('the largest question beside all the answers that a task may hold: an item takes both', async () => {
     const before = { 'r1.a': JSON.stringify('é'.repeat(limits.answers / 2 - 3)) };
     const record = await created({ round: 2, inputResponses: before });
-    const requestState = 'é'.repeat(125_000);
+    const requestState = 'é'.repeat(49_000);
     const payload = JSON.stringify({ inputRequests: { a: question }, requestState });
     expect(await run(record, returned(payload))).toMatchObject(finished);
     expect(await store().get(record)).toMatchObject({

@@ -1,6 +1,8 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
+import { create } from '../../functions/tasks/transitions.ts';
+import { roundInput } from '../../functions/tasks/workflow.ts';
 import { definition, include } from '../../lib/tool-workflow.ts';
 
 const input = {
@@ -29,10 +31,10 @@ function text(file: string): string {
     .replaceAll('<crashes>', "['Runtime.ExitError']");
 }
 
-async function evaluate(file: string, states: object, RetryCount = 1): Promise<Write> {
+async function evaluate(file: string, states: object, RetryCount = 1, Input: object = input): Promise<Write> {
   const expression = jsonata(text(file));
   expression.registerFunction('parse', (text: string) => JSON.parse(text) as unknown);
-  const context = { Execution: { Input: input }, State: { RetryCount } };
+  const context = { Execution: { Input }, State: { RetryCount } };
   return JSON.parse(JSON.stringify(await expression.evaluate(undefined, { states: { context, ...states } })));
 }
 const finished = (payload: string, more: object = {}) =>
@@ -94,7 +96,7 @@ describe('finished.jsonata', () => {
     ['{"inputRequests":{"a":{"method":"sampling/createMessage","params":{}}}}', 'InputNotSupported'],
     ['{"inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"url"}}}}', 'InputNotSupported'],
     [
-      `{"inputRequests":{"a":{"method":"elicitation/create","params":{}}},"requestState":"${'x'.repeat(200_000)}"}`,
+      `{"inputRequests":{"a":{"method":"elicitation/create","params":{}}},"requestState":"${'x'.repeat(240_000)}"}`,
       'InputRequestTooLarge',
     ],
   ])('a question that cannot be asked fails the task: %.60s (E-32)', async (payload, reason) => {
@@ -102,6 +104,41 @@ describe('finished.jsonata', () => {
     expect(write.values[':status']).toEqual({ S: 'failed' });
     expect(JSON.parse(write.values[':error']?.S ?? '')).toMatchObject({ code: -32603, data: { reason } });
     checkPlaceholders(write);
+  });
+
+  // A character of every length in UTF-8, and two that need an escape within the text of arguments.
+  test.each(['x', 'é', '中', '🙂', '"', '\\n'])(
+    'what is asked leaves room for answers, in bytes: %j',
+    async (character) => {
+      const ask = async (bytes: number) => {
+        const half = character.repeat(bytes / 2 / (Buffer.byteLength(JSON.stringify(JSON.stringify(character))) - 6));
+        const args = JSON.stringify({ half });
+        const inputRequests = { a: { method: 'elicitation/create', params: {} } };
+        const asked = JSON.stringify({ inputRequests, requestState: half });
+        const result = { Payload: asked };
+        const { values } = await evaluate('finished.jsonata', { result }, 0, { ...input, arguments: args });
+        return { status: values[':status']?.S, next: roundInput({ ...record, asked }, args) };
+      };
+      const record = create(
+        { owner: 'o', taskId: 't' },
+        { tool: 'x', ttl: 1, timeout: 1, accepts: [], legacy: false },
+        0,
+      );
+      const fits = await ask(239_000);
+      expect(fits).toMatchObject({ status: 'input_required', next: expect.any(String) });
+      expect(limits.executionInput - Buffer.byteLength(fits.next ?? '')).toBeGreaterThan(20_000);
+      expect(await ask(400_000)).toEqual({ status: 'failed', next: undefined });
+    },
+  );
+
+  test('earlier answers take room, too', async () => {
+    const payload = `{"inputRequests":{"a":{"method":"elicitation/create","params":{}}},"requestState":"${'x'.repeat(110_000)}"}`;
+    const statusWith = async (answer: string) => {
+      const Input = { ...input, inputResponses: { b: { action: 'accept', content: { answer } } } };
+      return (await evaluate('finished.jsonata', { result: { Payload: payload } }, 0, Input)).values[':status'];
+    };
+    expect(await statusWith('y'.repeat(129_000))).toEqual({ S: 'input_required' });
+    expect(await statusWith('y'.repeat(131_000))).toEqual({ S: 'failed' });
   });
 
   test('a function error fails the task with its type, without its message or stack (A-15)', async () => {

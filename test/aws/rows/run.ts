@@ -93,9 +93,9 @@ export const runRows: readonly Row[] = [
   ),
   refusal(
     'questions with too much state',
-    question(form, { requestState: 'x'.repeat(200_000) }),
+    question(form, { requestState: '中'.repeat(80_000) }),
     'InputRequestTooLarge',
-    'The tool asked for input with too much state: questions, state and arguments may take 200 KB together',
+    'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together',
   ),
   {
     title: 'FunctionError: the type of the error and nothing else (A-15)',
