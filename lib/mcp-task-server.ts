@@ -177,7 +177,9 @@ export class McpTaskServer extends Construct {
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {
     const repeatable = entry.annotations?.readOnlyHint === true || entry.annotations?.idempotentHint === true;
-    this.#addWorkflow(entry, functionRun(handler, repeatable));
+    const run = functionRun(handler, repeatable);
+    if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
+    this.#addWorkflow(entry, run);
     this.#allowProgress(handler);
   }
 

@@ -1,6 +1,6 @@
 import { ArnFormat, Stack, Token, TokenComparison } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction, IVersion } from 'aws-cdk-lib/aws-lambda';
 import { type IStateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { definition, machineDefinition } from './tool-workflow.ts';
@@ -12,12 +12,23 @@ export interface ToolRun {
   readonly statements: readonly PolicyStatement[];
 }
 
-/** One invocation of a function; `repeatable`: a run that may have happened can be repeated. */
-export function functionRun({ functionArn }: IFunction, repeatable: boolean): ToolRun {
+/** One invocation of a function. */
+export interface FunctionRun extends ToolRun {
+  /** All versions and aliases of the function, where the tool is one of them. */
+  readonly versionsArn?: string;
+}
+
+/** `repeatable`: a run that may have happened can be repeated. */
+export function functionRun(handler: IFunction, repeatable: boolean): FunctionRun {
+  // Versions and aliases have one. What runs while another version is deployed still invokes the one before.
+  const { lambda } = handler as Partial<IVersion>;
+  const versions = lambda && { versionsArn: `${lambda.functionArn}:*` };
+  const resources = versions ? [lambda.functionArn, versions.versionsArn] : [handler.functionArn];
   return {
     definition: definition(repeatable),
-    substitutions: { FunctionArn: functionArn },
-    statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [functionArn] })],
+    substitutions: { FunctionArn: handler.functionArn },
+    statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources })],
+    ...versions,
   };
 }
 
