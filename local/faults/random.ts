@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Choose, Fault, FaultCall, FaultService } from './types.ts';
 
 export interface RandomFaultsOptions {
-  /** The same seed strikes the same calls with the same faults, as far as they come in the same order. */
+  /** The same seed strikes the same calls with the same faults, as far as those of one label come in the same order. */
   readonly seed: number;
+  /** What a call belongs to: calls are counted by their kind and this. @default all to the same */
+  readonly label?: (call: FaultCall) => string;
   /** The share of points that are struck, from 0 to 1. */
   readonly rate: number;
   /** Which calls may be struck. @default all */
@@ -37,11 +39,12 @@ const BROKEN: Readonly<Partial<Record<FaultService, Fault>>> = {
  * services, slow ones, workers that die, events that are lost or come twice.
  */
 export function randomFaults(options: RandomFaultsOptions): Choose {
-  const { seed, rate, only = () => true, longestMs = 50, onStrike } = options;
+  const { seed, rate, label, only = () => true, longestMs = 50, onStrike } = options;
   const counts = new Map<string, number>();
   return (call) => {
     if (!only(call)) return undefined;
-    const kind = `${call.service} ${call.operation} ${call.caller} ${call.at}`;
+    const whose = label === undefined ? '' : ` ${label(call)}`;
+    const kind = `${call.service} ${call.operation} ${call.caller} ${call.at}${whose}`;
     const count = (counts.get(kind) ?? 0) + 1;
     counts.set(kind, count);
     const [chance, choice, ms] = draws(`${seed} ${kind} ${count}`);

@@ -21,8 +21,8 @@ export interface World {
   sweep(): Promise<void>;
   /** Waits until no execution runs and no worker works. */
   quiet(): Promise<void>;
-  /** Stops a run that is under way, if there is one. @param which from 0 to below 1 */
-  stopOne(which: number): Promise<void>;
+  /** Stops a run that is under way, if there is one, and answers its name. @param which from 0 to below 1 */
+  stopOne(which: number): Promise<string | undefined>;
 }
 
 const SWEEP = 'Sweep';
@@ -66,9 +66,10 @@ export function worldOf(cloud: Cloud): World {
     },
     async stopOne(which) {
       const runs = running();
-      const executionArn = runs[Math.floor(which * runs.length)]?.arn;
+      const { arn: executionArn, name } = runs[Math.floor(which * runs.length)] ?? {};
       // It may end by itself meanwhile.
       if (executionArn !== undefined) await sfn.send(new StopExecutionCommand({ executionArn })).catch(() => {});
+      return name;
     },
   };
 }

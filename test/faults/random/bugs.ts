@@ -1,8 +1,11 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Violation } from './judge.ts';
 
 /** What a bug makes of one file of a cloud assembly. */
 interface Bug {
+  /** What the schedules must find. */
+  readonly kind: Violation['kind'];
   readonly file: (name: string) => boolean;
   readonly plant: (text: string) => string;
 }
@@ -16,6 +19,7 @@ const quoted = (text: string) => text.replaceAll('"', '\\"');
 export const bugs = {
   /** Finish writes whatever the record has become. */
   'unconditional finish': {
+    kind: 'overwritten',
     file: isTemplate,
     plant: (text) =>
       text.replaceAll(
@@ -26,17 +30,27 @@ export const bugs = {
   },
   /** Each start of a round has a name of its own. */
   'no name idempotency': {
+    kind: 'run twice',
     file: isCode,
     plant: (text) =>
       text.replace(/(stateMachineArn:\w+\+\w+,name:\w+)(?=,input:)/, '$1+"-"+Math.random().toString(36).slice(2)'),
   },
   /** Nobody looks for what a crash left behind. */
   'no sweep': {
+    kind: 'stuck',
     file: isTemplate,
-    plant: (text) => text.replaceAll('"State": "ENABLED"', '"State": "DISABLED"'),
+    // Only what has a schedule: ends of runs are heard of as ever.
+    plant: (text) => text.replaceAll(/("ScheduleExpression": "[^"]*",\s*"State": )"ENABLED"/g, '$1"DISABLED"'),
+  },
+  /** Whoever looks for a run finds none. */
+  'no run is found': {
+    kind: 'unexplained',
+    file: isCode,
+    plant: (text) => text.replace(/status:\w+==="PENDING_REDRIVE"\?"RUNNING":\w+/, 'status:"missing"'),
   },
   /** A run that may have happened is repeated, whatever the tool says of that. */
   'retry of every tool': {
+    kind: 'run twice',
     file: isTemplate,
     plant: (text) =>
       // The last of the errors that a run of any tool is tried again after: of some tools there are more.

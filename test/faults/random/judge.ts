@@ -3,11 +3,13 @@ import { canMove, isTerminal } from '../../../functions/tasks/transitions.ts';
 import type { Look } from './client.ts';
 import { isOver, type Life } from './life.ts';
 import type { PlannedTask } from './plan.ts';
-import { chargesOf, isRepeatable, isRight, natural } from './tools.ts';
+import { type Around, isExplained } from './reasons.ts';
+import { argumentsOf, chargesOf, isRepeatable, isRight } from './tools.ts';
 import type { Write } from './writes.ts';
 
 export interface Violation {
-  readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong';
+  /** `broke off`: the schedule itself did not come to its end. */
+  readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong' | 'unexplained' | 'broke off';
   readonly what: string;
 }
 
@@ -17,31 +19,27 @@ export interface Evidence {
   /** Every task that was made, by id: also those whose client never heard of them. */
   readonly records: ReadonlyMap<string, TaskRecord>;
   readonly writes: ReadonlyMap<string, readonly Write[]>;
-  /** How often a worker began with a round, by `<taskId>-r<round>`. */
-  readonly runs: ReadonlyMap<string, number>;
   /** The last look of each client at each of its tasks; undefined where it got no answer. */
   readonly last: ReadonlyMap<string, Look | undefined>;
   readonly folder: string;
-  /** Nothing struck, and the clock went as ever: then all must go well. */
-  readonly calm: boolean;
+  readonly around: Around;
 }
 
 /** Everything about a schedule that must not be. */
 export function judge(evidence: Evidence): Violation[] {
-  const { lives, records, writes, runs } = evidence;
-  const tasks = new Map(lives.flatMap((life) => [...life.taskIds].map((taskId) => [taskId, life] as const)));
+  const { lives, records, writes, around } = evidence;
   return [
     ...lives.flatMap((life) => ofLife(life, evidence)),
-    ...[...records].flatMap(([taskId, record]) => ofRecord(taskId, record, tasks.get(taskId)?.task)),
+    ...[...records.values()].flatMap((record) => ofRecord(record, evidence)),
     ...[...writes].flatMap(([taskId, history]) => ofHistory(taskId, history)),
-    ...[...runs].flatMap(([run, times]) => ofRun(run, times, evidence)),
+    ...[...around.runs].flatMap(([run, begun]) => ofRun(run, begun.length, evidence)),
   ];
 }
 
 const violation = (kind: Violation['kind'], what: string): Violation => ({ kind, what });
 const show = (value: unknown) => JSON.stringify(value);
 
-function ofLife(life: Life, { last, records, folder, calm }: Evidence): Violation[] {
+function ofLife(life: Life, { last, records, writes, folder }: Evidence): Violation[] {
   const { task, taskIds, ends, results, cancelled, wrong } = life;
   const name = `task ${task.number} (${task.era} ${task.tool})`;
   const found = wrong.map((what) => violation('wrong', `${name} got an answer that must not be: ${what}`));
@@ -57,6 +55,15 @@ function ofLife(life: Life, { last, records, folder, calm }: Evidence): Violatio
     if (cancelled.has(taskId) && look?.status !== 'cancelled') {
       found.push(violation('overwritten', `${name}: ${taskId} was cancelled, is ${show(look)}`));
     }
+    if (look?.status === 'failed' && look.reason !== reasonOf(records.get(taskId))) {
+      found.push(violation('wrong', `${name}: ${taskId} is shown as ${show(look)}, and is not so`));
+    }
+  }
+  for (const { taskId, at } of life.acknowledged) {
+    const end = writes.get(taskId)?.find(({ status }) => status !== undefined && isTerminal(status));
+    // Past its deadline it has failed as a reader sees it: the sweep may write that later.
+    if ((end !== undefined && end.at <= at) || reasonOf(records.get(taskId)) === 'DeadlineExceeded') continue;
+    found.push(violation('wrong', `${name}: the cancel of ${taskId} was acknowledged, and it went on`));
   }
   if (life.key !== undefined && taskIds.size > 1) found.push(violation('wrong', `${name}: two tasks for one key`));
   const looks = [...results, ...[...taskIds].flatMap((taskId) => last.get(taskId) ?? [])];
@@ -64,7 +71,12 @@ function ofLife(life: Life, { last, records, folder, calm }: Evidence): Violatio
     if (look.status === 'completed' && !isRight(task, look.text)) {
       found.push(violation('wrong', `${name} came to ${show(look)}`));
     }
-    if (calm && !wentWell(task, look)) found.push(violation('wrong', `${name}, with no fault at all: ${show(look)}`));
+  }
+  // Of a call without a task nobody knows the id: some task of this tool must have failed so.
+  for (const { status, reason } of results) {
+    const failed = [...records.values()].some((record) => record.tool === task.tool && reasonOf(record) === reason);
+    if (status === 'failed' && !failed)
+      found.push(violation('wrong', `${name} failed with ${reason}, and no task did`));
   }
   const charges = chargesOf(task, folder);
   // A call that was made again without a key is another task.
@@ -74,20 +86,39 @@ function ofLife(life: Life, { last, records, folder, calm }: Evidence): Violatio
   return found;
 }
 
-/** A task that was to be cancelled may be; one whose questions nobody answers fails; scaled, its 30 seconds are short. */
-function wentWell(task: PlannedTask, { status, reason }: Look): boolean {
-  if (task.tool === 'sleep' && reason === 'States.Timeout') return true;
-  if (status === 'cancelled') return task.cancelAfterMs !== undefined;
-  if (task.answers === 'never' && reason === 'DeadlineExceeded') return true;
-  return reason === natural(task);
+function reasonOf(record: TaskRecord | undefined): string | undefined {
+  if (record?.error === undefined) return undefined;
+  const { message, data } = JSON.parse(record.error) as { message: string; data?: { reason?: string } };
+  return data?.reason ?? message;
 }
 
-/** Also of tasks that no client knows of: they end, and the sweep is rid of them. */
-function ofRecord(taskId: string, { status, due, dueAt }: TaskRecord, task: PlannedTask | undefined): Violation[] {
+/** Also of tasks that no client knows of: they end, the sweep is rid of them, and there is a cause for their end. */
+function ofRecord(record: TaskRecord, evidence: Evidence): Violation[] {
+  const { taskId, status, due, dueAt } = record;
+  const { lives, writes, around } = evidence;
+  const life = lives.find(({ taskIds }) => taskIds.has(taskId));
+  const task = life?.task ?? plannedOf(record, evidence);
   const whose = task === undefined ? 'of nobody' : `of task ${task.number} (${task.era} ${task.tool})`;
   if (!isTerminal(status)) return [violation('stuck', `${taskId} ${whose} is still ${status}`)];
-  return due === undefined && dueAt === undefined ? [] : [violation('stuck', `${taskId} ${whose} is still due`)];
+  if (due !== undefined || dueAt !== undefined) return [violation('stuck', `${taskId} ${whose} is still due`)];
+  if (status === 'cancelled' && task?.cancelAfterMs === undefined) {
+    return [violation('unexplained', `${taskId} ${whose} is cancelled, and nobody wanted that`)];
+  }
+  const write = writes.get(taskId)?.find((one) => one.status === 'failed');
+  if (status !== 'failed' || write === undefined) return [];
+  const told = life === undefined ? 'nothing' : life.key === undefined ? 'promise' : 'id';
+  if (isExplained({ record, write, task, told }, around)) return [];
+  return [violation('unexplained', `${taskId} ${whose} failed without a cause, by ${write.by}: ${record.error}`)];
 }
+
+/** By what its tool was called with: no two planned tasks that matter here have the same. */
+function plannedOf({ taskId, tool }: TaskRecord, { lives, around, folder }: Evidence): PlannedTask | undefined {
+  const args = around.starts.get(`${taskId}-r1`)?.[0]?.args;
+  const same = (task: PlannedTask) => canonical(argumentsOf(task, folder)) === canonical(JSON.parse(args ?? 'null'));
+  return lives.map(({ task }) => task).find((task) => task.tool === tool && same(task));
+}
+
+const canonical = (value: object | null) => show(Object.entries(value ?? {}).sort());
 
 /** Made once; each move is one that there is; nothing is written to what is over. */
 function ofHistory(taskId: string, history: readonly Write[]): Violation[] {

@@ -8,6 +8,7 @@ import { argumentsOf, asks } from './tools.ts';
 export interface Life {
   readonly task: PlannedTask;
   readonly client: Client;
+  readonly now: () => number;
   readonly key: string | undefined;
   /** Every id it was given; more than one only if it called again without a key. */
   readonly taskIds: Set<string>;
@@ -17,6 +18,10 @@ export interface Life {
   readonly results: Look[];
   /** Tasks that were cancelled, as it was told. */
   readonly cancelled: Set<string>;
+  /** When a cancel was acknowledged, by the clock of the cloud: by then the task must be over. */
+  readonly acknowledged: { readonly taskId: string; readonly at: number }[];
+  /** Questions whose answer was acknowledged, as `<taskId> <question>`. */
+  readonly taken: Set<string>;
   /** Answers that must not be, whatever happens. */
   readonly wrong: string[];
 }
@@ -29,9 +34,12 @@ const SLOWER = 1.25;
 
 export const isOver = ({ status }: Look): boolean => ['completed', 'failed', 'cancelled'].includes(status);
 
-export function newLife(task: PlannedTask, client: Client): Life {
-  const key = task.keyed ? randomUUID() : undefined;
-  return { task, client, key, taskIds: new Set(), ends: [], results: [], cancelled: new Set(), wrong: [] };
+export function newLife(task: PlannedTask, client: Client, now: () => number): Life {
+  return {
+    ...{ task, client, now, key: task.keyed ? randomUUID() : undefined },
+    ...{ taskIds: new Set(), ends: [], results: [], cancelled: new Set(), acknowledged: [], taken: new Set() },
+    wrong: [],
+  };
 }
 
 /** Undefined where there was no answer. What is no answer of the protocol is kept as wrong. */
@@ -55,10 +63,28 @@ async function make(life: Life, folder: string): Promise<string | undefined> {
 
 const isAnswered = ({ taskIds, results }: Life) => taskIds.size + results.length > 0;
 
+/** Hears of questions; one whose answer was acknowledged before must not be asked again. */
+function questionsOf(life: Life, taskId: string) {
+  const before = new Set(life.taken);
+  return {
+    asked(question: string) {
+      if (before.has(`${taskId} ${question}`)) life.wrong.push(`${taskId} asks '${question}' again, after its answer`);
+    },
+    taken: (question: string) => void life.taken.add(`${taskId} ${question}`),
+  };
+}
+
 export async function look(life: Life, taskId: string): Promise<Look | undefined> {
+  const { asked } = questionsOf(life, taskId);
   const seen = await tried(life, () => life.client.look(taskId));
+  for (const question of seen?.questions ?? []) asked(question);
   if (seen !== undefined && isOver(seen)) life.ends.push({ taskId, look: seen });
   return seen;
+}
+
+async function answer(life: Life, taskId: string): Promise<void> {
+  const seen = await tried(life, () => life.client.answer(taskId, questionsOf(life, taskId)));
+  if (seen !== undefined) life.ends.push({ taskId, look: seen });
 }
 
 /** While faults strike: calls, looks, answers, cancels, until it has seen the end or had enough. */
@@ -74,38 +100,42 @@ export async function live(life: Life, folder: string): Promise<void> {
     if (task.cancelAfterMs === undefined || taskId === undefined) return;
     await sleep(task.cancelAfterMs);
     for (let tries = 0; tries < CALLS; tries++) {
-      const won = await tried(life, () => client.cancel(taskId));
-      if (won) life.cancelled.add(taskId);
-      if (won !== undefined) return;
+      const told = await tried(life, () => client.cancel(taskId));
+      if (told === 'cancelled') life.cancelled.add(taskId);
+      if (told === undefined) continue;
+      life.acknowledged.push({ taskId, at: life.now() });
+      return;
     }
   }
 }
 
 async function watch(life: Life, taskId: string): Promise<void> {
-  const { task, client } = life;
+  const { task } = life;
   for (let looks = 0; looks < LOOKS; looks++) {
     const seen = await look(life, taskId);
     if (seen !== undefined && isOver(seen)) return;
     if (seen?.status === 'input_required') {
       if (task.answers === 'never' || task.answers === 'late') return;
       const times = task.answers === 'at once' ? 1 : 2;
-      await Promise.all(Array.from({ length: times }, () => tried(life, () => client.answer(taskId))));
+      await Promise.all(Array.from({ length: times }, () => answer(life, taskId)));
     }
     await sleep(PAUSE_MS * SLOWER ** looks);
   }
 }
 
-/** Once all goes well again: who has a key and no answer calls again, and late answers are given. */
-export async function liveOn(life: Life, folder: string): Promise<void> {
-  const { task, client } = life;
+/**
+ * Once all goes well again: who has a key and no answer calls again, and late answers are given. Answers whether
+ * a task that asks may go on.
+ */
+export async function liveOn(life: Life, folder: string): Promise<boolean> {
+  const { task } = life;
   if (life.key !== undefined && !isAnswered(life)) await make(life, folder);
-  if (!asks(task) || task.answers === 'never') return;
+  if (!asks(task) || task.answers === 'never') return false;
+  let answered = false;
   for (const taskId of life.taskIds) {
-    for (let round = 0; round < 3; round++) {
-      const seen = await look(life, taskId);
-      if (seen === undefined || isOver(seen)) break;
-      if (seen.status === 'input_required') await tried(life, () => client.answer(taskId));
-      await sleep(PAUSE_MS);
-    }
+    const seen = await look(life, taskId);
+    if (seen?.status === 'input_required') await answer(life, taskId);
+    answered ||= seen === undefined || !isOver(seen);
   }
+  return answered;
 }

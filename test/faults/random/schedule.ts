@@ -9,8 +9,8 @@ import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';
 import { type Life, live, liveOn, look, newLife } from './life.ts';
 import { type Disturbance, type Plan, planOf } from './plan.ts';
-import { raise } from './storm.ts';
-import { writesIn } from './writes.ts';
+import { raise, type Storm } from './storm.ts';
+import { startsIn, writesIn } from './writes.ts';
 
 /** What came of one schedule. */
 export interface Outcome {
@@ -23,8 +23,12 @@ export interface Outcome {
   readonly ms: number;
 }
 
+/** So many times faster are the waits of workflows, of retries and of events. */
+export const TIME_SCALE = 20;
 const MINUTE = 60_000;
 const GRACE = 30_000;
+/** No task of the tools asks more often. */
+const ROUNDS = 4;
 
 /**
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
@@ -34,38 +38,60 @@ export async function runSchedule(seed: number, world: World): Promise<Outcome> 
   const begun = performance.now();
   const plan = planOf(seed);
   const { cloud } = world;
+  const { now } = cloud.clock;
   const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-'));
-  const legacy = await legacyClient(world.url);
-  const modern = modernClient(world.url);
-  const lives = plan.tasks.map((task) => newLife(task, task.era === 'modern' ? modern : legacy));
-  const since = cloud.clock.now();
+  const since = now();
   const mark = cloud.calls.mark();
-  const storm = raise(plan, cloud.faults);
+  let storm: Storm | undefined;
+  const ended = (violations: readonly Violation[], ends: Outcome['ends'] = {}): Outcome => {
+    const strikes = storm?.strikes.map(({ told }) => told) ?? [];
+    return { plan, violations, strikes, ends, ms: performance.now() - begun };
+  };
   try {
-    await Promise.all([...lives.map((life) => live(life, folder)), disturb(plan, world)]);
+    const modern = modernClient(world.url);
+    const legacy = await legacyClient(world.url);
+    storm = raise(plan, cloud.faults, now);
+    const lives = plan.tasks.map((task) => newLife(task, task.era === 'modern' ? modern : legacy, now));
+    const [disturbed] = await Promise.all([disturb(plan, world), ...lives.map((life) => live(life, folder))]);
     storm.calm();
+    const calmAt = now();
     await settle(lives, since, folder, world);
     const last = await lastLooks(lives);
     const records = new Map((await world.records(since)).map((record) => [record.taskId, record]));
-    const [writes, { runs, strikes }] = [writesIn(cloud.calls.since(mark)), storm];
-    const calm = strikes.length + plan.disturbances.length === 0;
-    const violations = judge({ lives, records, writes, runs, last, folder, calm });
-    const ends = countBy([...records.values()], ({ status }) => status);
-    return { plan, violations, strikes, ends, ms: performance.now() - begun };
+    const calls = cloud.calls.since(mark);
+    const executions = new Map(cloud.stepFunctions.executions().map(({ name, status }) => [name, status]));
+    const { strikes, runs, invokes } = storm;
+    const around = { strikes, runs, invokes, starts: startsIn(calls), executions, ...disturbed, calmAt };
+    const writes = writesIn(calls);
+    const violations = judge({ lives, records, writes, last, folder, around: { ...around, timeScale: TIME_SCALE } });
+    return ended(
+      violations,
+      countBy([...records.values()], ({ status }) => status),
+    );
+  } catch (error) {
+    return ended([{ kind: 'broke off', what: String(error instanceof Error ? error.stack : error) }]);
   } finally {
-    storm.calm();
-    storm.end();
+    storm?.calm();
+    storm?.end();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function disturb({ seed, disturbances }: Plan, world: World): Promise<void> {
+/** What disturbances have done: how far they moved the clock, and which runs they stopped. */
+async function disturb({ seed, disturbances }: Plan, world: World) {
   const random = createRandom(`disturb ${seed}`);
-  const act: Record<Disturbance['what'], (ms: number) => unknown> = {
-    advance: (ms) => world.advance(ms),
+  const moves: { at: number; ms: number }[] = [];
+  const stopped = new Set<string>();
+  const act: Record<Disturbance['what'], (ms: number) => Promise<unknown>> = {
+    advance: async (ms) => {
+      if (await world.advance(ms)) moves.push({ at: world.cloud.clock.now() - ms, ms });
+    },
     sweep: () => world.sweep(),
     'sweep twice': () => Promise.all([world.sweep(), world.sweep()]),
-    stop: () => world.stopOne(random.number()),
+    stop: async () => {
+      const run = await world.stopOne(random.number());
+      if (run !== undefined) stopped.add(run);
+    },
   };
   await Promise.all(
     disturbances.map(async ({ afterMs, what, ms }) => {
@@ -73,17 +99,23 @@ async function disturb({ seed, disturbances }: Plan, world: World): Promise<void
       await act[what](ms);
     }),
   );
+  return { moves, stopped };
 }
 
 async function settle(lives: readonly Life[], since: number, folder: string, world: World): Promise<void> {
   const { clock } = world.cloud;
-  const goOn = () => Promise.all(lives.map((life) => liveOn(life, folder)));
-  await goOn();
+  const goOn = async () => {
+    for (let round = 0, more = true; more && round < ROUNDS; round++) {
+      more = (await Promise.all(lives.map((life) => liveOn(life, folder)))).some(Boolean);
+      await world.quiet();
+    }
+  };
   await world.quiet();
+  await goOn();
   clock.advance(MINUTE + 1_000);
   await world.sweep();
-  await goOn();
   await world.quiet();
+  await goOn();
   const open = (await world.records(since)).filter(({ status }) => !isTerminal(status));
   if (open.length === 0) return;
   const deadline = Math.max(...open.map(({ deadlineAt }) => deadlineAt));

@@ -1,15 +1,20 @@
 import { startCloud } from '../../../local/cloud.ts';
 import { worldOf } from '../world.ts';
-import { type Outcome, runSchedule } from './schedule.ts';
+import { type Outcome, runSchedule, TIME_SCALE } from './schedule.ts';
 
 /** A cloud keeps all that ever ran in it: a new one now and then. */
 const PER_CLOUD = 50;
-/** So many times faster are the waits of workflows, of retries and of events. */
-const TIME_SCALE = 20;
 
-/** Runs schedules one after the other; each would do the same in a cloud of its own. */
-export async function* runSchedules(assembly: string, seeds: Iterable<number>): AsyncGenerator<Outcome> {
-  let left = [...seeds];
+/**
+ * Runs schedules one after the other. The fate of a task follows from the seed and from its own calls, so each would do
+ * much the same in a cloud of its own; one that breaks off is the last of its cloud.
+ */
+export async function* runSchedules(
+  assembly: string,
+  seeds: Iterable<number>,
+  perCloud = PER_CLOUD,
+): AsyncGenerator<Outcome> {
+  const left = [...seeds];
   while (left.length > 0) {
     const cloud = await startCloud({
       ...{ assembly, movableClock: true, timeScale: TIME_SCALE, recordCalls: true, schedules: false },
@@ -17,11 +22,16 @@ export async function* runSchedules(assembly: string, seeds: Iterable<number>): 
     });
     try {
       const world = worldOf(cloud);
-      for (const seed of left.slice(0, PER_CLOUD)) yield await runSchedule(seed, world);
+      for (let run = 0, broken = false; run < perCloud && !broken; run++) {
+        const seed = left.shift();
+        if (seed === undefined) break;
+        const outcome = await runSchedule(seed, world);
+        broken = outcome.violations.some(({ kind }) => kind === 'broke off');
+        yield outcome;
+      }
     } finally {
       await cloud.stop();
     }
-    left = left.slice(PER_CLOUD);
   }
 }
 

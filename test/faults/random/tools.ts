@@ -37,10 +37,19 @@ export function isRight(task: PlannedTask, text: string | undefined): boolean {
   if (tool === 'sleep') return text === `slept ${args.ms} ms`;
   if (tool === 'steps') return text === 'done';
   if (tool === 'throws') return false;
-  const value = JSON.parse(text ?? 'null');
+  const value = parsed(text);
   // A run that surely never happened is repeated, too.
-  if (tool.startsWith('charge')) return value.attempt >= (args.crashes ?? 0);
+  if (tool.startsWith('charge')) return value?.attempt >= (args.crashes ?? 0);
   return JSON.stringify(value) === JSON.stringify(returned(tool, args));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever a tool returned.
+function parsed(text: string | undefined): any {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return undefined;
+  }
 }
 
 function returned(tool: string, args: PlannedTask['args']): unknown {
