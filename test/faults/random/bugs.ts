@@ -42,11 +42,11 @@ export const bugs = {
     // Only what has a schedule: ends of runs are heard of as ever.
     plant: (text) => text.replaceAll(/("ScheduleExpression": "[^"]*",\s*"State": )"ENABLED"/g, '$1"DISABLED"'),
   },
-  /** Whoever looks for a run finds none. */
-  'no run is found': {
+  /** A tool that was too busy is not called again. */
+  'no second try': {
     kind: 'unexplained',
-    file: isCode,
-    plant: (text) => text.replace(/status:\w+==="PENDING_REDRIVE"\?"RUNNING":\w+/, 'status:"missing"'),
+    file: isTemplate,
+    plant: (text) => text.replaceAll(quoted('"MaxAttempts":6'), quoted('"MaxAttempts":0')),
   },
   /** A run that may have happened is repeated, whatever the tool says of that. */
   'retry of every tool': {

@@ -96,6 +96,8 @@ function resultOf(message: Message): Message {
 function begunOf(message: Message): Message {
   const { error } = message;
   if (error?.code === -32603 && error.message === NOT_MADE) throw new NoAnswer(NOT_MADE);
+  // Another call under this key has started its run, which died before this one found it: the task has failed so.
+  if (error?.code === -32602 && error.message === OLD_KEY) throw new NoAnswer(OLD_KEY);
   return resultOf(message);
 }
 
