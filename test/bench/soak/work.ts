@@ -46,7 +46,7 @@ export async function createWork(url: string, clients: number, folder: string): 
   };
   const one = async (client: Client, task: PlannedTask): Promise<void> => {
     const key = randomUUID();
-    const name = `task ${task.number} (${task.era} ${task.tool})`;
+    const name = nameOf(task);
     const until = performance.now() + LONGEST_MS;
     const { taskId = '' } = await insist(until, () => client.make(task.tool, argumentsOf(task, folder), true, key));
     let look: Look = { status: 'working' };
@@ -68,7 +68,11 @@ export async function createWork(url: string, clients: number, folder: string): 
     wrong,
     async run(isOver) {
       const worker = async ({ era, client }: (typeof all)[number]) => {
-        while (!isOver()) await one(client, taskOf(era)).catch((error) => void wrong.push(String(error)));
+        while (!isOver()) {
+          const task = taskOf(era);
+          const tell = (error: unknown) => void wrong.push(`${nameOf(task)} got no right answer: ${error}`);
+          await one(client, task).catch(tell);
+        }
       };
       await Promise.all(all.map(worker));
     },
@@ -83,6 +87,8 @@ export async function createWork(url: string, clients: number, folder: string): 
     },
   };
 }
+
+const nameOf = ({ number, era, tool }: PlannedTask) => `task ${number} (${era} ${tool})`;
 
 /** Again, until there is an answer: whatever is asked here may be asked twice. */
 async function insist<T>(until: number, ask: () => Promise<T>): Promise<T> {
