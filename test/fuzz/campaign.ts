@@ -67,13 +67,26 @@ export function explain({ failures }: Report, { seed }: Plan): string {
 
 const codeOf = ({ text }: WireAnswer): string | undefined => /"error":\{"code":(-?\d+)/.exec(text)?.[1];
 
-/** Refused for what it is. A posted answer that is refused is counted, and a tool may run before it asks in vain. */
+/** Refused for what it is, so that nothing may have been done. */
 function isRefused({ body }: WireRequest, answer: WireAnswer): boolean {
   const code = codeOf(answer);
   if (code === undefined) return answer.status >= 400;
-  if (code === '-32603') return false;
-  if (code === '-32021') return answer.text.includes('"extensions"');
-  return !/"(?:result|error)":/.test(body?.toString('utf8') ?? '');
+  const message = messageOf(body);
+  // A posted answer that does not fit its question is counted.
+  if (!('method' in message)) return code !== '-32602' || !('result' in message || 'error' in message);
+  // What was called has run, and failed, or asks for what its client cannot give.
+  const ran = message.method === 'tools/call' || message.method === 'tasks/result';
+  if (code === '-32603') return !ran || answer.text.includes('"TooManyOpenTasks"');
+  return code !== '-32021' || !ran || answer.text.includes('"extensions"');
+}
+
+function messageOf(body: Buffer | undefined): Record<string, unknown> {
+  try {
+    const message = JSON.parse(body?.toString('utf8') ?? '') as unknown;
+    return typeof message === 'object' && message !== null ? { ...message } : {};
+  } catch {
+    return {};
+  }
 }
 
 const TASK_ID = /"taskId":"([0-9a-z]{36}|[0-9a-z]{26}_[0-9a-z]{36})"/g;

@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { endpoint } from '../../functions/mcp/endpoint.ts';
-import { isObject } from '../../functions/mcp/jsonrpc.ts';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
 import type { Tool } from '../../functions/mcp/server.ts';
-import type { TaskRecord } from '../../functions/tasks/record.ts';
 import { fakeServer, manifest } from '../functions/mcp/fake-server.ts';
+import { finish } from './finish.ts';
 import { joined, type WireAnswer } from './judge.ts';
 import type { WireRequest } from './mutate.ts';
 import type { Calls } from './requests.ts';
@@ -69,8 +68,8 @@ export function inProcess() {
       async start({ taskId }, _machine, input) {
         did.push('start');
         const record = records.get(taskId);
-        const change = outcome(textIn(JSON.parse(JSON.parse(input).arguments)), input);
-        if (record !== undefined) records.set(taskId, { ...record, updatedAt: now, ...change });
+        const text = textIn(JSON.parse(JSON.parse(input).arguments));
+        if (record !== undefined) records.set(taskId, await finish(text, input, record, now));
       },
       stop: async () => {},
     },
@@ -98,30 +97,6 @@ function textIn(args: unknown): string {
   } catch {
     return JSON.stringify(json);
   }
-}
-
-/** What the tool workflow makes of a returned text, as in `lib/workflow/finished.jsonata`. */
-function outcome(text: string, input: string): Partial<TaskRecord> {
-  const { inputRequests } = (JSON.parse(text) ?? {}) as { inputRequests?: unknown };
-  if (inputRequests === undefined) return { status: 'completed', result: text, isError: isErrorIn(text) };
-  const { accepts, arguments: args } = JSON.parse(input) as { accepts: string[]; arguments: string };
-  const kinds = isObject(inputRequests) ? Object.values(inputRequests).map(kindOf) : [];
-  const reason = kinds.length === 0 || kinds.includes('') ? 'InputRequestInvalid' : 'InputNotSupported';
-  if (reason === 'InputNotSupported' && kinds.every((kind) => accepts.includes(kind))) {
-    return { status: 'input_required', asked: text, arguments: args };
-  }
-  const refused = kinds.filter((kind) => !accepts.includes(kind));
-  const data = { reason, ...(reason === 'InputNotSupported' && { kinds: refused }) };
-  return { status: 'failed', error: JSON.stringify({ code: -32603, message: 'The tool failed', data }) };
-}
-
-const isErrorIn = (text: string): boolean => (JSON.parse(text) as { isError?: unknown } | null)?.isError === true;
-
-function kindOf(request: unknown): string {
-  if (!isObject(request) || typeof request.method !== 'string') return '';
-  const { method, params } = request;
-  if (!isObject(params)) return method === 'roots/list' && params === undefined ? method : '';
-  return params.mode === 'url' ? `${method}:url` : method;
 }
 
 function form() {

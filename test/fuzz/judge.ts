@@ -1,4 +1,6 @@
+import { classify } from '../support/schema/classify.ts';
 import { exchange, judged } from '../support/schema/exchange.ts';
+import type { Era } from '../support/schema/published.ts';
 import type { WireRequest } from './mutate.ts';
 
 /** What came back, whole. */
@@ -22,17 +24,41 @@ interface RpcError {
   readonly message: string;
 }
 
-/** HTTP statuses by error code, requirements 1.5; the era decides which of two. */
-const STATUSES: ReadonlyMap<number, readonly number[]> = new Map([
-  [-32700, [400]],
-  [-32600, [400, 403, 404, 406, 413, 415, 429]],
-  [-32601, [200, 404]],
-  [-32602, [200, 400]],
-  [-32603, [200]],
-  [-32020, [400]],
-  [-32021, [400]],
-  [-32022, [400]],
+/** HTTP statuses by error code in both revisions, requirements 1.5: of the older, of the newer. Others are unknown. */
+const STATUSES: ReadonlyMap<number, Readonly<Record<Era, readonly number[]>>> = new Map([
+  [-32700, { '2025-11-25': [400], '2026-07-28': [400] }],
+  [-32600, { '2025-11-25': [400, 403, 404, 406, 413, 415, 429], '2026-07-28': [400, 403, 404, 406, 413, 415, 429] }],
+  [-32601, { '2025-11-25': [200], '2026-07-28': [200, 404] }],
+  [-32602, { '2025-11-25': [200, 400], '2026-07-28': [200, 400] }],
+  [-32603, { '2025-11-25': [200], '2026-07-28': [200] }],
+  [-32020, { '2025-11-25': [400], '2026-07-28': [400] }],
+  [-32021, { '2025-11-25': [400], '2026-07-28': [400] }],
+  [-32022, { '2025-11-25': [400], '2026-07-28': [400] }],
 ]);
+
+/**
+ * What may fail inside a method while nothing is out of order, by its text: the tool, the task, how many there are. All
+ * others, above all those that say to try again, would be the server's own fault.
+ */
+const FAILURES: readonly RegExp[] = [
+  /^The tool failed$/,
+  /^The tool ran out of its time$/,
+  /^The tool did not finish in time$/,
+  /^The tool did not return JSON$/,
+  /^The tool's result is too large: /,
+  /^The tool asked for input in a form that is not valid$/,
+  /^The tool asked for input with too much state: /,
+  /^The tool asked for input, which it can do in 2025-11-25 only if it may run as a task$/,
+  /^The tool needs input of a kind that the client did not declare it can give$/,
+  /^No answer came before the deadline$/,
+  /^The client refused [a-z]+\/[a-zA-Z]+$/,
+  /^The client gave \d+ answers that are not valid to one question$/,
+  /^Task was cancelled$/,
+  /^The task is not finished: accept text\/event-stream to wait longer$/,
+  /^Too many open tasks: \d+ have not ended\./,
+  // A tool that is no `defineTool` can return what looks like a reference to a stored result.
+  /^The result of task \S+ cannot be read at the moment: ask for it again, the task itself is complete$/,
+];
 
 /** Stack frames, files, AWS, what the test tools hide. */
 const INTERNALS: readonly RegExp[] = [
@@ -52,16 +78,18 @@ export async function problemsOf(request: WireRequest, answer: WireAnswer, rules
   const { status, headers, text, ms } = answer;
   const problems: string[] = [];
   const unless = (fine: boolean, problem: string) => void (fine || problems.push(problem));
-  const type = headers['content-type'] ?? '';
-  const error = errorIn(text, type);
+  const errors = errorsIn(answer);
 
   unless(ms <= rules.bound(request), `took ${Math.round(ms)} ms`);
-  unless(!`${text}`.includes('"Internal error"'), 'an error that nobody foresaw');
   unless(status < 500, `HTTP ${status}`);
-  unless(status < 500 || error !== undefined, `HTTP ${status} without a JSON-RPC error`);
+  unless(status < 500 || errors.length > 0, `HTTP ${status} without a JSON-RPC error`);
   const shown = internalsIn(answer, rules.secrets);
   unless(shown.length === 0, `shows internals: ${shown.join(', ')}`);
-  problems.push(...statusProblems(request, answer, error));
+  for (const { code, message } of errors) {
+    unless(code !== -32603 || FAILURES.some((text) => text.test(message)), `a failure that nobody foresaw: ${message}`);
+  }
+  problems.push(...statusProblems(request, answer, errors));
+  if (request.expects !== undefined) problems.push(...unexpected(request, request.expects, answer, errors));
   try {
     const sent = asAgreed(Object.fromEntries(joined(request.headers)));
     const whole = new Response(text === '' ? null : text, { status, headers });
@@ -83,19 +111,24 @@ export function internalsIn(
   return [...found, ...secrets.filter((secret) => shown.includes(secret))];
 }
 
-function statusProblems({ method }: WireRequest, answer: WireAnswer, error: RpcError | undefined): string[] {
+function statusProblems(request: WireRequest, answer: WireAnswer, errors: readonly RpcError[]): string[] {
   const { status, headers, text } = answer;
-  if (error !== undefined) {
-    const allowed = STATUSES.get(error.code);
-    return allowed === undefined || allowed.includes(status) ? [] : [`${error.code} with HTTP ${status}`];
+  const sent = asAgreed(Object.fromEntries(joined(request.headers)));
+  const { era } = classify(request.body?.toString('utf8'), (name) => sent[name]);
+  // On a stream nothing but the code is left to say it.
+  const [first] = isStream(answer) ? [] : errors;
+  const unknown = errors.filter(({ code }) => !STATUSES.has(code)).map(({ code }) => `the error code ${code}`);
+  if (first !== undefined) {
+    const allowed = STATUSES.get(first.code)?.[era] ?? [];
+    return allowed.includes(status) ? unknown : [...unknown, `${first.code} with HTTP ${status} in ${era}`];
   }
   switch (status) {
     case 200:
-      return [];
+      return unknown;
     case 202:
-      return text === '' && method === 'POST' ? [] : ['202 with a body, or to what was not posted'];
+      return text === '' && request.method === 'POST' ? [] : ['202 with a body, or to what was not posted'];
     case 204:
-      return method === 'OPTIONS' ? [] : [`204 to ${method}`];
+      return request.method === 'OPTIONS' ? [] : [`204 to ${request.method}`];
     case 405:
       return headers.allow === undefined ? ['405 without Allow'] : [];
     case 431:
@@ -105,13 +138,36 @@ function statusProblems({ method }: WireRequest, answer: WireAnswer, error: RpcE
   }
 }
 
-function errorIn(text: string, type: string): RpcError | undefined {
-  if (!type.startsWith('application/json')) return undefined;
+/** A request that nothing was done to gets what it asks for, or an error that it may get. */
+function unexpected(
+  { method }: WireRequest,
+  expects: readonly number[],
+  answer: WireAnswer,
+  errors: readonly RpcError[],
+): string[] {
+  const codes = errors.map(({ code }) => code);
+  if (codes.length === 0 && (answer.status < 300 || (answer.status === 405 && method !== 'POST'))) return [];
+  const wrong = codes.filter((code) => !expects.includes(code));
+  if (codes.length > 0 && wrong.length === 0) return [];
+  return [`HTTP ${answer.status} ${wrong.join(', ')} to a request that is in order`];
+}
+
+const isStream = ({ headers }: WireAnswer): boolean =>
+  headers['content-type']?.startsWith('text/event-stream') === true;
+
+/** The error an answer is, or those that its stream carries. */
+function errorsIn(answer: WireAnswer): RpcError[] {
+  const { headers, text } = answer;
+  if (isStream(answer)) return [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(([, json = '']) => errorOf(json));
+  return headers['content-type']?.startsWith('application/json') === true ? errorOf(text) : [];
+}
+
+function errorOf(json: string): RpcError[] {
   try {
-    const message = JSON.parse(text) as { jsonrpc?: string; error?: RpcError };
-    return message.jsonrpc === '2.0' ? message.error : undefined;
+    const { jsonrpc, error } = JSON.parse(json) as { jsonrpc?: string; error?: RpcError };
+    return jsonrpc === '2.0' && error !== undefined ? [error] : [];
   } catch {
-    return undefined;
+    return [];
   }
 }
 

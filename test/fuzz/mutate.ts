@@ -8,22 +8,34 @@ export interface WireRequest {
   readonly method: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: Buffer;
+  /** Of a request that is in order: the error codes it may get instead of its result. */
+  readonly expects?: readonly number[];
 }
 
 /** Anything from a valid request to noise; most are valid but for one to three changes. */
 export function fuzzedRequest(random: Random, known: Known, calls: Calls): WireRequest {
   const draft = validRequest(random, known, calls);
-  if (draft.body !== undefined && random.chance(0.65)) mutateBody(draft.body, random, known);
-  if (random.chance(0.25)) mutateHeaders(draft, random, known);
-  const body = draft.body === undefined ? undefined : bodyOf(draft.body, random);
-  const method = random.chance(0.01) ? random.pick(['GET', 'DELETE', 'OPTIONS', 'POST']) : draft.method;
-  const sent = method === 'GET' ? undefined : body;
-  return { method, headers: draft.headers, ...(sent !== undefined && { body: sent }) };
+  const { method, body: message } = draft;
+  const hurtBody = message !== undefined && random.chance(0.65);
+  if (hurtBody) mutateBody(message, random, known);
+  const hurtHeaders = random.chance(0.25);
+  if (hurtHeaders) mutateHeaders(draft, random, known);
+  const whole = message === undefined ? undefined : Buffer.from(textOf(message));
+  const body = whole && hurt(whole, random);
+  const other = random.chance(0.01) ? random.pick(['GET', 'DELETE', 'OPTIONS', 'POST']) : method;
+  const inOrder = !hurtBody && !hurtHeaders && body === whole && other === method;
+  const sent = other === 'GET' ? undefined : body;
+  return {
+    method: other,
+    headers: draft.headers,
+    ...(sent !== undefined && { body: sent }),
+    ...(inOrder && { expects: draft.expects }),
+  };
 }
 
-function bodyOf(message: Node, random: Random): Buffer {
+/** The very same body, most times. */
+function hurt(body: Buffer, random: Random): Buffer {
   if (random.chance(0.05)) return brokenBody(random);
-  const body = Buffer.from(textOf(message));
   return random.chance(0.08) ? wounded(body, random) : body;
 }
 

@@ -14,6 +14,8 @@ export interface Draft {
   readonly method: string;
   readonly headers: [name: string, value: string][];
   readonly body?: Node;
+  /** The error codes it may get instead of its result. */
+  readonly expects: readonly number[];
 }
 
 /** A tool, and arguments it takes. */
@@ -40,6 +42,8 @@ const id = (random: Random) => random.pick([1, 'a', 0, -5, '', 'id-with-😀', 2
 const answers = (random: Random) => ({
   [random.pick(['r1.confirm', 'r1.first', 'confirm', 'who'])]: random.pick(ANSWERS),
 });
+
+const [REFUSED, NO_METHOD, INVALID, FAILED, MISMATCH, CANNOT] = [-32600, -32601, -32602, -32603, -32020, -32021];
 
 function modern(random: Random, known: Known, calls: Calls): Draft {
   const taskId = one(random, known.tasks, '0'.repeat(36));
@@ -80,19 +84,69 @@ function modern(random: Random, known: Known, calls: Calls): Draft {
       ...headersOf({ 'mcp-name': params.name ?? params.taskId }),
     ],
     body: nodeOf({ jsonrpc: '2.0', ...(!notification && { id: id(random) }), method, params: { ...params, _meta } }),
+    expects: modernErrors(method, { ...params, _meta }),
   };
+}
+
+/** Which tasks there are, what a client can do and what a tool comes to is not for the request alone to say. */
+function modernErrors(method: string, params: object): number[] {
+  const text = JSON.stringify(params);
+  switch (method) {
+    case 'tools/call':
+      return [
+        ...[CANNOT, FAILED],
+        ...(/"(?:requestState|inputResponses|mcp-task-server\/idempotencyKey)":/.test(text) ? [INVALID] : []),
+        // The header that repeats its argument is not there.
+        ...(text.includes('"region"') ? [MISMATCH] : []),
+      ];
+    case 'tasks/get':
+      return [INVALID, CANNOT, REFUSED];
+    case 'tasks/update':
+    case 'tasks/cancel':
+      return [INVALID, CANNOT];
+    case 'subscriptions/listen':
+      return [CANNOT];
+    case 'initialize':
+    case 'tasks/list':
+      return [NO_METHOD];
+    default:
+      return [];
+  }
+}
+
+/** As of `modernErrors`; also where no tasks were agreed on. */
+function legacyErrors(method: string, params: object, session: string | undefined): number[] {
+  switch (method) {
+    case 'tools/call':
+      return [NO_METHOD, FAILED];
+    case 'tasks/get':
+      return [NO_METHOD, INVALID, REFUSED];
+    case 'tasks/result':
+      return [NO_METHOD, INVALID, FAILED];
+    case 'tasks/cancel':
+      return [NO_METHOD, INVALID];
+    case 'tasks/list':
+      return [NO_METHOD, ...('cursor' in params || session === undefined ? [INVALID] : [])];
+    case 'logging/setLevel':
+      return session === undefined || JSON.stringify(params).includes('loud') ? [INVALID] : [];
+    case 'resources/list':
+      return [NO_METHOD];
+    default:
+      return [];
+  }
 }
 
 function legacy(random: Random, known: Known, calls: Calls): Draft {
   const taskId = one(random, known.tasks, '0'.repeat(36));
   const session = random.chance(0.9) ? one(random, known.sessions, '') : undefined;
-  const headers = headersOf({
-    'mcp-protocol-version': random.chance(0.9) ? '2025-11-25' : random.pick(['2025-06-18', undefined]),
-    'mcp-session-id': session,
-  });
-  if (random.chance(0.1)) return withoutBody(random, known, headers);
-  if (random.chance(0.05))
-    return posted(headers, { id: one(random, known.tokens, 'a.b'), result: random.pick(ANSWERS) });
+  const version = random.chance(0.9) ? '2025-11-25' : random.pick(['2025-06-18', undefined]);
+  const headers = headersOf({ 'mcp-protocol-version': version, 'mcp-session-id': session });
+  const begin = [...(session === '' ? [REFUSED] : []), ...((version ?? session) === undefined ? [MISMATCH] : [])];
+  if (random.chance(0.1)) return { ...withoutBody(random, known, headers), expects: begin };
+  if (random.chance(0.05)) {
+    const message = { id: one(random, known.tokens, 'a.b'), result: random.pick(ANSWERS) };
+    return { ...posted(headers, message), expects: [...begin, REFUSED, INVALID] };
+  }
   const call = () => ({
     ...calls(random),
     ...(random.chance(0.5) && { task: random.pick([{}, { ttl: 60_000 }, { ttl: 1 }, { ttl: 1e12 }]) }),
@@ -113,7 +167,11 @@ function legacy(random: Random, known: Known, calls: Calls): Draft {
   ];
   const [method, paramsOf] = weighted(random, kinds);
   const notification = method.startsWith('notifications/');
-  return posted(headers, { ...(!notification && { id: id(random) }), method, params: paramsOf() });
+  const params = paramsOf();
+  return {
+    ...posted(headers, { ...(!notification && { id: id(random) }), method, params }),
+    expects: [...(method === 'initialize' ? [] : begin), ...legacyErrors(method, params, session)],
+  };
 }
 
 const initializeParams = () => ({
@@ -122,13 +180,13 @@ const initializeParams = () => ({
   clientInfo: { name: 'fuzz', version: '1' },
 });
 
-const posted = (headers: Draft['headers'], message: object): Draft => ({
+const posted = (headers: Draft['headers'], message: object): Omit<Draft, 'expects'> => ({
   method: 'POST',
   headers: [...posting(), ...headers],
   body: nodeOf({ jsonrpc: '2.0', ...message }),
 });
 
-function withoutBody(random: Random, known: Known, headers: Draft['headers']): Draft {
+function withoutBody(random: Random, known: Known, headers: Draft['headers']): Omit<Draft, 'expects'> {
   const resume = random.chance(0.6) ? [['last-event-id', one(random, known.tokens, 'a.b')] as [string, string]] : [];
   const method = random.pick(['GET', 'GET', 'GET', 'DELETE', 'OPTIONS']);
   return { method, headers: [['accept', 'text/event-stream'], ...headers, ...resume] };
