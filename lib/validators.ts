@@ -36,8 +36,47 @@ function compile(what: string, schema: JsonSchema): string {
       validateFormats: false,
     });
     const code = standalone.default(ajv, ajv.compile(schema));
+    if (isEndless(schema)) throw new RangeError();
     return `(() => { const module = { exports: {} }; let exports = module.exports;\n${code}\nreturn module.exports; })()`;
   } catch (error) {
-    throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    // What Ajv stumbles over says nothing to an author.
+    const stumbled = error instanceof RangeError || error instanceof TypeError;
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `${what}: ${stumbled ? 'it is no JSON Schema, is nested too deep, or refers to itself without end' : problem}`,
+    );
   }
+}
+
+/** Whether some part is judged by itself, of the same value: Ajv compiles that, and no call would come to an end. */
+function isEndless(root: JsonSchema): boolean {
+  const open = new Set<unknown>();
+  const done = new Set<unknown>();
+  const loops = (part: unknown): boolean => {
+    if (typeof part !== 'object' || part === null || done.has(part)) return false;
+    if (open.has(part)) return true;
+    open.add(part);
+    const found = sameValue(part, root).some(loops);
+    open.delete(part);
+    done.add(part);
+    return found || Object.values(part).some(loops);
+  };
+  return loops(root);
+}
+
+/** The parts of a schema that judge the very value it judges itself. */
+function sameValue(part: object, root: JsonSchema): unknown[] {
+  const { $ref, allOf, anyOf, oneOf, not, if: condition, then: yes, else: no } = part as Record<string, unknown>;
+  const lists = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
+  return [typeof $ref === 'string' ? partAt($ref, root) : undefined, ...lists, not, condition, yes, no];
+}
+
+/** What a reference within the same schema points at. */
+function partAt(ref: string, root: JsonSchema): unknown {
+  if (ref !== '#' && !ref.startsWith('#/')) return undefined;
+  const names = ref
+    .slice(2)
+    .split('/')
+    .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return (ref === '#' ? [] : names).reduce<unknown>((part, name) => (part as Record<string, unknown>)?.[name], root);
 }
