@@ -218,26 +218,53 @@ describe('past the deadline', () => {
 });
 
 describe('the reconciler itself', () => {
+  /** Answered, and never started again (row 16): looked for, started, and put off by a write. */
+  const notRestarted = async () => {
+    const taskId = await start('ask');
+    await poll(url(), taskId, ({ status }) => status === 'input_required');
+    dieBeforeStart();
+    const inputResponses = { 'r1.confirm': accept };
+    await modernRequest(url(), 'tasks/update', { taskId, inputResponses }).catch(() => undefined);
+    cloud().clock.advance(MINUTE);
+    return taskId;
+  };
+  /** Past its deadline, and its run works on: found, failed by a write, and its run stopped. */
+  const overdue = async () => {
+    const taskId = await start('spin', { file: '/dev/null' });
+    cloud().clock.advance((await stored(taskId)).deadlineAt + 30_001 - cloud().clock.now());
+    return taskId;
+  };
+
   test('killed at each of its calls: the next sweep ends where an undisturbed one ends', async () => {
     const caller = 'ServerReconcilerFunction';
-    for (const operation of ['GetItem', 'DescribeExecution', 'StartExecution', 'UpdateItem'] as const) {
-      const service = operation.endsWith('Item') ? ('dynamodb' as const) : ('states' as const);
-      for (const at of ['before', 'after'] as const) {
-        const taskId = await start('ask');
-        await poll(url(), taskId, ({ status }) => status === 'input_required');
-        dieBeforeStart();
-        const inputResponses = { 'r1.confirm': accept };
-        await modernRequest(url(), 'tasks/update', { taskId, inputResponses }).catch(() => undefined);
-        cloud().clock.advance(MINUTE);
-        const killed = cloud().faults.add({ service, operation, caller, at, do: 'killWorker' });
-        await cloud().schedules.fire('ServerReconcilerSweep');
-        expect(killed.hits, `${at} ${operation}`).toBe(1);
-        await sweep();
-        expect(await poll(url(), taskId, ended), `${at} ${operation}`).toMatchObject({ status: 'completed' });
-        expect(runsOf(taskId)).toHaveLength(2);
+    const calls = [
+      [notRestarted, 'completed', 2, ['Query', 'GetItem', 'DescribeExecution', 'StartExecution', 'UpdateItem']],
+      [overdue, 'failed', 1, ['Query', 'GetItem', 'UpdateItem', 'StopExecution']],
+    ] as const;
+    for (const [prepare, status, runs, operations] of calls) {
+      for (const operation of operations) {
+        const service = operation.endsWith('Execution') ? ('states' as const) : ('dynamodb' as const);
+        for (const at of ['before', 'after'] as const) {
+          const what = `${status}, ${at} ${operation}`;
+          const taskId = await prepare();
+          const killed = cloud().faults.add({ service, operation, caller, at, do: 'killWorker' });
+          await cloud().schedules.fire('ServerReconcilerSweep');
+          expect(killed.hits, what).toBe(1);
+          await sweep();
+          const told = await poll(url(), taskId, ended);
+          expect(told, what).toMatchObject({ status });
+          expect(await stored(taskId), what).toMatchObject({ status });
+          expect(await stored(taskId), what).not.toHaveProperty('due');
+          expect(runsOf(taskId), what).toHaveLength(runs);
+          await sweep();
+          expect((await modernRequest(url(), 'tasks/get', { taskId })).body.result, what).toEqual({
+            ...told,
+            pollIntervalMs: expect.any(Number),
+          });
+        }
       }
     }
-  }, 60_000);
+  }, 120_000);
 
   test('says with every sweep that it lives (row 21), and nothing was given up in this file', async () => {
     expect(await sweep()).toMatchObject([{ Sweep: 1, Server: expect.stringMatching(/Server/) }]);
