@@ -27,13 +27,14 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
   'answer, the last of it': (record) => transitions.answer(record, ['r2.a'], answers, later),
   failAsSeen: (record) => transitions.failAsSeen(record, error, later),
+  keyExpired: (record) => transitions.keyExpired(record, later),
   confirmStart: transitions.confirmStart,
   lookAgain: (record) => transitions.lookAgain(record, later),
   'overdue, past the deadline': (record) => transitions.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
   'lapse, past the deadline': (record) => transitions.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
 };
 /** What else `transitions.ts` exports. */
-const NO_CHANGES = ['isTerminal', 'canMove', 'create', 'createRefused', 'after', 'asOf'];
+const NO_CHANGES = ['KEY_EXPIRED', 'isTerminal', 'canMove', 'create', 'createRefused', 'after', 'asOf'];
 
 const open: Status[] = ['working', 'input_required'];
 const statuses: Status[] = [...open, 'completed', 'failed', 'cancelled'];

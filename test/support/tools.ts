@@ -76,9 +76,9 @@ const tools: Record<string, Tool> = {
   },
   throws,
   direct_throws: throws,
-  async brief({ arguments: { ms, file } }) {
+  async brief({ arguments: { ms = 20_000, file } }) {
     await sleep(Number(ms));
-    await appendFile(String(file), 'returned\n');
+    if (file !== undefined) await appendFile(String(file), 'returned\n');
     return 'too late';
   },
   big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
