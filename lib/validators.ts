@@ -50,18 +50,21 @@ function compile(what: string, schema: JsonSchema): string {
 
 /** Whether some part is judged by itself, of the same value: Ajv compiles that, and no call would come to an end. */
 function isEndless(root: JsonSchema): boolean {
-  const open = new Set<unknown>();
   const done = new Set<unknown>();
-  const loops = (part: unknown): boolean => {
-    if (typeof part !== 'object' || part === null || done.has(part)) return false;
-    if (open.has(part)) return true;
-    open.add(part);
-    const found = sameValue(part, root).some(loops);
-    open.delete(part);
+  const loops = (part: unknown, within: ReadonlySet<unknown>): boolean => {
+    if (typeof part !== 'object' || part === null) return false;
+    if (within.has(part)) return true;
+    if (done.has(part)) return false;
+    const found = sameValue(part, root).some((same) => loops(same, new Set(within).add(part)));
     done.add(part);
-    return found || Object.values(part).some(loops);
+    return found;
   };
-  return loops(root);
+  return partsOf(root).some((part) => loops(part, new Set()));
+}
+
+/** A schema with all that lies in it. */
+function partsOf(part: unknown): unknown[] {
+  return typeof part === 'object' && part !== null ? [part, ...Object.values(part).flatMap(partsOf)] : [];
 }
 
 /** The parts of a schema that judge the very value it judges itself. */

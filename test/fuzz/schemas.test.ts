@@ -94,9 +94,14 @@ test.each<[string, Schema]>([
   expect(compiled({ type: 'object', ...schema })).toMatch(/refers to itself without end$/);
 });
 
-test('one that refers to itself a level deeper judges (A-16)', () => {
-  const validate = compiled({ type: 'object', properties: { a: { $ref: '#' } }, additionalProperties: false });
-  expect(typeof validate === 'function' && [{ a: { a: {} } }, { a: { a: 1 } }, { a: { b: {} } }].map(validate)).toEqual(
-    [true, false, false],
-  );
+test.each<[string, Schema]>([
+  ['in a property', { properties: { a: { $ref: '#' } } }],
+  ['in a property of what also judges it', { allOf: [{ properties: { a: { $ref: '#' } } }] }],
+  [
+    'by a definition',
+    { $ref: '#/$defs/t', $defs: { t: { type: 'object', properties: { a: { $ref: '#/$defs/t' } } } } },
+  ],
+])('one that refers to itself a level deeper judges: %s (A-16)', (_, schema) => {
+  const validate = compiled({ type: 'object', ...schema });
+  expect(typeof validate === 'function' && [{ a: { a: {} } }, { a: { a: 1 } }].map(validate)).toEqual([true, false]);
 });
