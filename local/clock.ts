@@ -1,6 +1,9 @@
 import { isNamed } from './names.ts';
 
-/** Milliseconds since the epoch, as the cloud and its functions see them. Waits and timeouts run on, whatever it says. */
+/**
+ * Milliseconds since the epoch, as the cloud and its functions see them. Waits and timeouts run on, whatever it says, but
+ * for one that begins in the moment in which it is moved.
+ */
 export interface Clock {
   now(): number;
   /** Moves it, back by a negative number. */

@@ -75,6 +75,9 @@ test('a tool runs out of time once its time has passed', () => {
   const slow = (at: number) => failure('The tool ran out of its time', 'States.Timeout', { at });
   expect(isExplained(slow(100 + 300_000 / 20), around({ starts: started, invokes: begun }))).toBe(true);
   expect(isExplained(slow(1_000), around({ starts: started, invokes: begun }))).toBe(false);
+  const flown = (ms: number) => around({ starts: started, invokes: begun, moves: [{ at: 500, ms }] });
+  expect(isExplained(slow(20_000), flown(15_000))).toBe(true);
+  expect(isExplained(slow(15_000), flown(14_000))).toBe(false);
 });
 
 test('an invocation fails with the error that struck it, and what may be repeated with each try', () => {

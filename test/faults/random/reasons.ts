@@ -153,8 +153,10 @@ function ranOut({ around, run, record, write }: Case): boolean {
   if (begun === undefined || start === undefined) return around.calmAt > record.deadlineAt;
   const whole = record.deadlineAt - record.createdAt;
   const seconds = Math.max(1, Math.floor(Math.min(whole, record.deadlineAt - begun) / 1_000));
-  const took = write.at - start - movedBetween(start, write.at, around);
-  return took >= (seconds * 1_000) / around.timeScale - 20;
+  const limit = (seconds * 1_000) / around.timeScale;
+  const moved = movedBetween(start, write.at, around);
+  // A clock that is moved just as a try begins takes its time away, which is counted from the moment before.
+  return write.at - start - moved >= limit - 20 || moved >= limit;
 }
 
 /** Each try of it failed; where one may have happened and may not be repeated, one is enough. */
