@@ -100,7 +100,8 @@ function modernErrors(method: string, params: object): number[] {
         ...(text.includes('"region"') ? [MISMATCH] : []),
       ];
     case 'tasks/get':
-      return [INVALID, CANNOT, REFUSED];
+      // Of a tool that returned what looks like a reference to a stored result.
+      return [INVALID, CANNOT, REFUSED, FAILED];
     case 'tasks/update':
     case 'tasks/cancel':
       return [INVALID, CANNOT];
