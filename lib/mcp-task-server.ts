@@ -8,7 +8,7 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import type { ToolEntry } from '../functions/mcp/manifest.ts';
+import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
 import { type Auth, checkToolScopes } from './auth.ts';
 import { admitServices, allowKey, keyStatements } from './key-use.ts';
 import { type Keeping, logs } from './logs.ts';
@@ -176,8 +176,7 @@ export class McpTaskServer extends Construct {
   }
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {
-    const repeatable = entry.annotations?.readOnlyHint === true || entry.annotations?.idempotentHint === true;
-    const run = functionRun(handler, repeatable);
+    const run = functionRun(handler, isRepeatable(entry));
     if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
     this.#addWorkflow(entry, run);
     this.#allowProgress(handler);

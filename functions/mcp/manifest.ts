@@ -47,6 +47,10 @@ export interface ToolEntry {
   readonly immediateResponse?: string;
 }
 
+/** Whether a run of it that may have happened can be repeated, as its author says. */
+export const isRepeatable = ({ annotations = {} }: ToolEntry): boolean =>
+  annotations.readOnlyHint === true || annotations.idempotentHint === true;
+
 export interface Manifest {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly instructions?: string;

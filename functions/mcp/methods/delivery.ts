@@ -6,7 +6,7 @@ import { acceptsStream } from '../http.ts';
 import { askDirectly, questionsIn } from '../input-required.ts';
 import type { Params } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';
-import type { ToolEntry } from '../manifest.ts';
+import { isRepeatable, type ToolEntry } from '../manifest.ts';
 import { isOutage, isThrottled, unread } from '../outage.ts';
 import { inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
@@ -89,10 +89,6 @@ function mayHaveRun(error: unknown, tool: ToolEntry): unknown {
   logUnexpected(error, 'direct call');
   return new InternalError('The answer of the tool was lost: it may have run');
 }
-
-/** As its author says. */
-export const isRepeatable = ({ annotations = {} }: ToolEntry): boolean =>
-  annotations.readOnlyHint === true || annotations.idempotentHint === true;
 
 /** Not every runtime keeps to JSON: Python's writes NaN and Infinity, too. */
 function parsed(text: string): unknown {

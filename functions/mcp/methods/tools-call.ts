@@ -5,14 +5,14 @@ import { answerTask } from '../answer.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { askDirectly, checkDeclared } from '../input-required.ts';
 import { isObject } from '../jsonrpc.ts';
-import type { Validator } from '../manifest.ts';
+import { isRepeatable, type Validator } from '../manifest.ts';
 import { checkParamHeaders } from '../param-headers.ts';
 import { canonicalJson, inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Method, Server, Tool } from '../server.ts';
 import { TASKS_EXTENSION } from '../versions.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
-import { callDirectly, deliver, isRepeatable } from './delivery.ts';
+import { callDirectly, deliver } from './delivery.ts';
 import { callHelper, helperTools } from './helper-tools.ts';
 
 /** Both eras: who gets a task and who a plain result (design section 7, F-10). */
