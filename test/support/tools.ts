@@ -47,6 +47,12 @@ const chargeThenCrash = defineTool(
   },
 );
 
+/** Returns the given JSON as a defined tool does: its text crosses the workflow as it is. */
+const returnsExactly = defineTool(
+  { description: 'd', inputSchema: { type: 'object', properties: { json: { type: 'string' } }, required: ['json'] } },
+  ({ json }) => JSON.parse(json) as object,
+);
+
 /** Works without a report until its signal tells it to stop, and says so in a file. */
 const spin = defineTool(
   { description: 'd', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
@@ -62,6 +68,7 @@ const tools: Record<string, Tool> = {
   echo: ({ arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: args }),
   direct_echo: ({ arguments: args, task }) => ({ args, hadTask: task !== undefined }),
   returns: ({ arguments: args }) => JSON.parse(String(args.json)) as ToolReturn,
+  returns_exactly: (event) => returnsExactly(event) as Promise<ToolReturn>,
   async sleep({ arguments: args }) {
     await sleep(Number(args.ms));
     return `slept ${args.ms} ms`;
@@ -83,6 +90,7 @@ const tools: Record<string, Tool> = {
   },
   big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
   counter: () => ({ invocations: ++invocations }),
+  ten_minutes: ({ task }) => ({ attempt: task?.attempt }),
   event: (event) => ({ event }),
   confide,
   direct_confide: confide,
@@ -100,12 +108,12 @@ const tools: Record<string, Tool> = {
     return { inputRequests: { poem: { method: 'sampling/createMessage', params } } };
   },
   async charge_then_crash(event) {
-    return chargeThenCrash(event);
+    return chargeThenCrash(event) as Promise<ToolReturn>;
   },
   charge_once(event) {
-    return chargeThenCrash(event);
+    return chargeThenCrash(event) as Promise<ToolReturn>;
   },
-  spin: (event) => spin(event),
+  spin: (event) => spin(event) as Promise<ToolReturn>,
   ask_first: ({ inputResponses, task }) => ({ who: inputResponses.who, round: task?.round }),
   broken_promise: () => ({ content: [], structuredContent: { n: 'not a number' } }),
   async slow_promise() {
