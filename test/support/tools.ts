@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolEvent, ToolReturn } from '../../functions/tool/contract.ts';
+import { enveloped } from '../../functions/tool/envelope.ts';
 import { defineTool, reportProgress } from '../../functions/tool/index.ts';
 
 type Tool = (event: ToolEvent) => Promise<ToolReturn> | ToolReturn;
@@ -132,8 +133,21 @@ const tools: Record<string, Tool> = {
   },
 };
 
+const PLAIN = new Set([
+  'returns',
+  'echo',
+  'big',
+  'broken_promise',
+  'returns_exactly',
+  'charge_then_crash',
+  'charge_once',
+  'spin',
+]);
+
 export async function handler(event: ToolEvent): Promise<ToolReturn> {
   const tool = tools[event.name];
   if (tool === undefined) throw new Error(`No such test tool: ${event.name}`);
-  return tool(event);
+  const returned = await tool(event);
+  // As a function in any language may: the others are plain.
+  return PLAIN.has(event.name) ? returned : (enveloped(event, returned) as ToolReturn);
 }
