@@ -89,10 +89,12 @@ export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions)
       onError('API Gateway may not invoke the function of an authorizer');
       return { ...FAILURE, type: 'AUTHORIZER_CONFIGURATION_ERROR' };
     }
-    const result = await lambda.invoke(
-      authorizer.functionArn,
-      JSON.stringify({ type: 'REQUEST', methodArn, ...request }),
-    );
+    const asked = JSON.stringify({ type: 'REQUEST', methodArn, ...request });
+    const result = await lambda.invoke(authorizer.functionArn, asked).catch((error: unknown) => {
+      onError(`an authorizer could not be asked: ${error}`);
+    });
+    // Throttled, above all.
+    if (!result) return { ...FAILURE, type: 'AUTHORIZER_FAILURE' };
     if (result.functionError !== undefined) {
       const { errorMessage } = objectOf(JSON.parse(result.payload));
       if (errorMessage === 'Unauthorized') return UNAUTHORIZED;

@@ -45,6 +45,11 @@ export interface CloudOptions {
   readonly ttlSweepMs?: number;
   /** Of each function, at most. @default 16 */
   readonly maxWorkersPerFunction?: number;
+  /**
+   * How many executions all functions together may have at once, as the account's quota says: 10 is that of many new
+   * accounts. More are refused with TooManyRequestsException, or come later. @default 1_000
+   */
+  readonly concurrency?: number;
   /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`; writes get slower. @default false */
   readonly recordCalls?: boolean;
   /** Whether the fault `killProcess` may end this process. @default false */
@@ -141,7 +146,10 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     const shared = clock.sharedWith(spec.logicalId);
     return { ...withAwsEnvironment(spec, wire.url, region), ...(shared && { clock: shared }) };
   });
-  const workers = maxWorkersPerFunction === undefined ? {} : { maxWorkersPerFunction };
+  const workers = {
+    ...(maxWorkersPerFunction !== undefined && { maxWorkersPerFunction }),
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+  };
   const queues = createQueues(specs.queues, now);
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {

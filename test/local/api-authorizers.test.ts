@@ -5,6 +5,7 @@ import { readMock } from '../../local/api-mock.ts';
 import type { Api, Route } from '../../local/api-routes.ts';
 import { noFaults } from '../../local/faults/index.ts';
 import { readGatewayResponse } from '../../local/gateway-responses.ts';
+import { throttled } from '../../local/lambda/errors.ts';
 import type { InvokeResult } from '../../local/lambda/index.ts';
 import type { Resource } from '../../local/resources.ts';
 
@@ -52,6 +53,7 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
           events.push(JSON.parse(payload));
           return result({ statusCode: 200, body: 'ok' });
         }
+        if (answer instanceof Error) throw answer;
         asked.push(JSON.parse(payload));
         return { ...result(answer), ...(functionError && { functionError }) };
       },
@@ -73,6 +75,12 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
 }
 
 describe('a Lambda authorizer', () => {
+  test('that cannot be asked, since Lambda throttles it, is a failure: 500', async () => {
+    const { get, events } = await serve(throttled());
+    expect(await get('/things/one', 'me')).toMatchObject({ status: 500, body: '{"message":"Internal server error"}' });
+    expect(events).toEqual([]);
+  });
+
   test('is not asked without the header that tells callers apart', async () => {
     const { get, asked } = await serve(policy(statement('Allow', '*')));
     expect(await get('/things/one')).toEqual({ status: 401, challenge: 'Bearer', body: '{"message":"Unauthorized"}' });
