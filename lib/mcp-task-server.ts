@@ -243,7 +243,8 @@ export class McpTaskServer extends Construct {
           resources: [this.table.tableArn],
           conditions: {
             'ForAllValues:StringEquals': { 'dynamodb:Attributes': TOOL_READS },
-            StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+            // As in IAM's own example for GetItem: the key is documented for Query and Scan only (docs/verify-on-aws.md).
+            StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
           },
         }),
         new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.results.arnForObjects('results/*')] }),

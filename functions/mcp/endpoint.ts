@@ -1,4 +1,4 @@
-import { InvalidRequest, TooManyPolls, UnsupportedVersion } from '../tasks/errors.ts';
+import { InvalidRequest, McpError, UnsupportedVersion } from '../tasks/errors.ts';
 import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { expired, outOfScope, principalOf } from './caller.ts';
@@ -62,7 +62,8 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     const reason = unreadable ? error.reason : error;
     logUnexpected(reason, 'endpoint');
     const { status, body } = errorMessage(unreadable ? error.id : id, reason);
-    const headers = reason instanceof TooManyPolls ? { 'retry-after': String(reason.retryAfter) } : {};
+    const retryAfter = reason instanceof McpError ? reason.retryAfter : undefined;
+    const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
     return jsonReply(status === 200 && id === undefined ? 500 : status, body, headers);
   }
 }

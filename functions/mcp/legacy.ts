@@ -1,4 +1,4 @@
-import { InvalidParams, InvalidRequest, MethodNotFound, TaskNotFound, TooManyPolls } from '../tasks/errors.ts';
+import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
@@ -26,7 +26,7 @@ export interface LegacyCaller {
 
 /**
  * One 2025-11-25 (or 2025-06-18) request. Every error from here on is HTTP 200: a 404 would tell the client that its
- * session has ended (requirements 1.5). Only who polls too fast is told so by HTTP (E-29).
+ * session has ended (requirements 1.5). Only an error that says when to come back is one of HTTP, too (E-29).
  */
 export async function serveLegacy(
   request: HttpRequest,
@@ -45,7 +45,7 @@ export async function serveLegacy(
     if (result instanceof EventStream) return streamReply(result, call.replyHeaders);
     return jsonReply(200, resultMessage(message.id, result), call.replyHeaders);
   } catch (error) {
-    if (error instanceof TooManyPolls) throw error;
+    if (error instanceof McpError && error.retryAfter !== undefined) throw error;
     logUnexpected(error, message.method);
     return jsonReply(200, errorMessage(message.id, error).body, call.replyHeaders);
   }

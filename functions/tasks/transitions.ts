@@ -110,6 +110,17 @@ export function keyExpired(record: TaskRecord, now: number): Change {
   return failAsSeen(record, { code: -32602, message: KEY_EXPIRED }, now);
 }
 
+/**
+ * A new task that Step Functions has refused to start, and whose client does not have its id. It ends now, and so does
+ * its ttl: no reader sees it any more, it is no open task, and DynamoDB deletes it.
+ */
+export function withdraw(record: TaskRecord, now: number): Change {
+  const error = { code: -32603, message: 'The task could not be started', data: { reason: 'Unavailable' } };
+  const failure = failAsSeen(record, error, now);
+  const ttl = Math.max(0, now - record.createdAt);
+  return { ...failure, set: { ...failure.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
+}
+
 /** The run of a working task's round is there: until the deadline, the sweep has nothing to do with it. */
 export function confirmStart(record: TaskRecord): Change {
   return { from: ['working'], round: record.round, set: { dueAt: endOf(record) } };

@@ -126,6 +126,9 @@ async function tasks(world: World): Promise<void> {
   await ask(world, 'tasks/cancel', { taskId: spinning });
   await reaches(world, spinning, 'cancelled');
   await allAborted(world, spinning);
+  // A tool goes on without this permission, and logs that it lacks it.
+  const denied = world.lines.find((line) => line.includes('read_denied'));
+  if (denied !== undefined) throw new Error(`a tool cannot read its task: ${denied}`);
 }
 
 async function answer(world: World, taskId: string): Promise<void> {
