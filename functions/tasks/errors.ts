@@ -20,9 +20,10 @@ export class ParseError extends McpError {
   }
 }
 
+/** Refuses the HTTP request: its status counts in both revisions. */
 export class InvalidRequest extends McpError {
-  constructor(message: string, httpStatus = 400) {
-    super(-32600, message, { httpStatus });
+  constructor(message: string, httpStatus = 400, data?: unknown) {
+    super(-32600, message, { httpStatus, data });
   }
 }
 
@@ -93,6 +94,14 @@ export class TooManyPolls extends InvalidRequest {
   constructor(retryAfter: number) {
     super(`This task is asked for too often: wait ${retryAfter} s, and then its poll interval between polls`, 429);
     this.retryAfter = retryAfter;
+  }
+}
+
+/** Names all scopes that the request needs, so that one new token is enough (G-09). */
+export class InsufficientScope extends InvalidRequest {
+  constructor(scopes: readonly string[]) {
+    const message = `Forbidden: get a token with the scopes ${scopes.join(' ')}`;
+    super(message, 403, { reason: 'InsufficientScope', scopes });
   }
 }
 
