@@ -58,7 +58,7 @@ describe('oauth', () => {
       ...[p.Type, p.IdentitySource, p.AuthorizerResultTtlInSeconds],
     ]);
 
-  test('the authorizer is asked each time where a tool has scopes; else its answers are kept for 60 s', () => {
+  test('the authorizer is asked each time where a tool has scopes, else once in 60 s', () => {
     const source = 'method.request.header.Authorization';
     expect(kept(template)).toEqual([['REQUEST', source, 0]]);
     for (const none of [undefined, [], ['mcp']]) {
@@ -67,7 +67,7 @@ describe('oauth', () => {
     }
   });
 
-  test('no answer is a redirect, none wants an API key, and none takes a header from the authorizer', () => {
+  test('no answer is a redirect, wants an API key or takes a header from the authorizer', () => {
     const all = (type: string) => Object.values(template.findResources(`AWS::ApiGateway::${type}`));
     const own = all('GatewayResponse').map(({ Properties }) => Properties);
     const integrated = all('Method').flatMap(({ Properties: { MethodResponses = [], Integration } }) => [
@@ -133,6 +133,16 @@ describe('oauth', () => {
         }),
       },
     );
+  });
+
+  test('a tool that gets scopes makes a new deployment of the API, which else keeps the old answers', () => {
+    const deployment = (scopes?: string[]) =>
+      Object.keys(
+        Template.fromStack(makeStack(protectedBy, { publicUrl }, scopes)).findResources('AWS::ApiGateway::Deployment'),
+      );
+    const all = [undefined, ['ops'], ['ops:deploy']].flatMap(deployment);
+    expect([all.length, new Set(all).size]).toEqual([3, 3]);
+    expect(deployment(['ops'])).toEqual([all[1]]);
   });
 
   test('more scopes than fit in a header are refused at synth', () => {

@@ -25,7 +25,7 @@ async function refused(here: World, sent: Parameters<World['send']>[1], id: stri
   expect(here.audited.map((line) => JSON.parse(line))).toEqual([expect.objectContaining(about)]);
 }
 
-describe('a token without the scopes of a tool is refused, before anything is shown or changed (G-09)', () => {
+describe('a token without the scopes of a tool is refused before anything is shown or changed (G-09)', () => {
   const kinds: (keyof Given)[] = ['taskId', 'eventId', 'question', 'heldState'];
   const about = Object.entries(OPERATIONS).filter(
     ([name, { kind }]) => kinds.includes(kind) || /tools\/call/.test(name),
