@@ -19,8 +19,8 @@ export interface OAuthDoorProps {
 
 const METADATA = '.well-known/oauth-protected-resource';
 
-/** What all scopes may take in a header. API Gateway carries 10,240 bytes of header values, clients often less (quotas). */
-const MAX_SCOPES = 4_096;
+/** How many characters all scopes may take: they go in one header, and clients bound theirs (Node.js: 16 KB for all). */
+const MAX_SCOPES = 2_048;
 
 /** All that OAuth puts before the endpoint; gives the authorizer of `/mcp`. */
 export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
@@ -54,11 +54,11 @@ function addRefusals(props: OAuthDoorProps): void {
     });
   const metadata = `resource_metadata="${props.url}/${METADATA}/mcp"`;
   const scopeOf = (scopes: readonly string[]) => (scopes.length === 0 ? '' : `scope="${scopes.join(' ')}", `);
-  const missing = scopeOf(auth.scopes) + metadata;
-  refuse('Unauthorized', ResponseType.UNAUTHORIZED, '401', missing, 'Unauthorized: send a valid access token');
+  const token = scopeOf(auth.scopes) + metadata;
+  refuse('Unauthorized', ResponseType.UNAUTHORIZED, '401', token, 'Unauthorized: send a valid access token');
   const all = Lazy.string({ produce: () => scopeOf(allScopes(props)) });
-  const insufficient = `error="insufficient_scope", ${all}${metadata}`;
-  refuse('AccessDenied', ResponseType.ACCESS_DENIED, '403', insufficient, 'Forbidden: the access token lacks a scope');
+  const more = `error="insufficient_scope", ${all}${metadata}`;
+  refuse('AccessDenied', ResponseType.ACCESS_DENIED, '403', more, 'Forbidden: the access token lacks a scope');
 }
 
 /** RFC 9728, at the root and for the path of the endpoint (G-05 to G-07); nobody needs a token for it. */

@@ -148,7 +148,7 @@ describe('oauth', () => {
   test('more scopes than fit in a header are refused at synth', () => {
     const many = Array.from({ length: 100 }, (_, n) => `${'s'.repeat(40)}:${n}`);
     expect(() => Template.fromStack(makeStack(protectedBy, { publicUrl }, many))).toThrow(
-      /oauth: the scopes of the server and its tools take 4393 characters, 4096 at most/,
+      /oauth: the scopes of the server and its tools take 4393 characters, 2048 at most/,
     );
   });
 
