@@ -9,7 +9,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
-import { type Auth, checkToolScopes } from './auth.ts';
+import { type Auth, neededScopes } from './auth.ts';
 import { checkEnvironment, invocable, joined, type Listed, listedMachine } from './endpoint-environment.ts';
 import { admitServices, allowKey, keyStatements } from './key-use.ts';
 import { type Keeping, logs } from './logs.ts';
@@ -157,8 +157,9 @@ export class McpTaskServer extends Construct {
    * @param name 1 to 64 characters of A-Z a-z 0-9 _ - . and unique in this server
    */
   addTool(name: string, props: ToolProps): this {
-    const entry = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
-    checkToolScopes(name, entry.scopes, this.#auth);
+    const { scopes = [], ...described } = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
+    const needed = neededScopes(name, scopes, this.#auth);
+    const entry = { ...described, ...(needed && { scopes: needed }) };
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
     else if (entry.machine === undefined) this.#addDirect(entry, props.handler);
     else this.#addFunction(entry, props.handler);

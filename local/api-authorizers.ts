@@ -26,7 +26,6 @@ export type Verdict =
       readonly type: string;
       readonly status: number;
       readonly message: string;
-      readonly context?: AuthorizerContext;
     };
 
 const HEADER = 'method.request.header.';
@@ -138,7 +137,7 @@ function judge({ policy, context }: Known, methodArn: string): Verdict {
   if (effects.includes('Allow') && !effects.includes('Deny')) return { allowed: true, context };
   const why = effects.includes('Deny') ? ' with an explicit deny' : '';
   const message = `User is not authorized to access this resource${why}`;
-  return { allowed: false, type: 'ACCESS_DENIED', status: 403, message, context };
+  return { allowed: false, type: 'ACCESS_DENIED', status: 403, message };
 }
 
 /** Whether one of the patterns, in which `*` and `?` stand for anything, matches. */

@@ -29,9 +29,10 @@ export class ParseError extends McpError {
   }
 }
 
+/** Refuses the HTTP request: its status counts in both revisions. */
 export class InvalidRequest extends McpError {
-  constructor(message: string, httpStatus = 400) {
-    super(-32600, message, { httpStatus });
+  constructor(message: string, httpStatus = 400, data?: unknown) {
+    super(-32600, message, { httpStatus, data });
   }
 }
 
@@ -115,6 +116,14 @@ export class TooManyPolls extends McpError {
   constructor(retryAfter: number) {
     const message = `This task is asked for too often: wait ${retryAfter} s, and then its poll interval between polls`;
     super(-32600, message, { httpStatus: 429, retryAfter });
+  }
+}
+
+/** Names all scopes that the request needs, so that one new token is enough (G-09). */
+export class InsufficientScope extends InvalidRequest {
+  constructor(scopes: readonly string[]) {
+    const message = `Forbidden: get a token with the scopes ${scopes.join(' ')}`;
+    super(message, 403, { reason: 'InsufficientScope', scopes });
   }
 }
 

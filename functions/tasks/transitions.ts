@@ -47,6 +47,7 @@ export interface NewTask {
   readonly progressToken?: string | number;
   readonly digest?: string;
   readonly outputSchemaId?: string;
+  readonly scopes?: readonly string[];
   /** Answers that were there before the task, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
@@ -68,6 +69,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),
     ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
+    ...(task.scopes && { scopes: task.scopes }),
     inputResponses: task.inputResponses ?? {},
     due: dueShard(key.taskId, limits.dueShards),
     dueAt: now + limits.firstDue,

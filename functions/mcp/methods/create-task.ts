@@ -144,6 +144,7 @@ function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnsw
     ...(progressToken !== undefined && { progressToken }),
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
     ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
+    ...(tool.scopes && { scopes: tool.scopes }),
     inputResponses: Object.fromEntries(
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),
