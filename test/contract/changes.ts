@@ -27,6 +27,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
   'answer, the last of it': (record) => transitions.answer(record, ['r2.a'], answers, later),
   failAsSeen: (record) => transitions.failAsSeen(record, error, later),
+  withdraw: (record) => transitions.withdraw(record, later),
   keyExpired: (record) => transitions.keyExpired(record, later),
   confirmStart: transitions.confirmStart,
   lookAgain: (record) => transitions.lookAgain(record, later),

@@ -11,7 +11,13 @@ import { fakeServer } from './fake-server.ts';
 const T0 = 1_700_000_000_000;
 const SECOND = 1_000;
 const key = newTaskKey({ kind: 'anonymous' }, T0);
-const task = { tool: 'required', ttl: 600 * SECOND, timeout: 300 * SECOND, accepts: [], legacy: false };
+const task = {
+  tool: 'required',
+  ttl: 600 * SECOND,
+  timeout: 300 * SECOND,
+  accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
+  legacy: false,
+};
 const working = create(key, task, T0);
 const question = {
   method: 'elicitation/create',

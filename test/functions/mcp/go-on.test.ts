@@ -14,7 +14,13 @@ const SECOND = 1_000;
 const key = newTaskKey({ kind: 'anonymous' }, T0);
 const made = create(
   key,
-  { tool: 'required', ttl: 600 * SECOND, timeout: 300 * SECOND, accepts: [], legacy: false },
+  {
+    tool: 'required',
+    ttl: 600 * SECOND,
+    timeout: 300 * SECOND,
+    accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
+    legacy: false,
+  },
   T0,
 );
 const end = made.deadlineAt + 30 * SECOND;

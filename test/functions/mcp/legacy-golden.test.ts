@@ -20,7 +20,13 @@ const question = (elicitationId?: string) => ({
   params: { mode: 'url', url: 'https://a.example/', message: 'Go', ...(elicitationId && { elicitationId }) },
 });
 
-const settings = { tool: 'optional', ttl: 600_000, timeout: 60_000, accepts: [], legacy: false };
+const settings = {
+  tool: 'optional',
+  ttl: 600_000,
+  timeout: 60_000,
+  accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
+  legacy: false,
+};
 const working = create(key, settings, START);
 const later = (change: Parameters<typeof applied>[1], from = working) => applied(from, change) ?? from;
 const set = (fields: Partial<TaskRecord>) =>

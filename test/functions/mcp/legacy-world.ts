@@ -30,7 +30,9 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
         const inputRequests = rounds[round - 1];
         const asked = JSON.stringify({ inputRequests });
         const deadlineAt = clock.now + 3_600_000;
-        const waiting = { status: 'input_required', asked, arguments: '{}', deadlineAt } as const;
+        // As if by a client that can be asked everything.
+        const accepts = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
+        const waiting = { status: 'input_required', asked, accepts, arguments: '{}', deadlineAt } as const;
         if (inputRequests !== undefined) return change(taskId, waiting);
         change(taskId, { status: 'completed', result: JSON.stringify(JSON.parse(input).inputResponses) });
       },

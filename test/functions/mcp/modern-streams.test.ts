@@ -121,7 +121,7 @@ describe('subscriptions/listen', () => {
     const asked = JSON.stringify({ inputRequests: { sure: { method: 'roots/list' } } });
     const fake = clocked({
       500: () => fake.change(a, { statusMessage: 'step 1' }),
-      3000: () => fake.change(b, { status: 'input_required', asked }),
+      3000: () => fake.change(b, { status: 'input_required', asked, accepts: ['roots/list'] }),
       6000: () => fake.change(a, { status: 'completed', result: '{"n":1}' }),
       9000: () => fake.change(b, { status: 'failed', error: '{"code":-32603,"message":"x"}', statusMessage: 'x' }),
     });

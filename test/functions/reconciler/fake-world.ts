@@ -14,7 +14,13 @@ export const GRACE = 30_000;
 export const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
   ...create(
     { owner: 'o', taskId: 't' },
-    { tool: 'x', ttl: 60 * MINUTE, timeout: 10 * MINUTE, accepts: [], legacy: false },
+    {
+      tool: 'x',
+      ttl: 60 * MINUTE,
+      timeout: 10 * MINUTE,
+      accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
+      legacy: false,
+    },
     T0,
   ),
   ...over,
