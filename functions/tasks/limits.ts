@@ -4,7 +4,8 @@ const HOUR = 3_600 * SECOND;
 const KB = 1_000;
 
 export const limits = {
-  ttl: { default: 1 * HOUR, min: 1 * SECOND },
+  /** A task can be read for `fetch` beyond its deadline at least, whatever ttl its client asked for. */
+  ttl: { default: 1 * HOUR, fetch: 300 * SECOND },
   /** So long after the deadline of its work, a task has failed to every reader: whoever died, and whatever is written. */
   deadlineGrace: 30 * SECOND,
   /**
