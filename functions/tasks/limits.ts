@@ -69,6 +69,8 @@ export const limits = {
     silence: 60 * SECOND,
     /** A question without an answer is asked again after this, if its client still polls. */
     askAgain: 180 * SECOND,
+    /** A client that comes back without an event id is asked again after this at the earliest; see also `holdCap`. */
+    askHereAgain: 30 * SECOND,
     /** When to come back: a share of the time since a task last asked. */
     retry: { min: 1 * SECOND, max: 30 * SECOND, shareOfIdle: 0.15 },
     /** Looked at by one stream. */
