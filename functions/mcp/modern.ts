@@ -6,7 +6,7 @@ import {
   UnsupportedVersion,
 } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
-import { acceptedKinds } from './capabilities.ts';
+import { acceptedKinds, TASKS_CAPABILITY } from './capabilities.ts';
 import { decodeHeaderValue } from './header-value.ts';
 import { type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { isObject, type RpcRequest, resultMessage } from './jsonrpc.ts';
@@ -45,7 +45,7 @@ export async function serveModern(
   // F-04: reading and cancelling older tasks is open to a client that declares only the older capability.
   const older = isObject(capabilities.tasks) && ['tasks/get', 'tasks/cancel'].includes(message.method);
   if (message.method.startsWith('tasks/') && !tasks && !older) {
-    throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
+    throw new MissingClientCapability(`${message.method} is for clients that know tasks`, TASKS_CAPABILITY);
   }
   const replyHeaders: Record<string, string> = {};
   const result = await method(
@@ -77,12 +77,16 @@ function envelope({ params }: RpcRequest): Record<string, unknown> {
   return capabilities;
 }
 
-/** M6: what a router went by is what the body says (D-05, D-06). */
+/**
+ * M6: what a router went by is what the body says (D-05, D-06). The core table names the header for `tools/call` only,
+ * and two clients in use never send it for `tasks/*`: there it may be missing, but not wrong (E-31, X-33).
+ */
 function checkName(request: HttpRequest, { method, params }: RpcRequest): void {
   const field = NAMED_BY[method];
   if (field === undefined) return;
   const sent = header(request, 'mcp-name');
   const value = params[field];
+  if (sent === undefined && field === 'taskId') return;
   if (sent === undefined) throw mismatch('Mcp-Name', sent, '');
   const decoded = decodeHeaderValue(sent);
   if (decoded === undefined) throw new HeaderMismatch('Mcp-Name is not valid base64');

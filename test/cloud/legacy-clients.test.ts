@@ -39,7 +39,7 @@ async function v1Client() {
   const transport = new StreamableHTTPClientTransport(url(), {
     fetch(target, init) {
       const eventId = new Headers(init?.headers).get('last-event-id');
-      if (eventId !== null) resumed.push(Buffer.from(eventId.split('.')[0] ?? '', 'base64url').toString());
+      if (eventId !== null) resumed.push(eventId);
       return fetch(target, init);
     },
   });
@@ -51,8 +51,8 @@ async function v1Client() {
     return (await client.request(request, CreateTaskResultSchema, options)).task.taskId;
   };
   const result = (taskId: string) => client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
-  // Not those of the session's own stream.
-  const resumes = () => resumed.filter((eventId) => eventId.includes('"delivers"')).length;
+  // Not those of the session's own stream, which name no task.
+  const resumes = () => resumed.filter((eventId) => /^[a-z]\d\w{36,}~/.test(eventId)).length;
   return { client, tasks: client.experimental.tasks, start, result, asked, resumes };
 }
 
@@ -101,6 +101,19 @@ describe.concurrent('the official v1 client', () => {
     const result = await client.callTool({ name: 'ask_optional' });
     expect(result).toMatchObject({ structuredContent: { answer: YES } });
     expect(asked).toEqual([expect.not.objectContaining({ _meta: expect.anything() })]);
+    await client.close();
+  });
+
+  test('takes the answer of a tool that still runs, which it checks against the outputSchema (A-19, F-14)', async () => {
+    const { client } = await v1Client();
+    const { tools: listed } = await client.listTools();
+    expect(listed.find(({ name }) => name === 'slow_promise')?.outputSchema).toMatchObject({ type: 'object' });
+    const running = await client.callTool({ name: 'slow_promise' });
+    expect(running).not.toHaveProperty('isError');
+    const { taskId, next } = running.structuredContent as { taskId: string; next: string };
+    expect(next).toMatch(/It has not failed: do not call it again\. Call get_task_result with/);
+    const done = await client.callTool({ name: 'get_task_result', arguments: { taskId } });
+    expect(done.structuredContent).toMatchObject({ status: 'completed', result: { n: 1 } });
     await client.close();
   });
 

@@ -47,7 +47,7 @@ describe('oauth', () => {
         [`OPTIONS ${WELL_KNOWN}`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
         ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
-        ...['DELETE', 'GET', 'POST'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
+        ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
       ].sort(),
     );
   });
@@ -192,7 +192,7 @@ test('iam: everything but the preflight is signed, and there is nothing of OAuth
   expect(methods(template)).toEqual(
     [
       ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
-      ...['DELETE', 'GET', 'POST'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
+      ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
     ].sort(),
   );
   template.resourceCountIs('AWS::ApiGateway::Authorizer', 0);

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 type Message = Answer['body'];
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -168,6 +168,18 @@ describe('an answer', () => {
     expect(answer.error).toEqual({ code: -32603, message: 'The client refused sampling/createMessage' });
   });
 
+  test('with an integer that would be rounded is refused as one that is not valid, and asked for again (B-19)', async () => {
+    const requestedSchema = { type: 'object', properties: { age: { type: 'integer' } } };
+    const { session } = world({ age: { method: 'elicitation/create', params: { message: 'Age?', requestedSchema } } });
+    const client = await session();
+    const given = [2 ** 53, 7].map((age) => result({ action: 'accept', content: { age } }));
+    const { asked, replies, answer } = await client.settle(await client.create(), () => given.splice(0, 1));
+    const message = expect.stringMatching(/^result\.content\.age is an integer beyond 2\^53 - 1/);
+    expect(replies).toMatchObject([{ status: 400, answer: { error: { code: -32602, message } } }, { status: 202 }]);
+    expect(asked).toHaveLength(2);
+    expect(answer.result.structuredContent).toEqual({ age: { action: 'accept', content: { age: 7 } } });
+  });
+
   test('that comes too late is accepted and ignored (B-19, F-09)', async () => {
     const { session, records, change, did } = world();
     const client = await session();
@@ -198,11 +210,13 @@ describe('an answer', () => {
     const taskId = await client.create();
     const { asked, eventIds } = await client.request('tasks/result', { taskId });
     const id: string = asked[0].id;
-    const [payload = '', mac = ''] = id.split('.');
+    const [, mark, refused, keyId, mac] = id.split('.');
+    const payload = `${taskId}.${mark}.${refused}`;
     const flipped = id.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
-    const forged = Buffer.from(JSON.stringify({ taskId, key: 'r1.sure' })).toString('base64url');
+    const forged = `${taskId}.AAAAAAAA.0.${keyId}.${mac}`;
+    const foreign = await server.signer.sign('question:someone', payload);
     const sealed = await server.signer.seal('question:someone', { taskId, key: 'r1.sure' });
-    const strangers = [undefined, null, 5, '', 'x', payload, flipped, `${forged}.${mac}`, `${id}.${mac}`, sealed];
+    const strangers = [undefined, null, 5, '', 'x', payload, flipped, forged, `${id}.${mac}`, foreign, sealed];
     const before = records.get(taskId);
     const seen = new Set<string>();
     for (const stranger of [...strangers, taskId, eventIds[0], client.headers['mcp-session-id']]) {

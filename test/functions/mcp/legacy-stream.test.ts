@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { LogLevel } from '../../../functions/tasks/session-notes.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import type { SseEvent } from '../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const START = 1_700_000_000_000;
 const SECOND = 1_000;
@@ -214,10 +214,11 @@ describe('event ids', () => {
     const [client, other] = [await session(), await session()];
     const { lastId } = await client.request('tasks/result', { taskId: await client.create() });
     const flipped = lastId.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
-    const [payload = '', mac = ''] = lastId.split('.');
-    const forged = Buffer.from(JSON.stringify({ id: 1, taskId: 'x' })).toString('base64url');
+    const [payload = '', keyId, mac] = lastId.split('.');
+    const forged = `${payload}1.${keyId}.${mac}`;
     const cursor = await server.signer.seal('cursor:x', 'x');
-    const bad = ['', 'x', '.', payload, `${payload}.`, `${forged}.${mac}`, `${lastId}.x`, flipped, client.key, cursor];
+    const foreign = await server.signer.sign('event:someone', payload);
+    const bad = ['', 'x', '.', payload, `${payload}.`, forged, `${lastId}.x`, flipped, client.key, cursor, foreign];
     const refused = { status: 405, headers: { allow: 'POST' }, raw: '' };
     for (const eventId of bad) expect(await client.resume(eventId), eventId).toMatchObject(refused);
     expect(await other.resume(lastId)).toMatchObject(refused);
