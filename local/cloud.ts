@@ -26,7 +26,10 @@ export interface CloudOptions {
   readonly assembly: string;
   /** Of the REST front door. @default 0, a free one */
   readonly port?: number;
-  /** Where tables, objects, secrets and executions are kept. @default in memory */
+  /**
+   * Where tables, objects, secrets and executions are kept. A folder of this cloud alone, which gets mode 0700. When it
+   * cannot be written, an uncaught DiskError ends the process. @default in memory
+   */
   readonly dataDir?: string;
   /** What functions and the cloud itself have to say. @default nowhere */
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr') => void;
@@ -129,7 +132,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const clock = clockOf(options, specs.functions);
   const { now } = clock;
 
-  if (dataDir !== undefined) atStop(lockDataDir(dataDir));
+  if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
   const { tables, buckets } = specs;
   const dynamoDb = await startDynamoDb({ tables, dataDir, now, ttlSweepMs, metered: recordCalls, onError });
   atStop(dynamoDb.stop);
@@ -172,7 +175,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     closed,
   });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
-    ...{ integrations, now, timeScale },
+    ...{ integrations, now, timeScale, onNotice: onError },
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
       events.statusChanged(change);
