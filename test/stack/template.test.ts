@@ -1,5 +1,5 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { anonymous, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
@@ -232,4 +232,24 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
       });
     expect(make).toThrow(/'x': registered twice/);
   });
+});
+
+test('synth warns of schemas that some arguments make slow, by tool and path (A-16)', () => {
+  const stack = new Stack(new App(), 'S');
+  const handler = new LambdaFunction(stack, 'F', {
+    runtime: Runtime.NODEJS_24_X,
+    handler: 'index.handler',
+    code: Code.fromInline('exports.handler = async () => 1'),
+  });
+  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const slug = { type: 'string', pattern: '^([a-z0-9]+-?)+$' };
+  server.addTool('rename', {
+    ...{ handler, description: 'd', inputSchema: { type: 'object', properties: { slug } } },
+    outputSchema: { type: 'object', properties: { rows: { type: 'array', uniqueItems: true } } },
+  });
+  const warnings = Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('slow-schema'));
+  expect(warnings.map(({ entry }) => entry.data)).toEqual([
+    expect.stringContaining("Tool 'rename': inputSchema.properties.slug.pattern has nested quantifiers"),
+    expect.stringContaining("Tool 'rename': outputSchema.properties.rows.uniqueItems compares all pairs of items"),
+  ]);
 });
