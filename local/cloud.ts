@@ -48,6 +48,8 @@ export interface CloudOptions {
   readonly ttlSweepMs?: number;
   /** Of each function, at most. @default 16 */
   readonly maxWorkersPerFunction?: number;
+  /** Of all functions together, in megabytes: see `LambdaOptions`. @default three quarters of the machine's memory */
+  readonly maxMemoryMb?: number;
   /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`; writes get slower. @default false */
   readonly recordCalls?: boolean;
   /** Whether the fault `killProcess` may end this process. @default false */
@@ -144,7 +146,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     const shared = clock.sharedWith(spec.logicalId);
     return { ...withAwsEnvironment(spec, wire.url, region), ...(shared && { clock: shared }) };
   });
-  const workers = maxWorkersPerFunction === undefined ? {} : { maxWorkersPerFunction };
+  const { maxMemoryMb } = options;
+  const workers = {
+    ...(maxWorkersPerFunction !== undefined && { maxWorkersPerFunction }),
+    ...(maxMemoryMb !== undefined && { maxMemoryMb }),
+  };
   const queues = createQueues(specs.queues, now);
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
