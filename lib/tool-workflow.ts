@@ -15,8 +15,8 @@ import { type Keeping, logs } from './logs.ts';
 import type { ToolRun } from './tool-run.ts';
 
 /**
- * Surely not executed: safe to try again even for a tool with side effects. Beside throttling, a function that is not
- * there yet: made or updated just now, idle for weeks, or still without its network, its files or its snapshot.
+ * The function surely did not run: it is safe to try again even for a tool with side effects. Beside throttling these are
+ * functions that are not ready: just made or updated, idle for weeks, or still without their network, files or snapshot.
  */
 const NOT_EXECUTED = [
   'TooManyRequestsException',
@@ -27,7 +27,7 @@ const NOT_EXECUTED = [
   'SnapStartTimeoutException',
   'S3FilesMountConnectivityException',
   'S3FilesMountTimeoutException',
-  // As Lambda writes them, and as the Java SDK does, whose names Step Functions gives to errors of its SDK integrations.
+  // As Lambda's API spells them, and as the classes of the Java SDKs do, from which Step Functions takes its names.
   ...['EC2ThrottledException', 'Ec2ThrottledException'],
   ...['ENILimitReachedException', 'EniLimitReachedException'],
   ...['ENINotReadyException', 'EniNotReadyException'],
@@ -35,17 +35,17 @@ const NOT_EXECUTED = [
   ...['EFSMountConnectivityException', 'EfsMountConnectivityException'],
   ...['EFSMountTimeoutException', 'EfsMountTimeoutException'],
 ].map((name) => `Lambda.${name}`);
-/** May have executed: tried again only when the tool says that does no harm. */
-const TRANSIENT = [
+
+/** The function may have run: Step Functions cannot tell. Tried again only for a tool that may be repeated. */
+const PERHAPS_EXECUTED = [
   'Lambda.ServiceException',
   'Lambda.AWSLambdaException',
-  'Lambda.LambdaException',
   'Lambda.SdkClientException',
   'Lambda.ClientExecutionTimeoutException',
 ];
 
-/** The runtime died under the function. Its error reaches the workflow as a result, so `finished.jsonata` throws it again. */
-const CRASHES = "['Runtime.ExitError', 'Lambda.Unknown']";
+/** The function ran and its runtime died. Tried again only for a tool that may be repeated. */
+const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
 
 export interface ToolWorkflowProps {
   readonly machineName: string;
@@ -58,8 +58,8 @@ export interface ToolWorkflowProps {
 }
 
 /**
- * The state machine of one tool (design section 5): its role may run the tool and update one table, and its metrics
- * are the tool's. The definition is data: `workflow/*.asl.json` and the expressions beside them.
+ * The state machine of one tool: its role may run the tool and update one table, and its metrics are the tool's. The
+ * definition is data: `workflow/*.asl.json` and the expressions beside them.
  */
 export class ToolWorkflow extends Construct {
   readonly stateMachine: StateMachine;
@@ -127,18 +127,18 @@ export function machineDefinition(): string {
 }
 
 function asl(file: string, repeatable: boolean): Asl {
+  const errors: Readonly<Record<string, readonly string[]>> = {
+    '<not executed>': NOT_EXECUTED,
+    '<perhaps executed>': repeatable ? PERHAPS_EXECUTED : [],
+    '<crashed>': repeatable ? CRASHED : [],
+  };
   return JSON.parse(workflowFile(file), (_key, value: unknown) => {
-    if (Array.isArray(value)) return value.flatMap((item) => retrier(item, repeatable));
-    return typeof value === 'string' ? include(value).replaceAll('<crashes>', repeatable ? CRASHES : '[]') : value;
+    if (typeof value === 'string') return include(value);
+    if (!Array.isArray(value)) return value;
+    const named = value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
+    // A retrier without errors is none.
+    return named.filter((item) => (item as { ErrorEquals?: unknown[] } | null)?.ErrorEquals?.length !== 0);
   }) as Asl;
-}
-
-/** Which errors a run is tried again after; no retrier at all where there are none. */
-function retrier(item: unknown, repeatable: boolean): unknown[] {
-  if (item === '<retryable errors>') return repeatable ? [...NOT_EXECUTED, ...TRANSIENT] : NOT_EXECUTED;
-  if (item === '<crashed>') return repeatable ? ['States.QueryEvaluationError'] : [];
-  const errors = (item as { ErrorEquals?: unknown[] } | null)?.ErrorEquals;
-  return errors?.length === 0 ? [] : [item];
 }
 
 /** Replaces `<name.jsonata>` by that file's expression, without its comments. */

@@ -1,10 +1,4 @@
-import type { InputRequest } from '../tool/contract.ts';
 import { isObject } from './jsonrpc.ts';
-
-/** The kind of a question, as in `acceptedKinds`. */
-export function kindOf({ method, params }: InputRequest): string {
-  return params?.mode === 'url' ? `${method}:url` : method;
-}
 
 /** What a client must declare to be asked this (D-10, D-22). */
 export function capabilityFor(kind: string): Record<string, unknown> {
@@ -13,8 +7,8 @@ export function capabilityFor(kind: string): Record<string, unknown> {
 }
 
 /**
- * The kinds of input a client declared it can give, as the tool workflow compares them (E-32): the method, with
- * `:url` for URL elicitation. `elicitation: {}` means forms only (B-18, D-22).
+ * The kinds of input a client declared it can give (E-32), as `kindOf` names them. `elicitation: {}` means forms only
+ * (B-18, D-22).
  */
 export function acceptedKinds(capabilities: unknown): string[] {
   if (!isObject(capabilities)) return [];

@@ -1,10 +1,10 @@
 import { InternalError, MissingClientCapability } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
-import { isQuestion } from '../tasks/question.ts';
+import { isQuestion, kindOf } from '../tasks/question.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isDeeperThan } from '../tasks/shape.ts';
 import type { InputRequest } from '../tool/contract.ts';
-import { capabilityFor, kindOf } from './capabilities.ts';
+import { capabilityFor } from './capabilities.ts';
 import { isObject } from './jsonrpc.ts';
 import { sealState } from './request-state.ts';
 import type { Call, Server } from './server.ts';

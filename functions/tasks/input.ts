@@ -1,14 +1,15 @@
 import type { InputRequest } from '../tool/contract.ts';
 import type { TaskRecord } from './record.ts';
+import { isObject } from './shape.ts';
 
 /**
  * Questions and answers of a task. The tool names a question; on the wire its key is `r<round>.<name>`, unique for
  * the whole life of the task (E-20) whatever the tool asks again.
  */
 
-/** What a tool returned to end its round. */
+/** What a tool returned to end its round. No one has judged it yet: see `question-problem.ts`. */
 interface Asked {
-  readonly inputRequests: Readonly<Record<string, InputRequest>>;
+  readonly inputRequests?: unknown;
   readonly requestState?: unknown;
 }
 
@@ -17,9 +18,9 @@ export const wireKey = (round: number, name: string): string => `r${round}.${nam
 /** The questions still open, by wire key; empty unless the task is input_required. */
 export function outstanding(record: TaskRecord): Record<string, InputRequest> {
   if (record.status !== 'input_required' || record.asked === undefined) return {};
-  const { inputRequests } = JSON.parse(record.asked) as Asked;
-  const open = Object.entries(inputRequests)
-    .map(([name, request]) => [wireKey(record.round, name), request] as const)
+  const { inputRequests } = asked(record);
+  const open = Object.entries(isObject(inputRequests) ? inputRequests : {})
+    .map(([name, request]) => [wireKey(record.round, name), request as unknown as InputRequest] as const)
     .filter(([key]) => !Object.hasOwn(record.inputResponses ?? {}, key));
   return Object.fromEntries(open);
 }
@@ -38,5 +39,11 @@ export function answersByName(record: TaskRecord): Record<string, unknown> {
 }
 
 export function requestState(record: TaskRecord): unknown {
-  return record.asked === undefined ? null : ((JSON.parse(record.asked) as Asked).requestState ?? null);
+  return asked(record).requestState ?? null;
+}
+
+/** What the last round ended with. */
+export function asked({ asked: text }: Pick<TaskRecord, 'asked'>): Asked {
+  const value: unknown = text === undefined ? undefined : JSON.parse(text);
+  return isObject(value) ? value : {};
 }

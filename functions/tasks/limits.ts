@@ -54,6 +54,8 @@ export const limits = {
    * it could be parsed, but not be written again.
    */
   result: { inline: 128 * KB, stored: 6_000 * KB, depth: 500 },
+  /** Questions, request state, arguments and earlier answers together, with their escapes: room is left for answers. */
+  asked: 240 * KB,
   inputResponses: 32 * KB,
   /** Of a task, over all rounds: with what the workflow writes of a round, 256 KiB at most, an item of 400 KB holds them. */
   answers: 140 * KB,

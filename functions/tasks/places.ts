@@ -27,7 +27,7 @@ type Seen = Pick<TaskRecord, (typeof SEEN)[number]>;
 /** All that `asOf` goes by. */
 const SEEN = [
   ...(['taskId', 'status', 'round', 'createdAt', 'updatedAt', 'ttl', 'deadlineAt'] as const),
-  ...(['asked', 'inputResponses'] as const),
+  ...(['asked', 'accepts', 'arguments', 'inputResponses'] as const),
 ] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 

@@ -65,3 +65,8 @@ const isAskable = oneKindOf('method', {
 export function isQuestion(value: unknown): value is InputRequest {
   return isAskable(value) && !isDeeperThan(value, limits.jsonDepth);
 }
+
+/** The kind of a question, as clients declare it (E-32): its method, with `:url` for URL elicitation. */
+export function kindOf({ method, params }: InputRequest): string {
+  return params?.mode === 'url' ? `${method}:url` : method;
+}

@@ -15,6 +15,8 @@ export interface StoredResult {
   readonly attempt?: number;
 }
 
+/** A throttled run is tried some hundred times (lib/workflow/tool.asl.json). */
+const MOST_ATTEMPTS = 9_999;
 /** Longer than any reference: what a tool returned is not parsed just to see that it is none. */
 const LONGEST = 200;
 
@@ -25,7 +27,7 @@ export function storedResult(result: string): StoredResult | undefined {
   const { bytes, attempt = 0, ...unknown } = fields(resultRef);
   if (Object.keys({ ...others, ...unknown }).length > 0) return undefined;
   const { inline, stored } = limits.result;
-  return isBetween(bytes, inline + 1, stored) && isBetween(attempt, 0, 99) ? { bytes, attempt } : undefined;
+  return isBetween(bytes, inline + 1, stored) && isBetween(attempt, 0, MOST_ATTEMPTS) ? { bytes, attempt } : undefined;
 }
 
 /** For the model and the person: why, and what to do. */

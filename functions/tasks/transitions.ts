@@ -1,9 +1,7 @@
 import { dueShard } from './ids.ts';
-import { outstanding, requestState } from './input.ts';
 import { limits } from './limits.ts';
-import { isQuestion } from './question.ts';
+import { questionProblem } from './question-problem.ts';
 import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
-import { isDeeperThan } from './shape.ts';
 
 /**
  * The only place that decides how a task moves (C-10, E-14). Each function returns a change: what the record must
@@ -239,10 +237,8 @@ export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
 export function lapse(record: TaskRecord, now: number): Change | undefined {
   if (isTerminal(record.status)) return undefined;
   const waiting = record.status === 'input_required';
-  if (waiting && !canBeAsked(record)) {
-    const message = 'The tool asked for input in a form that is not valid';
-    return failAsSeen(record, { code: -32603, message, data: { reason: 'InputRequestInvalid' } }, record.updatedAt);
-  }
+  const problem = waiting ? questionProblem(record) : undefined;
+  if (problem !== undefined) return failAsSeen(record, problem, record.updatedAt);
   return now <= endOf(record) ? undefined : exceed(record);
 }
 
@@ -262,12 +258,5 @@ function exceed(record: TaskRecord): Change {
     record,
     { code: -32603, message, data: { reason: 'DeadlineExceeded' } },
     waiting ? record.deadlineAt : endOf(record),
-  );
-}
-
-/** And its answers handed on: a request state that is nested too deep could not be written again. */
-function canBeAsked(record: TaskRecord): boolean {
-  return (
-    Object.values(outstanding(record)).every(isQuestion) && !isDeeperThan(requestState(record), limits.result.depth)
   );
 }

@@ -28,6 +28,8 @@ export interface TaskContext {
   readonly attempt: number;
   /** When unfinished work is given up, in milliseconds since the epoch. */
   readonly deadline: number;
+  /** The version of the envelope that the caller takes: 1. Absent: it takes none. */
+  readonly envelope?: number;
 }
 
 /** The event a tool function is invoked with. */
@@ -65,6 +67,20 @@ export interface ToolResult<Structured = unknown> {
 export interface InputRequired {
   readonly inputRequests: Readonly<Record<string, InputRequest>>;
   readonly requestState?: unknown;
+}
+
+/**
+ * What a function may return in place of any of these, if `task.envelope` is 1: its JSON as text, which is stored as it is.
+ * Without an envelope, the workflow writes the text and rounds numbers to 15 significant digits.
+ */
+export interface Envelope {
+  readonly mcpTask: 1;
+  /** JSON text of a ToolReturn. */
+  readonly text: string;
+  /** The text is a ToolResult with `isError: true`. @default false */
+  readonly isError?: boolean;
+  /** The text is an InputRequired. @default false */
+  readonly asks?: boolean;
 }
 
 /** Anything else a function returns (a string, any JSON) becomes text and, for objects, structuredContent. */

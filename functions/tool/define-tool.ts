@@ -1,5 +1,6 @@
-import type { ToolEvent, ToolReturn } from './contract.ts';
-import { TaskEnded, ToolError } from './errors.ts';
+import type { Envelope, ToolEvent, ToolReturn } from './contract.ts';
+import { enveloped } from './envelope.ts';
+import { TaskEnded, ToolError, toolFailure } from './errors.ts';
 import type { Host } from './host.ts';
 import { type Memory, memoryText, openMemory } from './memory.ts';
 import {
@@ -20,7 +21,7 @@ const HEARTBEAT = 1_000;
 
 /** A Lambda handler that keeps the tool contract. */
 export interface DefinedTool<Input = unknown> {
-  (event: ToolEvent): Promise<ToolReturn>;
+  (event: ToolEvent): Promise<ToolReturn | Envelope>;
   /** What `addTool` takes beside the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
   readonly definition: ToolRegistration;
   /** For tests: the same with another world around it. */
@@ -45,7 +46,7 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
   run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
 ): DefinedTool<InputOf<I>> {
   const runWith = (event: ToolEvent, host: Host) => runRound(definition, run as Run, event, host);
-  const handler = async (event: ToolEvent) => runWith(event, await hostOf(event));
+  const handler = async (event: ToolEvent) => enveloped(event, await runWith(event, await hostOf(event)));
   // Of use at synth only.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
@@ -82,7 +83,7 @@ async function runRound(definition: ToolDefinition, run: Run, event: ToolEvent, 
     if (error instanceof ToolError) return errorResult(error.message);
     // Nobody reads this: the task is over, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
-    throw error;
+    throw toolFailure(error);
   } finally {
     stopHeartbeat();
   }

@@ -1,5 +1,5 @@
 import { answerProblem } from '../tasks/form.ts';
-import { isQuestion } from '../tasks/question.ts';
+import { isQuestion, kindOf } from '../tasks/question.ts';
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from './contract.ts';
 import type { DefinedTool } from './define-tool.ts';
 import type { Amount, Host } from './host.ts';
@@ -78,7 +78,7 @@ export async function runTool<Input>(
 
 /** Refuses what the server would refuse. */
 function answer(key: string, question: InputRequest, { answers = {}, accepts = ALL }: RunOptions): InputResponse {
-  const kind = question.params?.mode === 'url' ? `${question.method}:url` : question.method;
+  const kind = kindOf(question);
   if (!accepts.includes(kind)) throw new Error(`The tool asked '${key}', but its caller does not accept ${kind}`);
   if (!isQuestion(question)) throw new Error(`The tool asked '${key}' in a form that the protocol does not have`);
   const given = answers[key];

@@ -21,6 +21,8 @@ export interface Row {
   readonly retries?: number;
   /** How many of them were taken by the retrier of this error. @default all */
   readonly retrierRetryCount?: number;
+  /** What the execution was started with beside `execution`. */
+  readonly more?: object;
   readonly expected: Expected;
 }
 
@@ -78,19 +80,19 @@ export function requestOf(row: Row): TestStateInput {
   return {
     ...request,
     inspectionLevel: 'DEBUG',
-    context: JSON.stringify(contextOf(state, retries)),
+    context: JSON.stringify(contextOf(state, retries, { ...execution, ...row.more })),
     mock: errorOutput === undefined ? { result: JSON.stringify(result) } : { errorOutput },
     // It counts for an error only.
     ...(retrierRetryCount > 0 && row.expected.status !== 'SUCCEEDED' && { stateConfiguration: { retrierRetryCount } }),
   };
 }
 
-function contextOf(state: string, RetryCount: number): unknown {
+function contextOf(state: string, RetryCount: number, Input: object): unknown {
   const at = new Date(execution.deadlineAt - 3_600_000).toISOString();
   return {
     Execution: {
       Id: `arn:aws:states:${ACCOUNT}:execution:tested:t-r2`,
-      Input: execution,
+      Input,
       Name: 't-r2',
       RoleArn: 'arn:aws:iam::123456789012:role/tested',
       StartTime: at,

@@ -58,7 +58,7 @@ describe('the way of a task', () => {
     '{"content":[{"type":"text","text":"Grüße, 世界 \\u0000 \\"q\\""}]}',
     '{"content":[],"structuredContent":{"a":[null,true,{"b":{}}]}}',
   ])('a result arrives digit for digit: %.50s', async (json) => {
-    const { result } = await runTask(url(), 'returns', { json });
+    const { result } = await runTask(url(), 'returns_exactly', { json });
     const wanted = JSON.parse(json);
     expect(result.structuredContent ?? result.content).toEqual(wanted.structuredContent ?? wanted.content ?? wanted);
   });

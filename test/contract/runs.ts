@@ -16,9 +16,15 @@ import {
 import { type Referee, region } from './referee.ts';
 
 export const args = '{"n":9007199254740993}';
-export const returned = (payload: string): InvokeResult => ({ statusCode: 200, payload, executedVersion: '$LATEST' });
+const answered = (payload: string): InvokeResult => ({ statusCode: 200, payload, executedVersion: '$LATEST' });
+/** What a function answers whose result has this text: an envelope, so that its digits are kept. */
+export function returned(text: string): InvokeResult {
+  const { isError, inputRequests } = (JSON.parse(text) ?? {}) as Record<string, unknown>;
+  const asks = inputRequests !== undefined;
+  return answered(JSON.stringify({ mcpTask: 1, text, isError: isError === true, asks }));
+}
 export const thrown = (errorType: string): InvokeResult => ({
-  ...returned(JSON.stringify({ errorType, errorMessage: 'secret' })),
+  ...answered(JSON.stringify({ errorType, errorMessage: 'secret' })),
   functionError: 'Unhandled',
 });
 
@@ -52,7 +58,7 @@ export function runsOn(referee: () => Referee) {
       return outcome;
     };
     return execute({ arn, name: 'tool', roleArn: 'r', definition }, record, {
-      ...integrationsWith(async () => returned('')),
+      ...integrationsWith(async () => returned('null')),
       'arn:aws:states:::states:startExecution.sync': startExecution,
     });
   }

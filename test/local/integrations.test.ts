@@ -6,7 +6,7 @@ import { createIntegrations } from '../../local/integrations.ts';
 import type { InvokeResult, Lambda } from '../../local/lambda/index.ts';
 import { tableResource, writeAssembly } from './fixture.ts';
 
-const OPTIMISED = 'arn:aws:states:::lambda:invoke';
+const OPTIMIZED = 'arn:aws:states:::lambda:invoke';
 const SDK = 'arn:aws:states:::aws-sdk:lambda:invoke';
 const UPDATE = 'arn:aws:states:::dynamodb:updateItem';
 
@@ -38,20 +38,26 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
 const named = (error: string) => expect.objectContaining({ error });
 const failed = { functionError: 'Unhandled', payload: '{"errorType":"Oops","errorMessage":"no"}' } as const;
 
-describe('lambda:invoke, optimised', () => {
+describe('lambda:invoke, optimized', () => {
   test('reads the payload', async () => {
     sent = [];
-    const output = await invoke(OPTIMISED, { FunctionName: 'f', Payload: { a: 1 } });
-    expect(output).toEqual({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload: { done: true } });
-    await invoke(OPTIMISED, { FunctionName: 'f', Payload: 'text' });
-    await invoke(OPTIMISED, { FunctionName: 'f' });
+    const output = await invoke(OPTIMIZED, { FunctionName: 'f', Payload: { a: 1 } });
+    expect(output).toMatchObject({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload: { done: true } });
+    await invoke(OPTIMIZED, { FunctionName: 'f', Payload: 'text' });
+    await invoke(OPTIMIZED, { FunctionName: 'f' });
     expect(sent).toEqual(['{"a":1}', '"text"', '{}']);
   });
 
+  test('brings the metadata of the HTTP answer, which count towards 256 KiB', async () => {
+    const { Payload, ...rest } = (await invoke(OPTIMIZED, { FunctionName: 'f' })) as Record<string, unknown>;
+    expect(Object.keys(rest)).toEqual(['ExecutedVersion', 'SdkHttpMetadata', 'SdkResponseMetadata', 'StatusCode']);
+    expect(Buffer.byteLength(JSON.stringify(rest))).toBeGreaterThan(900);
+  });
+
   test('fails with the error of the function', async () => {
-    const run = invoke(OPTIMISED, { FunctionName: 'f' }, failed);
+    const run = invoke(OPTIMIZED, { FunctionName: 'f' }, failed);
     await expect(run).rejects.toThrow(expect.objectContaining({ error: 'Oops', cause_: failed.payload }));
-    const nameless = invoke(OPTIMISED, { FunctionName: 'f' }, { ...failed, payload: 'null' });
+    const nameless = invoke(OPTIMIZED, { FunctionName: 'f' }, { ...failed, payload: 'null' });
     await expect(nameless).rejects.toThrow(named('Lambda.Unknown'));
   });
 });
@@ -71,7 +77,7 @@ describe('lambda:invoke of the SDK', () => {
   });
 });
 
-test.each([OPTIMISED, SDK])('%s names what Lambda refuses, and is recorded', async (resource) => {
+test.each([OPTIMIZED, SDK])('%s names what Lambda refuses, and is recorded', async (resource) => {
   const mark = calls.mark();
   for (const type of ['TooManyRequestsException', 'ResourceNotFoundException']) {
     const refused = invoke(resource, { FunctionName: 'f' }, new AwsError(type, 'no', 429));

@@ -29,6 +29,8 @@ server.addTool('returns', {
   description: 'Returns the given JSON',
   annotations: { idempotentHint: true },
 });
+server.addTool('returns_exactly', { ...optional, description: 'Returns the given JSON, digit for digit' });
+server.addTool('ten_minutes', { ...optional, description: 'Has ten minutes', timeout: Duration.minutes(10) });
 server.addTool('sleep', {
   ...optional,
   description: 'Waits',

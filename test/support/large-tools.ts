@@ -1,5 +1,6 @@
 import { storeIfLarge } from '../../functions/tasks/large-result.ts';
-import type { ToolEvent, ToolResult } from '../../functions/tool/contract.ts';
+import type { ToolEvent, ToolResult, ToolReturn } from '../../functions/tool/contract.ts';
+import { enveloped } from '../../functions/tool/envelope.ts';
 
 /** What a string can hold that a careless copy would break. */
 const PIECE = 'größer 𝄞 "quoted" \\ \u2028 \u0000 </script> \r\n ';
@@ -29,7 +30,11 @@ export function largeResult(bytes: number, isError = false): ToolResult {
  * `large` stores what is too large, as a wrapped tool does; `crashes` stores another size, dies, and is run again;
  * `promise` has an outputSchema; `raw` returns what it is told.
  */
-export async function handler({ name, arguments: args, task }: ToolEvent): Promise<unknown> {
+export async function handler(event: ToolEvent): Promise<unknown> {
+  return enveloped(event, (await run(event)) as ToolReturn);
+}
+
+async function run({ name, arguments: args, task }: ToolEvent): Promise<unknown> {
   const bytes = Number(args.bytes);
   if (name === 'raw') return args.value;
   if (name === 'crashes' && task?.attempt === 0) {

@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolEvent, ToolReturn } from '../../functions/tool/contract.ts';
+import { enveloped } from '../../functions/tool/envelope.ts';
 import { defineTool, reportProgress } from '../../functions/tool/index.ts';
 
 type Tool = (event: ToolEvent) => Promise<ToolReturn> | ToolReturn;
@@ -47,6 +48,12 @@ const chargeThenCrash = defineTool(
   },
 );
 
+/** Returns the given JSON as a defined tool does: its text crosses the workflow as it is. */
+const returnsExactly = defineTool(
+  { description: 'd', inputSchema: { type: 'object', properties: { json: { type: 'string' } }, required: ['json'] } },
+  ({ json }) => JSON.parse(json) as object,
+);
+
 /** Works without a report until its signal tells it to stop, and says so in a file. */
 const spin = defineTool(
   { description: 'd', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
@@ -62,6 +69,7 @@ const tools: Record<string, Tool> = {
   echo: ({ arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: args }),
   direct_echo: ({ arguments: args, task }) => ({ args, hadTask: task !== undefined }),
   returns: ({ arguments: args }) => JSON.parse(String(args.json)) as ToolReturn,
+  returns_exactly: (event) => returnsExactly(event) as Promise<ToolReturn>,
   async sleep({ arguments: args }) {
     await sleep(Number(args.ms));
     return `slept ${args.ms} ms`;
@@ -83,6 +91,7 @@ const tools: Record<string, Tool> = {
   },
   big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
   counter: () => ({ invocations: ++invocations }),
+  ten_minutes: ({ task }) => ({ attempt: task?.attempt }),
   event: (event) => ({ event }),
   confide,
   direct_confide: confide,
@@ -100,12 +109,12 @@ const tools: Record<string, Tool> = {
     return { inputRequests: { poem: { method: 'sampling/createMessage', params } } };
   },
   async charge_then_crash(event) {
-    return chargeThenCrash(event);
+    return chargeThenCrash(event) as Promise<ToolReturn>;
   },
   charge_once(event) {
-    return chargeThenCrash(event);
+    return chargeThenCrash(event) as Promise<ToolReturn>;
   },
-  spin: (event) => spin(event),
+  spin: (event) => spin(event) as Promise<ToolReturn>,
   ask_first: ({ inputResponses, task }) => ({ who: inputResponses.who, round: task?.round }),
   broken_promise: () => ({ content: [], structuredContent: { n: 'not a number' } }),
   async slow_promise() {
@@ -124,8 +133,21 @@ const tools: Record<string, Tool> = {
   },
 };
 
+const PLAIN = new Set([
+  'returns',
+  'echo',
+  'big',
+  'broken_promise',
+  'returns_exactly',
+  'charge_then_crash',
+  'charge_once',
+  'spin',
+]);
+
 export async function handler(event: ToolEvent): Promise<ToolReturn> {
   const tool = tools[event.name];
   if (tool === undefined) throw new Error(`No such test tool: ${event.name}`);
-  return tool(event);
+  const returned = await tool(event);
+  // As a function in any language may: the others are plain.
+  return PLAIN.has(event.name) ? returned : (enveloped(event, returned) as ToolReturn);
 }

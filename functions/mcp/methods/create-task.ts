@@ -2,12 +2,12 @@ import { InternalError, InvalidParams, TooManyTasks } from '../../tasks/errors.t
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
+import { kindOf } from '../../tasks/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
 import { stopIfOver, stopWork } from '../cancel.ts';
-import { kindOf } from '../capabilities.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isObject } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';

@@ -1,7 +1,7 @@
 import { bindingOf } from '../../tasks/ids.ts';
 import { outstanding } from '../../tasks/input.ts';
+import { kindOf } from '../../tasks/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { kindOf } from '../capabilities.ts';
 import type { Call, Server } from '../server.ts';
 import { questionParams } from '../wire/2025-11-25.ts';
 import type { HeldCall } from './held-call.ts';

@@ -2,14 +2,13 @@ import { expect } from 'vitest';
 import { asks, completes, fails } from '../change.ts';
 import { execution, type Row, type Workflow } from '../row.ts';
 
-/** What Lambda answers to an invocation: the payload is text. */
-const returns = (Payload: string) => ({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload });
-const throws = (Payload: string) => ({ ...returns(Payload), FunctionError: 'Unhandled' });
-const crash = '{"errorType":"Runtime.ExitError","errorMessage":"exit status 1"}';
-const question = (request: object, more: object = {}) => JSON.stringify({ inputRequests: { a: request }, ...more });
+/** The result of the optimized integration: the payload is what the function's JSON says. */
+const returns = (Payload: unknown) => ({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload });
+const envelope = (text: string, more: object = {}) => ({ mcpTask: 1, text, ...more });
 const form = { method: 'elicitation/create', params: { message: '?' } };
+const question = { inputRequests: { a: form }, requestState: 1 };
 /** Fits into a mocked result, and no more into the change made of it. */
-const almostTooLarge = JSON.stringify('x'.repeat(261_900));
+const almostTooLarge = 'x'.repeat(261_900);
 
 const event = (attempt: number) => ({
   FunctionName: expect.stringContaining(':function:tool'),
@@ -18,7 +17,7 @@ const event = (attempt: number) => ({
     arguments: { n: 9007199254740991 },
     task: {
       ...{ taskId: 't', owner: 'o', table: 'tasks', results: 'results', round: 2, attempt },
-      deadline: execution.deadlineAt,
+      ...{ deadline: execution.deadlineAt, envelope: 1 },
     },
     accepts: ['elicitation/create'],
     inputResponses: { a: { action: 'accept' } },
@@ -37,19 +36,26 @@ const THROTTLED = 'Lambda.TooManyRequestsException';
 const BUSY = fails(THROTTLED, 'The tool is busy: it was throttled on every try');
 const OUT_OF_TIME = 'The tool ran out of its time';
 const TOO_LARGE = "The tool's result is too large: a workflow carries at most 256 KiB";
-const UNEVALUATED = 'States.QueryEvaluationError';
+const MESSAGES: Readonly<Record<string, string>> = {
+  'Sandbox.Timedout': OUT_OF_TIME,
+  'Function.ResponseSizeTooLarge': "The tool's result is too large: a function returns at most 6 MB",
+};
 
-const result = (title: string, Payload: string, output: unknown): Row => ({
-  ...{ title, ...run('tool'), result: returns(Payload), expected: { ...goesOn, output } },
+const result = (title: string, payload: unknown, output: unknown): Row => ({
+  ...{ title, ...run('tool'), result: returns(payload), expected: { ...goesOn, output } },
 });
-const refusal = (title: string, payload: string, reason: string, message: string, more = {}) =>
-  result(title, payload, fails(reason, message, more));
+const PERHAPS_EXECUTED = [
+  'ServiceException',
+  'AWSLambdaException',
+  'SdkClientException',
+  'ClientExecutionTimeoutException',
+];
 
 /** `Run` of a tool that is a function. */
 export const runRows: readonly Row[] = [
   {
     title: 'the function gets the event of the contract',
-    ...{ ...run('tool'), result: returns('{}') },
+    ...{ ...run('tool'), result: returns({}) },
     expected: { ...goesOn, sent: event(0), output: completes('{}') },
   },
   {
@@ -57,66 +63,45 @@ export const runRows: readonly Row[] = [
     ...{ ...run('tool'), earlier: times(3, THROTTLED), result: returns('{}') },
     expected: { ...goesOn, sent: event(3) },
   },
-  result('numbers of a result are not rounded', '{"id":9007199254740993}', completes('{"id":9007199254740993}')),
   result(
-    'nor their digits',
-    '{"pi":3.14159265358979323846,"e":1E400}',
-    completes('{"pi":3.14159265358979323846,"e":1E400}'),
+    'the text of an envelope is stored as it is',
+    envelope('{"id":9007199254740993,"pi":3.14159265358979323846,"e":1E400,"t":"\\ud800 \\u2028 é 🙂"}'),
+    completes('{"id":9007199254740993,"pi":3.14159265358979323846,"e":1E400,"t":"\\ud800 \\u2028 é 🙂"}'),
   ),
   result(
-    'a result that is its own error',
-    '{"content":[],"isError":true}',
+    'an envelope with a result that is its own error',
+    envelope('{"content":[],"isError":true}', { isError: true }),
     completes('{"content":[],"isError":true}', true),
   ),
-  result('isError that is no boolean', '{"isError":"yes"}', completes('{"isError":"yes"}')),
-  result('text', '"a \\"text\\" \\u0041 é 🙂"', completes('"a \\"text\\" \\u0041 é 🙂"')),
-  result('a list', '[1,[2]]', completes('[1,[2]]')),
-  result('an empty list', '[]', completes('[]')),
-  result('null', 'null', completes('null')),
   result(
-    'questions',
-    question(form, { requestState: 1 }),
-    asks(question(form, { requestState: 1 }), execution.arguments, execution.deadlineAt),
+    'an envelope with questions',
+    envelope(JSON.stringify(question), { asks: true }),
+    asks(JSON.stringify(question), execution.arguments, execution.deadlineAt),
   ),
-  refusal(
-    'questions of a kind that the client did not declare (E-32)',
-    question({ method: 'sampling/createMessage', params: {} }),
-    'InputNotSupported',
-    'The tool needs input of a kind that the client did not declare it can give',
-    { kinds: ['sampling/createMessage'] },
+  result(
+    'a plain result that is its own error',
+    { content: [], isError: true },
+    completes('{"content":[],"isError":true}', true),
   ),
-  refusal(
-    'a question without parameters',
-    question({ method: 'elicitation/create' }),
-    'InputRequestInvalid',
-    'The tool asked for input in a form that is not valid',
+  result('a plain result rounds numbers to 15 digits', { id: 9007199254740991 }, completes('{"id":9007199254740990}')),
+  result('isError that is no boolean', { isError: 'yes' }, completes('{"isError":"yes"}')),
+  result('text', 'a "text" A é 🙂', completes('"a \\"text\\" A é 🙂"')),
+  result('a list', [1, [2]], completes('[1,[2]]')),
+  result('an empty list', [], completes('[]')),
+  result('a list of one text', ['a'], completes('["a"]')),
+  result('null', null, completes('null')),
+  result(
+    'plain questions, which readers judge',
+    question,
+    asks(JSON.stringify(question), execution.arguments, execution.deadlineAt),
   ),
-  refusal(
-    'questions with too much state',
-    question(form, { requestState: '中'.repeat(80_000) }),
-    'InputRequestTooLarge',
-    'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together',
+  ...['TypeError', 'Runtime.ExitError', 'Lambda.Unknown', 'Sandbox.Timedout', 'Function.ResponseSizeTooLarge'].map(
+    (error): Row => ({
+      title: `${error} of the function ends the task: its name and nothing else (A-15)`,
+      ...{ ...run('tool'), error, cause: '{"errorMessage":"secret","trace":["at x"]}' },
+      expected: caught(error, 1, fails(error, MESSAGES[error])),
+    }),
   ),
-  {
-    title: 'FunctionError: the type of the error and nothing else (A-15)',
-    ...{ ...run('tool'), result: throws('{"errorType":"TypeError","errorMessage":"secret","trace":["at x"]}') },
-    expected: { ...goesOn, output: fails('TypeError') },
-  },
-  {
-    title: 'FunctionError without a type',
-    ...{ ...run('tool'), result: throws('"secret"') },
-    expected: { ...goesOn, output: fails('Lambda.Unknown') },
-  },
-  {
-    title: 'FunctionError of a function that ran out of its time',
-    ...{ ...run('tool'), result: throws('{"errorType":"Sandbox.Timedout","errorMessage":"Task timed out"}') },
-    expected: { ...goesOn, output: fails('Sandbox.Timedout', OUT_OF_TIME) },
-  },
-  {
-    title: 'a payload that $parse cannot read',
-    ...{ ...run('tool'), result: returns('no JSON') },
-    expected: caught(UNEVALUATED, 1),
-  },
   {
     title: 'Output over 256 KiB: States.DataLimitExceeded, caught by its name',
     ...{ ...run('tool'), result: returns(almostTooLarge) },
@@ -132,10 +117,10 @@ export const runRows: readonly Row[] = [
     ...{ ...run('tool'), error: 'States.Timeout' },
     expected: caught('States.Timeout', 1, fails('States.Timeout', OUT_OF_TIME)),
   },
-  ...['Lambda.ServiceException', 'Lambda.SdkClientException', 'Lambda.ResourceNotFoundException'].map((error) => ({
-    title: `${error}: it may have been executed, or never will be`,
-    ...{ ...run('tool'), error },
-    expected: caught(error, 1),
+  ...[...PERHAPS_EXECUTED, 'ResourceNotFoundException'].map((name) => ({
+    title: `Lambda.${name}: it may have been executed, or never will be`,
+    ...{ ...run('tool'), error: `Lambda.${name}` },
+    expected: caught(`Lambda.${name}`, 1),
   })),
   {
     title: 'States.Runtime is caught by nobody: the reconciler settles the task (row 13)',
@@ -159,49 +144,56 @@ export const runRows: readonly Row[] = [
   })),
   {
     title: 'throttled on every try',
-    ...{ ...run('tool'), error: THROTTLED, retries: 6 },
+    ...{ ...run('tool'), error: THROTTLED, retries: 600 },
     expected: caught(THROTTLED, 1, BUSY),
   },
   {
-    title: 'a crash of a tool that may not be repeated',
-    ...{ ...run('tool'), result: throws(crash) },
-    expected: { ...goesOn, output: fails('Runtime.ExitError') },
+    title: 'an attempt after the deadline is not made',
+    ...{ ...run('tool'), more: { deadlineAt: Date.now() }, result: returns(null) },
+    expected: caught('States.QueryEvaluationError', 1, fails('States.Timeout', OUT_OF_TIME)),
   },
 
-  ...[THROTTLED, 'Lambda.ServiceException', 'Lambda.AWSLambdaException', 'Lambda.SdkClientException'].map((error) => ({
-    title: `${error} of a tool that may be repeated`,
-    ...{ ...run('repeatable'), error },
-    expected: again(error, 0),
+  {
+    title: 'a result of a tool that may be repeated',
+    ...{ ...run('repeatable'), result: returns({}) },
+    expected: { ...goesOn, output: completes('{}') },
+  },
+  {
+    title: 'throttled, of a tool that may be repeated',
+    ...{ ...run('repeatable'), error: THROTTLED },
+    expected: again(THROTTLED, 0),
+  },
+  ...PERHAPS_EXECUTED.map((name) => ({
+    title: `Lambda.${name} of a tool that may be repeated`,
+    ...{ ...run('repeatable'), error: `Lambda.${name}` },
+    expected: again(`Lambda.${name}`, 1),
   })),
   {
     title: 'Lambda fails on every try of a tool that may be repeated',
     ...{ ...run('repeatable'), error: 'Lambda.ServiceException', retries: 6 },
     expected: caught('Lambda.ServiceException', 1),
   },
-  ...[0, 1].map((retries) => ({
-    title: `a crash of a tool that may be repeated, after ${retries} retries: $error in Output is retried`,
-    ...{ ...run('repeatable'), result: throws(crash), retries },
-    expected: again(UNEVALUATED, 1),
-  })),
-  {
-    title: 'the third crash: the task fails with its reason',
-    ...{ ...run('repeatable'), result: throws(crash), retries: 2 },
-    expected: caught(UNEVALUATED, 1, fails('Runtime.ExitError')),
-  },
+  ...['Runtime.ExitError', 'Lambda.Unknown'].flatMap((error) => [
+    ...[0, 1].map((retries) => ({
+      title: `${error} of a tool that may be repeated, after ${retries} retries`,
+      ...{ ...run('repeatable'), error, retries },
+      expected: again(error, 2),
+    })),
+    {
+      title: `${error} for the third time: the task fails with its reason`,
+      ...{ ...run('repeatable'), error, retries: 2 },
+      expected: caught(error, 1),
+    },
+  ]),
   ...[1, 6].map((tries) => ({
-    title: `a crash after being throttled ${tries} times: each retrier counts its own`,
-    ...{ ...run('repeatable'), result: throws(crash), earlier: times(tries, THROTTLED), retrierRetryCount: 0 },
-    expected: again(UNEVALUATED, 1),
+    title: `a crash after ${tries} throttles: each retrier counts its own`,
+    ...{ ...run('repeatable'), error: 'Runtime.ExitError', earlier: times(tries, THROTTLED), retrierRetryCount: 0 },
+    expected: again('Runtime.ExitError', 2),
   })),
   {
     title: 'an exception of a tool that may be repeated is no crash',
-    ...{ ...run('repeatable'), result: throws('{"errorType":"TypeError"}') },
-    expected: { ...goesOn, output: fails('TypeError') },
-  },
-  {
-    title: 'an unreadable payload of a tool that may be repeated, on every try',
-    ...{ ...run('repeatable'), result: returns(''), retries: 2 },
-    expected: caught(UNEVALUATED, 1),
+    ...{ ...run('repeatable'), error: 'TypeError' },
+    expected: caught('TypeError', 1),
   },
   {
     title: 'the timeout of Run of a tool that may be repeated',

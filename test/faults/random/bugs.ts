@@ -46,7 +46,7 @@ export const bugs = {
   'no second try': {
     kind: 'unexplained',
     file: isTemplate,
-    plant: (text) => text.replaceAll(quoted('"MaxAttempts":6'), quoted('"MaxAttempts":0')),
+    plant: (text) => text.replaceAll(quoted('"MaxAttempts":600'), quoted('"MaxAttempts":0')),
   },
   /** A run that may have happened is repeated, whatever the tool says of that. */
   'retry of every tool': {

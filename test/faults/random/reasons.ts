@@ -47,6 +47,8 @@ const SLACK = 5_000;
 const FINISH_TRIES = 13;
 const INVOKE_TRIES = 7;
 const CRASHES = 3;
+const THROTTLED = 'Lambda.TooManyRequestsException';
+const THROTTLED_TRIES = 601;
 
 /** What must have happened for a task to fail with this message. */
 const MESSAGES: Readonly<Record<string, Cause>> = {
@@ -66,7 +68,7 @@ const REASONS: Readonly<Record<string, Cause>> = {
   'States.Timeout': ranOut,
   'Lambda.SdkClientException': notInvoked,
   'Lambda.ServiceException': notInvoked,
-  'Lambda.TooManyRequestsException': notInvoked,
+  [THROTTLED]: notInvoked,
 };
 
 /** Whether a task that failed has a cause to have failed so, and not otherwise. */
@@ -159,11 +161,16 @@ function ranOut({ around, run, record, write }: Case): boolean {
   return write.at - start - moved >= limit - 20 || moved >= limit;
 }
 
-/** Each try of it failed; where one may have happened and may not be repeated, one is enough. */
+/**
+ * Each try failed. Throttles do not count among the tries of other errors. Where the function may have run and may not be
+ * repeated, one is enough.
+ */
 function notInvoked({ strikes, run, reason, record }: Case): boolean {
   const struck = strikes.filter((strike) => strike.run === run && strike.operation === 'Invoke').map(invokeError);
-  const repeated = (error: string) => isRepeatable(record) || error === 'Lambda.TooManyRequestsException';
-  return struck.includes(reason) && (!repeated(reason) || struck.filter(repeated).length >= INVOKE_TRIES);
+  const same = struck.filter((error) => (error === THROTTLED) === (reason === THROTTLED) && error !== '');
+  if (!struck.includes(reason)) return false;
+  if (reason === THROTTLED) return same.length >= THROTTLED_TRIES;
+  return !isRepeatable(record) || same.length >= INVOKE_TRIES;
 }
 
 function invokeError({ fault }: Strike): string {

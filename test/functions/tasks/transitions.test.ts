@@ -19,8 +19,14 @@ import { applied } from './applied.ts';
 const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 const now = 1_700_000_000_000;
 const error = { code: -32603, message: 'no' };
+const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
 const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
-  ...create({ owner: 'o', taskId: 't' }, { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [], legacy: false }, now),
+  ...create(
+    { owner: 'o', taskId: 't' },
+    { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: ['roots/list'], legacy: false },
+    now,
+  ),
+  ...(over.status === 'input_required' && { asked }),
   ...over,
 });
 describe('moves', () => {
@@ -114,7 +120,7 @@ describe('answers', () => {
 
 describe('what a reader sees', () => {
   test('waiting for an answer fails with the deadline, and is told so once nothing can be on its way any more', () => {
-    const waiting = record({ status: 'input_required', asked: '{"inputRequests":{}}' });
+    const waiting = record({ status: 'input_required' });
     expect(asOf(waiting, now + 40_000)?.status).toBe('input_required');
     expect(asOf(waiting, now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 10_000 });
     expect(asOf(waiting, now + 40_001)).not.toHaveProperty('asked');

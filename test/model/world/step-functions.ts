@@ -57,7 +57,7 @@ export function machineOf(name: string, definition: string): Machine {
   const key = `${name} ${definition}`;
   const known = loaded.get(key);
   if (known !== undefined) return known;
-  const resources = new Set(['arn:aws:states:::aws-sdk:lambda:invoke', 'arn:aws:states:::dynamodb:updateItem']);
+  const resources = new Set(['arn:aws:states:::lambda:invoke', 'arn:aws:states:::dynamodb:updateItem']);
   const arn = `${MACHINE_PREFIX}${name}`;
   const machine = loadMachine(
     { arn, name: `S-${name}`, roleArn: 'arn:aws:iam::111111111111:role/r', definition },

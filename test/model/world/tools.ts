@@ -1,4 +1,5 @@
 import type { ToolEvent } from '../../../functions/tool/contract.ts';
+import { enveloped } from '../../../functions/tool/envelope.ts';
 import { type Integration, StatesError } from '../../../local/step-functions/index.ts';
 import type { Outcome } from '../scenario.ts';
 import type { Agenda } from './agenda.ts';
@@ -44,9 +45,10 @@ export function toolFunction(
         watcher.failed(event, reason);
         reject(new StatesError(reason));
       };
-      const end = (ran: Ran, payload: string, functionError?: string) => {
+      const end = (ran: Ran) => {
         watcher.ended(event, ran);
-        resolve({ StatusCode: 200, Payload: payload, ...(functionError && { FunctionError: functionError }) });
+        if (ran.kind === 'fails') return reject(new StatesError(ran.reason, '{"errorMessage":"a secret"}'));
+        return resolve({ StatusCode: 200, Payload: enveloped(event, JSON.parse(ran.text)) });
       };
       const run = (fault: Fault) => {
         const attempt = watcher.begins(event);
@@ -55,8 +57,7 @@ export function toolFunction(
         const ends = () => {
           if (fault === 'unheard') return fail('Lambda.SdkClientException');
           if (planned === 'too large') return fail('States.DataLimitExceeded');
-          const [ran, payload, functionError] = outcomeOf(planned, event, attempt);
-          return end(ran, payload, functionError);
+          return end(outcomeOf(planned, event, attempt));
         };
         agenda.add({
           label: `${name} works`,
@@ -95,17 +96,12 @@ function planOf(event: ToolEvent, plans: readonly (readonly Outcome[])[]): Outco
   return plans[plan]?.[(event.task?.round ?? 1) - 1] ?? 'text';
 }
 
-function outcomeOf(planned: Outcome, event: ToolEvent, attempt: number): [Ran, payload: string, error?: string] {
+function outcomeOf(planned: Outcome, event: ToolEvent, attempt: number): Ran {
   const said = `round ${event.task?.round} attempt ${attempt}`;
-  const asks = (inputRequests: object): [Ran, string] => {
-    const text = JSON.stringify({ inputRequests, requestState: said });
-    return [{ kind: 'asks', text }, text];
-  };
-  const throws = (errorType: string): [Ran, string, string] => [
-    { kind: 'fails', reason: errorType },
-    JSON.stringify({ errorType, errorMessage: 'a secret' }),
-    'Unhandled',
-  ];
+  const asks = (inputRequests: object): Ran => ({
+    kind: 'asks',
+    text: JSON.stringify({ inputRequests, requestState: said }),
+  });
   switch (planned) {
     case 'asks':
       return asks({ a: question });
@@ -114,16 +110,14 @@ function outcomeOf(planned: Outcome, event: ToolEvent, attempt: number): [Ran, p
     case 'asks badly':
       return asks({ a: badQuestion });
     case 'throws':
-      return throws('TypeError');
+      return { kind: 'fails', reason: 'TypeError' };
     case 'crashes':
-      return throws('Runtime.ExitError');
+      return { kind: 'fails', reason: 'Runtime.ExitError' };
     case 'error result': {
       const text = JSON.stringify({ content: [{ type: 'text', text: said }], isError: true });
-      return [{ kind: 'result', text, isError: true }, text];
+      return { kind: 'result', text, isError: true };
     }
-    default: {
-      const text = JSON.stringify(said);
-      return [{ kind: 'result', text, isError: false }, text];
-    }
+    default:
+      return { kind: 'result', text: JSON.stringify(said), isError: false };
   }
 }

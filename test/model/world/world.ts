@@ -203,7 +203,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
     {
       machines,
       integrations: new Map<string, Integration>([
-        ['arn:aws:states:::aws-sdk:lambda:invoke', invoke],
+        ['arn:aws:states:::lambda:invoke', invoke],
         ['arn:aws:states:::dynamodb:updateItem', finish],
       ]),
       namesAreUnique: parts.namesAreUnique,

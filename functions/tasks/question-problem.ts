@@ -1,0 +1,48 @@
+import { answersByName, asked } from './input.ts';
+import { limits } from './limits.ts';
+import { isQuestion, kindOf } from './question.ts';
+import type { RpcError, TaskRecord } from './record.ts';
+import { isDeeperThan, isObject } from './shape.ts';
+
+/**
+ * Why a task that asks cannot go on: its questions are not valid, its client cannot be asked them (E-32), or the next
+ * round could not be started with its answers. The workflow stores questions as the tool returned them; every reader
+ * judges them here. The verdict does not change while the task waits: it ignores the answers of the current round.
+ */
+export function questionProblem(record: TaskRecord): RpcError | undefined {
+  const { inputRequests, requestState } = asked(record);
+  const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
+  // A request state that is nested too deep could not be written again.
+  if (questions.length === 0 || !questions.every(isQuestion) || isDeeperThan(requestState, limits.result.depth)) {
+    return problem('InputRequestInvalid', 'The tool asked for input in a form that is not valid');
+  }
+  const kinds = questions.map(kindOf).filter((kind) => record.accepts?.includes(kind) !== true);
+  if (kinds.length > 0) {
+    return problem(
+      'InputNotSupported',
+      'The tool needs input of a kind that the client did not declare it can give',
+      kinds,
+    );
+  }
+  if (!isTooLarge(record)) return undefined;
+  return problem(
+    'InputRequestTooLarge',
+    'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together',
+  );
+}
+
+/** With their escapes, as the input of the next round holds them. A character takes up to 4 bytes. */
+function isTooLarge(record: TaskRecord): boolean {
+  const current = `r${record.round}.`;
+  const earlier = Object.entries(record.inputResponses ?? {}).filter(([key]) => !key.startsWith(current));
+  const kept = JSON.stringify([
+    record.arguments ?? '',
+    answersByName({ ...record, inputResponses: Object.fromEntries(earlier) }),
+  ]);
+  const text = `${record.asked}${kept}`;
+  return text.length > limits.asked / 4 && Buffer.byteLength(text) > limits.asked;
+}
+
+function problem(reason: string, message: string, kinds?: readonly string[]): RpcError {
+  return { code: -32603, message, data: { reason, ...(kinds !== undefined && { kinds }) } };
+}

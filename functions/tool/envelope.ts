@@ -1,0 +1,17 @@
+import type { Envelope, ToolEvent, ToolReturn } from './contract.ts';
+
+/**
+ * What a function gives to its workflow: its JSON as text, which no step on the way changes. A direct call and a workflow
+ * of an earlier release do not ask for an envelope, and get what the tool returned.
+ */
+export function enveloped({ task }: ToolEvent, returned: ToolReturn): ToolReturn | Envelope {
+  if (task?.envelope !== 1) return returned;
+  const text = JSON.stringify(returned) ?? 'null';
+  const members = typeof returned === 'object' && returned !== null ? returned : {};
+  return {
+    mcpTask: 1,
+    text,
+    ...('isError' in members && members.isError === true && { isError: true }),
+    ...('inputRequests' in members && { asks: true }),
+  };
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import type { ToolEvent } from '../../../functions/tool/contract.ts';
+import { defineTool } from '../../../functions/tool/index.ts';
+
+const schema = { type: 'object' } as const;
+const task = {
+  ...{ taskId: 't', owner: 'o', table: 'tasks', results: 'results', round: 1, attempt: 0 },
+  deadline: Date.now() + 60_000,
+};
+const eventWith = (more: object | undefined): ToolEvent => ({
+  ...{ name: 'x', arguments: {}, accepts: ['roots/list'], inputResponses: {}, requestState: null },
+  ...(more !== undefined && { task: { ...task, ...more } }),
+});
+const toolThat = (run: () => unknown) => defineTool({ description: 'x', inputSchema: schema }, run);
+
+describe('what a defined tool gives to Lambda', () => {
+  test.each([
+    [{ a: 1 }, { mcpTask: 1, text: '{"a":1}' }],
+    [undefined, { mcpTask: 1, text: 'null' }],
+    [['\ud800'], { mcpTask: 1, text: '["\\ud800"]' }],
+    [
+      { content: [], isError: true },
+      { mcpTask: 1, text: '{"content":[],"isError":true}', isError: true },
+    ],
+    [{ isError: 'yes' }, { mcpTask: 1, text: '{"isError":"yes"}' }],
+  ])('%j in an envelope, if the workflow takes one', async (returned, expected) => {
+    expect(await toolThat(() => returned)(eventWith({ envelope: 1 }))).toEqual(expected);
+  });
+
+  test('its questions in an envelope', async () => {
+    const tool = defineTool({ description: 'x', inputSchema: schema }, (_args, { requireInput }) =>
+      requireInput({ a: { method: 'roots/list' } }),
+    );
+    const envelope = await tool(eventWith({ envelope: 1 }));
+    expect(envelope).toMatchObject({ mcpTask: 1, asks: true });
+    expect(JSON.parse((envelope as { text: string }).text)).toMatchObject({
+      inputRequests: { a: { method: 'roots/list' } },
+    });
+  });
+
+  test.each([undefined, {}, { envelope: 2 }])(
+    'as it is to a direct call, an earlier workflow and one that takes another envelope: %j',
+    async (more) => {
+      expect(await toolThat(() => ({ a: 1 }))(eventWith(more))).toEqual({ a: 1 });
+    },
+  );
+});
+
+describe('an error of a tool', () => {
+  test.each(['Lambda.TooManyRequestsException', 'Runtime.ExitError', 'States.Timeout', 'Sandbox.Timedout'])(
+    'cannot take the name %s, by which a workflow tries a run again',
+    async (name) => {
+      const failing = toolThat(() => {
+        throw Object.assign(new Error('no'), { name });
+      });
+      await expect(failing(eventWith({}))).rejects.toMatchObject({ name: 'ToolFailed', message: 'no' });
+    },
+  );
+
+  test('keeps any other name', async () => {
+    const failing = toolThat(() => {
+      throw new TypeError('no');
+    });
+    await expect(failing(eventWith({}))).rejects.toBeInstanceOf(TypeError);
+  });
+});
