@@ -87,11 +87,17 @@ export function checkScopes(what: string, scopes: readonly string[]): void {
   if (wrong !== undefined) throw new Error(`${what}: '${wrong}' is no scope that a resource can ask for`);
 }
 
-/** Those of a tool must be scopes that a caller can lack: where every call needs `mcp`, `mcp:deploy` keeps nobody out. */
-export function checkToolScopes(tool: string, scopes: readonly string[] | undefined, auth: Auth): void {
-  if (scopes === undefined) return;
+/**
+ * All that a call of a tool needs, what every call needs included; undefined where that is all. Throws for a scope that no
+ * caller can lack: where every call needs `mcp`, `mcp:deploy` keeps nobody out.
+ */
+export function neededScopes(tool: string, scopes: readonly string[], auth: Auth): readonly string[] | undefined {
+  if (scopes.length === 0) return undefined;
   if (auth.kind !== 'oauth') throw new Error(`Tool '${tool}': only tokens have scopes: use auth: oauth(…)`);
   const had = scopes.find((scope) => !auth.scopes.includes(scope) && sufficient([scope], auth.scopes));
-  if (had === undefined) return;
-  throw new Error(`Tool '${tool}': every caller has the scope '${had}', by one above it that oauth(…) asks of all`);
+  if (had !== undefined) {
+    throw new Error(`Tool '${tool}': every caller has the scope '${had}', by one above it that oauth(…) asks of all`);
+  }
+  const all = [...new Set([...auth.scopes, ...scopes])];
+  return all.length > auth.scopes.length ? all : undefined;
 }

@@ -1,28 +1,33 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Lazy } from 'aws-cdk-lib';
 import { IdentitySource, RequestAuthorizer } from 'aws-cdk-lib/aws-apigateway';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import type { ToolEntry } from '../functions/mcp/manifest.ts';
 import type { OAuth } from './auth.ts';
 import { type Keeping, logs } from './logs.ts';
 
 export interface AuthorizerProps {
   readonly auth: OAuth;
   readonly code: Code;
-  /** Where the metadata of the protected resource is. */
-  readonly metadata: string;
+  /** Every tool, once all are registered. */
+  readonly tools: () => readonly ToolEntry[];
   readonly keeping: Keeping;
 }
+
+/**
+ * For how many seconds API Gateway keeps an answer of the authorizer: a token that expires or a key that its issuer takes
+ * back counts for so much longer. Where tools have scopes, nothing is kept, since the answer depends on the tool.
+ */
+const KEPT = 60;
 
 /** Checks the tokens of callers, before the endpoint hears of them. */
 export class Authorizer extends Construct {
   readonly function: LambdaFunction;
   /** Of `/mcp`. */
   readonly door: RequestAuthorizer;
-  /** Of the challenge: refuses everybody, each in their own words, so nothing is kept. */
-  readonly challenge: RequestAuthorizer;
 
-  constructor(scope: Construct, id: string, { auth, code, metadata, keeping }: AuthorizerProps) {
+  constructor(scope: Construct, id: string, { auth, code, tools, keeping }: AuthorizerProps) {
     super(scope, id);
     const logGroup = logs(this, keeping);
     this.function = new LambdaFunction(this, 'Function', {
@@ -40,7 +45,6 @@ export class Authorizer extends Construct {
         AUDIENCE: auth.audience.join(' '),
         ...(auth.jwksUri !== undefined && { JWKS_URI: auth.jwksUri }),
         SCOPES: auth.scopes.join(' '),
-        RESOURCE_METADATA: metadata,
       },
     });
     this.function.addToRolePolicy(
@@ -49,15 +53,12 @@ export class Authorizer extends Construct {
         resources: [logGroup.logGroupArn],
       }),
     );
-    const handler = this.function;
-    const identitySources = [IdentitySource.header('Authorization')];
-    // The endpoint looks at the expiry of a token on every call, so what is kept can outlive only what the issuer has
-    // taken back meanwhile: a key, by five minutes, after the five for which the function believes its keys.
-    const resultsCacheTtl = Duration.minutes(5);
-    this.door = new RequestAuthorizer(this, 'Door', { handler, identitySources, resultsCacheTtl });
-    this.challenge = new RequestAuthorizer(this, 'Challenge', {
-      ...{ handler, identitySources },
-      resultsCacheTtl: Duration.seconds(0),
+    const kept = () => (tools().some(({ scopes }) => scopes !== undefined) ? 0 : KEPT);
+    this.door = new RequestAuthorizer(this, 'Door', {
+      handler: this.function,
+      // Without it API Gateway answers 401 by itself.
+      identitySources: [IdentitySource.header('Authorization')],
+      resultsCacheTtl: Duration.seconds(Lazy.number({ produce: kept })),
     });
   }
 }

@@ -68,8 +68,7 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   const keeping = operation;
   const authorized = (): MethodOptions => {
-    if (auth.kind === 'oauth')
-      return { authorizer: oauthDoor(scope, { api, mcp, integration, auth, url, tools, keeping }) };
+    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, auth, url, tools, keeping }) };
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();

@@ -9,7 +9,8 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
-import { type Auth, checkToolScopes } from './auth.ts';
+import { type Auth, neededScopes } from './auth.ts';
+import { checkEnvironment, invocable, joined, type Listed, listedMachine } from './endpoint-environment.ts';
 import { admitServices, allowKey, keyStatements } from './key-use.ts';
 import { type Keeping, logs } from './logs.ts';
 import { mcpApi } from './mcp-api.ts';
@@ -34,7 +35,7 @@ import { machineArn, ToolWorkflow } from './tool-workflow.ts';
 
 export type { McpTaskServerProps } from './server-props.ts';
 
-/** TOOL_FUNCTIONS and TOOL_MACHINES list ARNs and names, and the environment of a function holds 4 KB. */
+/** TOOL_FUNCTIONS and TOOL_MACHINES list them all: `checkEnvironment` says whether there is room. */
 const MAX_DIRECT_FUNCTIONS = 25;
 const MAX_STATE_MACHINES = 20;
 /** What a tool's own credentials may touch in a record: enough to report progress and remember steps, not a result. */
@@ -69,9 +70,9 @@ export class McpTaskServer extends Construct {
   readonly #keeping: Keeping;
   readonly #workflows = new Map<string, ToolWorkflow>();
   readonly #tools: ToolEntry[] = [];
-  readonly #functions: string[] = [];
-  /** Names by ARN. */
-  readonly #stateMachines = new Map<string, string>();
+  readonly #functions: Listed[] = [];
+  /** By ARN. */
+  readonly #stateMachines = new Map<string, Listed>();
   readonly #reporters = new Set<string>();
   readonly #machinePrefix: string;
 
@@ -107,8 +108,8 @@ export class McpTaskServer extends Construct {
         RESULTS_BUCKET: this.results.bucketName,
         SIGNING_KEY_SECRET: this.signingKey.secretArn,
         MACHINE_ARN_PREFIX: machineArn(this, this.#machinePrefix),
-        TOOL_FUNCTIONS: Lazy.string({ produce: () => this.#functions.join(',') }),
-        TOOL_MACHINES: Lazy.string({ produce: () => [...this.#stateMachines.values()].join(',') }),
+        TOOL_FUNCTIONS: Lazy.string({ produce: () => joined(this.#functions) }),
+        TOOL_MACHINES: Lazy.string({ produce: () => joined([...this.#stateMachines.values()]) }),
       },
     });
     const machines = machineArn(this, `${this.#machinePrefix}*`);
@@ -157,8 +158,9 @@ export class McpTaskServer extends Construct {
    * @param name 1 to 64 characters of A-Z a-z 0-9 _ - . and unique in this server
    */
   addTool(name: string, props: ToolProps): this {
-    const entry = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
-    checkToolScopes(name, entry.scopes, this.#auth);
+    const { scopes = [], ...described } = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
+    const needed = neededScopes(name, scopes, this.#auth);
+    const entry = { ...described, ...(needed && { scopes: needed }) };
     this.#warnOfSlowSchemas(entry);
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
     else if (entry.machine === undefined) this.#addDirect(entry, props.handler);
@@ -173,15 +175,18 @@ export class McpTaskServer extends Construct {
     }
   }
 
-  #addDirect(entry: ToolEntry, { functionArn: arn }: IFunction): void {
-    if (!this.#functions.includes(arn)) {
+  #addDirect(entry: ToolEntry, handler: IFunction): void {
+    const added = invocable(handler, this.endpoint);
+    const known = this.#functions.findIndex(({ text }) => text === added.text);
+    if (known === -1) {
       if (this.#functions.length === MAX_DIRECT_FUNCTIONS) {
         throw new Error(`Tool '${entry.name}': forbidden tools share at most ${MAX_DIRECT_FUNCTIONS} functions`);
       }
-      this.#functions.push(arn);
-      this.#allow(['lambda:InvokeFunction'], arn);
+      this.#checkEnvironment(entry.name, [...this.#functions, added], [...this.#stateMachines.values()]);
+      this.#functions.push(added);
+      this.#allow(['lambda:InvokeFunction'], handler.functionArn);
     }
-    this.#tools.push({ ...entry, function: this.#functions.indexOf(arn) });
+    this.#tools.push({ ...entry, function: known === -1 ? this.#functions.length - 1 : known });
   }
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {
@@ -198,7 +203,9 @@ export class McpTaskServer extends Construct {
       if (this.#stateMachines.size === MAX_STATE_MACHINES) {
         throw new Error(`Tool '${entry.name}': tools share at most ${MAX_STATE_MACHINES} state machines`);
       }
-      this.#stateMachines.set(arn, run.machineName);
+      const added = listedMachine(run.machineName);
+      this.#checkEnvironment(entry.name, this.#functions, [...this.#stateMachines.values(), added]);
+      this.#stateMachines.set(arn, added);
       // To show which state a task is in.
       this.#allow(['states:GetExecutionHistory'], run.executionsArn);
       acknowledgeWildcard(this, run.executionsArn, 'All executions of one state machine');
@@ -246,13 +253,19 @@ export class McpTaskServer extends Construct {
           resources: [this.table.tableArn],
           conditions: {
             'ForAllValues:StringEquals': { 'dynamodb:Attributes': TOOL_READS },
-            StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+            // As in IAM's own example for GetItem: the key is documented for Query and Scan only (docs/verify-on-aws.md).
+            StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
           },
         }),
         new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.results.arnForObjects('results/*')] }),
         ...keyStatements(this, this.#keeping.encryptionKey, ['dynamodb', 's3Write']),
       ],
     });
+  }
+
+  #checkEnvironment(tool: string, functions: readonly Listed[], machines: readonly Listed[]): void {
+    const { table, results, signingKey } = this;
+    checkEnvironment(tool, functions, machines, { table, results, signingKey, machinePrefix: this.#machinePrefix });
   }
 
   #allow(actions: string[], resource: string): void {

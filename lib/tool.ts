@@ -72,8 +72,9 @@ interface AnyToolProps {
    */
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
   /**
-   * What the token of a caller must allow, besides what the server asks of every call; `tasks` covers `tasks:write`.
-   * Clients are told which scopes to get, before anything is done. Needs `oauth`. @default none
+   * What the token of a caller must allow, besides what the server asks of every call; `tasks` covers `tasks:write`. It
+   * holds for calls of the tool and for its tasks: a request without it is refused before anything is done, and the
+   * client is told what to get. Then the authorizer runs for each request. Needs `oauth`. @default none
    */
   readonly scopes?: readonly string[];
   /** What a host may tell its model while the task runs. @default a sentence that names the tool and the task */

@@ -26,7 +26,6 @@ export type Verdict =
       readonly type: string;
       readonly status: number;
       readonly message: string;
-      readonly context?: AuthorizerContext;
     };
 
 const HEADER = 'method.request.header.';
@@ -89,10 +88,12 @@ export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions)
       onError('API Gateway may not invoke the function of an authorizer');
       return { ...FAILURE, type: 'AUTHORIZER_CONFIGURATION_ERROR' };
     }
-    const result = await lambda.invoke(
-      authorizer.functionArn,
-      JSON.stringify({ type: 'REQUEST', methodArn, ...request }),
-    );
+    const asked = JSON.stringify({ type: 'REQUEST', methodArn, ...request });
+    const result = await lambda.invoke(authorizer.functionArn, asked).catch((error: unknown) => {
+      onError(`an authorizer could not be asked: ${error}`);
+    });
+    // Throttled, above all.
+    if (!result) return { ...FAILURE, type: 'AUTHORIZER_FAILURE' };
     if (result.functionError !== undefined) {
       const { errorMessage } = objectOf(JSON.parse(result.payload));
       if (errorMessage === 'Unauthorized') return UNAUTHORIZED;
@@ -136,7 +137,7 @@ function judge({ policy, context }: Known, methodArn: string): Verdict {
   if (effects.includes('Allow') && !effects.includes('Deny')) return { allowed: true, context };
   const why = effects.includes('Deny') ? ' with an explicit deny' : '';
   const message = `User is not authorized to access this resource${why}`;
-  return { allowed: false, type: 'ACCESS_DENIED', status: 403, message, context };
+  return { allowed: false, type: 'ACCESS_DENIED', status: 403, message };
 }
 
 /** Whether one of the patterns, in which `*` and `?` stand for anything, matches. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type AuthorizeOptions, type AuthorizerContext, createAuthorize } from './api-authorizers.ts';
+import { type AuthorizeOptions, createAuthorize } from './api-authorizers.ts';
 import { proxyEvent, withAuthorizer } from './api-event.ts';
 import { answerBuffered, answerStreaming, type Exchange } from './api-integration.ts';
 import { type Api, type FunctionRoute, matchRoute } from './api-routes.ts';
@@ -70,14 +70,11 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   const accessKey = signed ? accessKeyOf(request) : undefined;
   if (signed && accessKey === undefined) return refuseUnknown(refuse);
   let event = proxyEvent(request, { api, match, body, requestId, at: options.now(), accessKey });
-  let context: AuthorizerContext = {};
   if (typeof route.authorization === 'object') {
     const verdict = await authorize(route.authorization, event, methodArn(api, event));
     if (!verdict.allowed) return answerBy(verdict);
-    context = verdict.context;
-    event = withAuthorizer(event, context);
+    event = withAuthorizer(event, verdict.context);
   }
-  if (route.locked) return answerBy({ type: 'INVALID_API_KEY', status: 403, message: 'Forbidden', context });
   if (route.mock) return send(route.mock.status, route.mock.headers, route.mock.body);
 
   const payload = JSON.stringify(event);

@@ -15,8 +15,6 @@ interface AnyRoute {
   readonly method: string;
   /** Who may call. @default everybody */
   readonly authorization?: Authorizer | 'AWS_IAM';
-  /** Wants an API key, of which this cloud has none: nobody passes. */
-  readonly locked?: boolean;
 }
 
 /** A function answers. */
@@ -90,14 +88,14 @@ function readRoute(
   authorizers: ReadonlyMap<string | undefined, Authorizer>,
 ): Route {
   const { HttpMethod, ResourceId, ApiKeyRequired = false, Integration } = resource.properties;
-  if (typeof ApiKeyRequired !== 'boolean') throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
+  // This cloud has no API keys.
+  if (ApiKeyRequired !== false) throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
   const path = pathOf(String(ResourceId));
   if (path === undefined) throw unknownValue(resource, 'ResourceId', ResourceId);
   const authorization = readAuthorization(resource, authorizers);
   const base = {
     resource: path,
     method: String(HttpMethod),
-    locked: ApiKeyRequired,
     ...(authorization && { authorization }),
   };
   const { Type } = objectOf(Integration);

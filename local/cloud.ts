@@ -50,6 +50,11 @@ export interface CloudOptions {
   readonly maxWorkersPerFunction?: number;
   /** Of all functions together, in megabytes: see `LambdaOptions`. @default three quarters of the machine's memory */
   readonly maxMemoryMb?: number;
+  /**
+   * How many executions all functions together may have at once, as the account's quota says: 10 is that of many new
+   * accounts. More are refused with TooManyRequestsException, or come later. @default 1_000
+   */
+  readonly concurrency?: number;
   /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`; writes get slower. @default false */
   readonly recordCalls?: boolean;
   /** Whether the fault `killProcess` may end this process. @default false */
@@ -146,10 +151,10 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     const shared = clock.sharedWith(spec.logicalId);
     return { ...withAwsEnvironment(spec, wire.url, region), ...(shared && { clock: shared }) };
   });
-  const { maxMemoryMb } = options;
   const workers = {
+    ...(options.maxMemoryMb !== undefined && { maxMemoryMb: options.maxMemoryMb }),
     ...(maxWorkersPerFunction !== undefined && { maxWorkersPerFunction }),
-    ...(maxMemoryMb !== undefined && { maxMemoryMb }),
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   };
   const queues = createQueues(specs.queues, now);
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);

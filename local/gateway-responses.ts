@@ -6,31 +6,31 @@ import { unknownValue } from './specs.ts';
 export interface GatewayResponse {
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers that get a value of the authorizer's context, by its name. */
-  readonly fromAuthorizer?: Readonly<Record<string, string>>;
   readonly template?: string;
 }
 
 const HEADER = 'gatewayresponse.header.';
+/**
+ * AWS documents a static value or one of the request for a header, this cloud knows the first:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-gateway-responses.gatewayResponse.html
+ */
+const STATIC = /^'(.*)'$/;
 const VARIABLES = /\$context\.error\.(messageString|message|responseType)\b|\$context\.requestId\b/g;
 
 export function readGatewayResponse(resource: Resource): [type: string, response: GatewayResponse] {
   const { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } = resource.properties;
   const headers: Record<string, string> = {};
-  const fromAuthorizer: Record<string, string> = {};
   for (const [name, value] of Object.entries(objectOf(ResponseParameters))) {
-    const [, literal, inContext] = /^(?:'(.*)'|context\.authorizer\.(\w+))$/.exec(String(value)) ?? [];
-    if (!name.startsWith(HEADER)) throw unknownValue(resource, name, value);
-    if (literal !== undefined) headers[name.slice(HEADER.length)] = literal;
-    else if (inContext !== undefined) fromAuthorizer[name.slice(HEADER.length)] = inContext;
-    else throw unknownValue(resource, name, value);
+    const literal = STATIC.exec(String(value))?.[1];
+    if (!name.startsWith(HEADER) || literal === undefined) throw unknownValue(resource, name, value);
+    headers[name.slice(HEADER.length)] = literal;
   }
   const template = objectOf(ResponseTemplates)['application/json'];
   if (typeof template === 'string' && /[$#]/.test(template.replace(VARIABLES, ''))) {
     throw unknownValue(resource, 'ResponseTemplates', template);
   }
   const response = {
-    ...{ headers, fromAuthorizer },
+    headers,
     ...(StatusCode === undefined ? {} : { status: Number(StatusCode) }),
     ...(typeof template === 'string' ? { template } : {}),
   };
@@ -49,14 +49,12 @@ export interface Refusal {
   readonly status: number;
   readonly message: string;
   readonly requestId: string;
-  /** What an authorizer said of the caller. */
-  readonly context?: Readonly<Record<string, string>>;
 }
 
 /** An answer of API Gateway itself, as the template shapes it. */
 export function gatewayAnswer(
   responses: ReadonlyMap<string, GatewayResponse>,
-  { type, status, message, requestId, context = {} }: Refusal,
+  { type, status, message, requestId }: Refusal,
 ): Answer {
   const response = responses.get(type) ?? responses.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
   const template = response?.template ?? '{"message":$context.error.messageString}';
@@ -66,13 +64,9 @@ export function gatewayAnswer(
     '$context.error.responseType': type,
     '$context.requestId': requestId,
   };
-  const said = Object.entries(response?.fromAuthorizer ?? {}).flatMap(([header, name]) => {
-    const value = context[name];
-    return value === undefined ? [] : [[header, value]];
-  });
   return {
     status: response?.status ?? status,
-    headers: { 'content-type': 'application/json', ...response?.headers, ...Object.fromEntries(said) },
+    headers: { 'content-type': 'application/json', ...response?.headers },
     body: template.replace(VARIABLES, (name) => values[name] ?? ''),
   };
 }

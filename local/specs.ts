@@ -93,6 +93,8 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
   const codePath = resolved.stack.assets.get(key);
   if (!codePath || !statSync(codePath).isDirectory()) throw unknownValue(resource, 'Code.S3Key', key);
   const variables = Object.entries(objectOf(objectOf(Environment).Variables));
+  const environment = Object.fromEntries(variables.map(([name, value]) => [name, String(value)]));
+  checkEnvironment(resource, environment);
   return {
     name: resource.name,
     arn: resource.arn ?? '',
@@ -100,12 +102,26 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
     handler: String(Handler),
     timeoutSeconds: numberOf(Timeout) ?? 3,
     memoryMb: numberOf(MemorySize) ?? 128,
-    environment: Object.fromEntries(variables.map(([name, value]) => [name, String(value)])),
+    environment,
     logicalId: resource.logicalId,
     roleArn: String(Role),
     asynchronous: readEventInvokeConfig(resource, resolved),
     ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
   };
+}
+
+/**
+ * "4 KB, for all environment variables associated with the function, in aggregate" (Lambda quotas), measured as the JSON
+ * text of names and values: the refusal of Lambda ends with it ("String measured: {…}").
+ */
+const MAX_ENVIRONMENT_BYTES = 4_096;
+
+function checkEnvironment({ name }: Resource, variables: Readonly<Record<string, string>>): void {
+  const bytes = Buffer.byteLength(JSON.stringify(variables));
+  if (bytes <= MAX_ENVIRONMENT_BYTES) return;
+  throw new Error(
+    `Lambda refuses the function ${name}: its environment variables take ${bytes} bytes, of at most ${MAX_ENVIRONMENT_BYTES}`,
+  );
 }
 
 function readEventInvokeConfig(resource: Resource, stack: ResolvedStack): AsynchronousSettings {

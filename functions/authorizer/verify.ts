@@ -26,8 +26,6 @@ export interface TokenCaller {
   /** Whose tasks are theirs: a hash of issuer and subject. */
   readonly owner: string;
   readonly scopes: readonly string[];
-  /** When the token expires, in seconds since the epoch. */
-  readonly expires: number;
 }
 
 /**
@@ -83,20 +81,47 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now):
 /** By the first letters of the algorithm, by the type of the key. */
 const FAMILIES: Readonly<Record<string, string>> = { RSA: 'RS', EC: 'ES', OKP: 'Ed' };
 
-/** The library goes by the key alone; a token that names an algorithm of other keys was not made as it should be. */
+/** The types that the header of an access token may name (RFC 9068, 2.1). Other JWTs of an issuer name their own. */
+const HEADER_TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
+
+/**
+ * The library goes by the key alone; a token that names an algorithm of other keys was not made as it should be. Nothing
+ * here understands an extension, so a token with `crit` is invalid (RFC 7515, 4.1.11).
+ */
 function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void {
-  if (FAMILIES[jwk.kty] !== header.alg?.slice(0, 2)) throw new Error('The algorithm is none of this key');
+  const { alg, typ, crit } = header as JwtHeader & { readonly typ?: unknown; readonly crit?: unknown };
+  if (FAMILIES[jwk.kty] !== alg?.slice(0, 2)) throw new Error('The algorithm is none of this key');
+  if (crit !== undefined) throw new Error('The token has an extension that is not understood');
+  if (!HEADER_TYPES.includes(lowerCase(typ))) throw new Error('The token is of another type');
 }
 
-/** What the library leaves to us: that a token ends, is meant for us, is no ID token, and says whose it is. */
+/** What issuers call an access token in the claims below: Keycloak, Cognito and others tell their tokens apart by one. */
+const ACCESS: readonly unknown[] = ['bearer', 'access', 'access_token', 'jwt', 'at+jwt'];
+
+/**
+ * Whether the claims are those of an access token that counts as a bearer token. `cnf` binds a token to a key, which a
+ * bearer does not prove (RFC 7800). `events` makes a logout or another security event token (RFC 8417). `at_hash`,
+ * `c_hash` and `nonce` are claims of ID tokens, but Keycloak before version 25 copies `nonce` into access tokens, too.
+ */
+function isBearerToken({ typ, token_use: use, token_type: type, ...claims }: JwtPayload): boolean {
+  const named = [typ, use, type].filter((kind) => kind !== undefined);
+  if (!named.every((kind) => ACCESS.includes(lowerCase(kind)))) return false;
+  const foreign = ['cnf', 'events', 'at_hash', 'c_hash', ...(named.length > 0 ? [] : ['nonce'])];
+  return foreign.every((claim) => claims[claim] === undefined);
+}
+
+const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
+
+/** What the library leaves to us: that a token ends, is meant for us, is an access token, and says whose it is. */
 function callerOf(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | 'invalid' {
   const { exp, aud, sub, token_use: use } = payload;
   const client = [payload.client_id, payload.azp].find((id) => typeof id === 'string' && id !== '');
   // Access tokens of Cognito name their client and, without resource binding, no audience.
   const meantFor = aud === undefined && use === 'access' ? [client] : [aud].flat();
-  if (exp === undefined || use === 'id' || !meantFor.some((one) => audience.includes(String(one)))) return 'invalid';
+  const ours = meantFor.some((one) => audience.includes(String(one)));
+  if (exp === undefined || !ours || !isBearerToken(payload)) return 'invalid';
   const scopes = [payload.scope ?? payload.scp ?? []].flat().flatMap((scope) => String(scope).split(' '));
-  const known = { scopes: scopes.filter((scope) => scope !== ''), expires: exp };
+  const known = { scopes: scopes.filter((scope) => scope !== '') };
   if (typeof sub === 'string' && sub !== '') return { owner: verifiedKey(issuer, 'user', sub), ...known };
   return client === undefined ? 'invalid' : { owner: verifiedKey(issuer, 'client', String(client)), ...known };
 }

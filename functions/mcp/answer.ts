@@ -6,6 +6,7 @@ import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { after, answer, overdue } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
+import { checkScopes } from './caller.ts';
 import { goOn } from './go-on.ts';
 import type { Server } from './server.ts';
 import { notFound, present } from './task-view.ts';
@@ -30,6 +31,7 @@ export async function answerTask(
     const stored = key && (await server.store.get(key));
     const record = stored && present(stored, server);
     if (record === undefined) throw notFound(principal, taskId, server);
+    checkScopes(principal, record, server);
     // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
     if (record.status === 'working' && record.asked !== undefined) {
       return server.now() < record.deadlineAt ? goOn(record, server) : record;

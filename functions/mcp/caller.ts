@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { CHALLENGE } from '../authorizer/challenge.ts';
 import { sufficient } from '../authorizer/scopes.ts';
-import { InvalidRequest } from '../tasks/errors.ts';
-import { type Principal, verifiedKey } from '../tasks/ids.ts';
-import { type HttpReply, type HttpRequest, jsonReply } from './http.ts';
-import { errorMessage, type RequestId, type RpcMessage } from './jsonrpc.ts';
+import { InsufficientScope, InvalidRequest } from '../tasks/errors.ts';
+import { listPartition, type Principal, verifiedKey } from '../tasks/ids.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import type { HttpRequest } from './http.ts';
+import type { RpcMessage } from './jsonrpc.ts';
 import type { Manifest } from './manifest.ts';
 import type { Server } from './server.ts';
 import type { Session } from './session.ts';
@@ -12,70 +12,59 @@ import type { Session } from './session.ts';
 /** A caller the front door has verified: nothing the client says of itself counts (G-14). */
 export interface Caller {
   readonly key: string;
+  /** Those of the token. The front door has seen that what every call needs is among them. */
   readonly scopes: readonly string[];
-  /** Whether they have those that every call needs. */
-  readonly enough: boolean;
-  /** When the token expires, in ms since the epoch. */
-  readonly expires: number;
-  /** The path at which the front door challenges callers. */
-  readonly challengeAt: string;
 }
 
 /** From what API Gateway adds to a request; undefined if it has verified nobody. */
 export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['requestContext']): Caller | undefined {
   if (auth === 'anonymous') return undefined;
-  const path = context.path.split('/').filter((part) => part !== '');
-  const challengeAt = `/${[...path, CHALLENGE].join('/')}`;
   if (auth === 'iam') {
     const { caller, cognitoIdentityId } = context.identity;
     if (!caller) return undefined;
-    return {
-      // All identities of a Cognito pool are one session of one role: only their id tells them apart.
-      key: cognitoIdentityId ? verifiedKey('cognito', 'user', cognitoIdentityId) : verifiedKey('iam', 'user', caller),
-      scopes: [],
-      enough: true,
-      expires: Number.POSITIVE_INFINITY,
-      challengeAt,
-    };
+    // All identities of a Cognito pool are one session of one role: only their id tells them apart.
+    const [issuer, name] = cognitoIdentityId ? ['cognito', cognitoIdentityId] : ['iam', caller];
+    return { key: verifiedKey(issuer, 'user', name), scopes: [] };
   }
-  const { owner, scope, enough, expires } = context.authorizer ?? {};
+  const { owner, scope } = context.authorizer ?? {};
   if (typeof owner !== 'string' || owner === '') return undefined;
-  const scopes = String(scope).split(' ');
-  // Text: API Gateway hands every value of a context on as such.
-  return { key: owner, scopes, enough: String(enough) === 'true', expires: Number(expires) * 1_000, challengeAt };
+  return { key: owner, scopes: String(scope ?? '').split(' ') };
 }
 
 /** Whose tasks are this caller's: where callers are verified, nothing else counts (G-15). */
 export function principalOf({ caller }: HttpRequest, { manifest }: Server, session?: Session): Principal {
   if (manifest.auth === 'anonymous') return { kind: 'anonymous', ...(session && { session: session.key }) };
   if (caller === undefined) throw new InvalidRequest('Forbidden', 403);
-  return { kind: 'verified', key: caller.key };
-}
-
-/** A cached answer of the authorizer may be older than the end of its token. */
-export function expired({ caller }: HttpRequest, { now, audit }: Server): HttpReply | undefined {
-  if (caller === undefined || caller.expires >= now()) return undefined;
-  audit('denied', { owner: caller.key, reason: 'expired_token' });
-  return toChallenge(caller, 'The access token has expired');
-}
-
-/** Before anything else is done for a message (G-09): whether its token is enough, for a call also for its tool. */
-export function outOfScope({ caller }: HttpRequest, message: RpcMessage | undefined, server: Server) {
-  if (caller === undefined) return undefined;
-  const request = message?.kind === 'request' ? message : undefined;
-  const name = request?.method === 'tools/call' ? request.params.name : undefined;
-  const tool = typeof name === 'string' ? server.tools.get(name)?.entry : undefined;
-  if (caller.enough && sufficient(tool?.scopes ?? [], caller.scopes)) return undefined;
-  server.audit('denied', { owner: caller.key, tool: tool?.name, reason: 'insufficient_scope' });
-  return toChallenge(caller, 'The access token lacks a scope', request?.id, tool?.name);
+  return { kind: 'verified', ...caller };
 }
 
 /**
- * The client follows, and the front door refuses it there with a `WWW-Authenticate`, which from here would arrive under
- * another name (G-17). 307 keeps method, body and, on the same origin, the token. Of a call only the name of a tool that
- * there is goes into the header, which holds 10 KB: what the caller wrote may be anything.
+ * Throws InsufficientScope for a call of a tool that the token is not enough for (G-09). The authorizer has seen the
+ * headers of a 2026-07-28 call only, which may lie, and a 2025-11-25 call has none.
  */
-function toChallenge({ challengeAt }: Caller, why: string, id?: RequestId, tool?: string): HttpReply {
-  const location = tool === undefined ? challengeAt : `${challengeAt}?tool=${tool}`;
-  return jsonReply(307, errorMessage(id, new InvalidRequest(why)).body, { location });
+export function checkCallScopes(request: HttpRequest, message: RpcMessage, server: Server): void {
+  if (message.kind !== 'request' || message.method !== 'tools/call') return;
+  checkScopes(principalOf(request, server), { tool: message.params.name as string }, server);
+}
+
+/** What is asked for: a tool, or a task of one. */
+type Wanted = Pick<TaskRecord, 'tool' | 'scopes'> & { readonly taskId?: string };
+
+/** Throws InsufficientScope where the token is not enough for the tool: before anything of it is shown or changed. */
+export function checkScopes(principal: Principal, wanted: Wanted, server: Server): void {
+  if (hasScopes(principal, wanted, server)) return;
+  const { taskId, tool } = wanted;
+  server.audit('denied', { owner: listPartition(principal), taskId, tool, reason: 'insufficient_scope' });
+  throw new InsufficientScope(scopesOf(wanted, server));
+}
+
+/** For lists, which leave out what their caller may not see (G-16). */
+export function hasScopes(principal: Principal, wanted: Wanted, server: Server): boolean {
+  return sufficient(scopesOf(wanted, server), (principal.kind === 'verified' && principal.scopes) || []);
+}
+
+/** What the tool needs now. Of a tool that is gone: what it needed when the task was made. */
+function scopesOf({ tool, scopes }: Wanted, { tools }: Server): readonly string[] {
+  const there = tools.get(tool);
+  return (there === undefined ? scopes : there.entry.scopes) ?? [];
 }

@@ -1,7 +1,7 @@
-import { InvalidRequest, TooManyPolls, UnsupportedVersion } from '../tasks/errors.ts';
+import { InvalidRequest, McpError, UnsupportedVersion } from '../tasks/errors.ts';
 import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
-import { expired, outOfScope, principalOf } from './caller.ts';
+import { checkCallScopes, principalOf } from './caller.ts';
 import { classify, namedVersion } from './classify.ts';
 import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, parseMessage, type RequestId, type RpcMessage, UnreadableMessage } from './jsonrpc.ts';
@@ -37,15 +37,12 @@ function asStream(reply: HttpReply): HttpReply {
 async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
   let id: RequestId | undefined;
   try {
-    const challenge = expired(request, server);
-    if (challenge !== undefined) return challenge;
-    if (request.method === 'GET') return outOfScope(request, undefined, server) ?? (await serveGet(request, server));
+    if (request.method === 'GET') return await serveGet(request, server);
     if (request.method !== 'POST') return notOffered();
     checkTransport(request);
     const message = parseMessage(request.body);
     if (message.kind === 'request') id = message.id;
-    const refused = outOfScope(request, message, server);
-    if (refused !== undefined) return refused;
+    checkCallScopes(request, message, server);
     const caller = hasNoSession(message) ? callerOf(request, server) : await legacyCaller(request, server);
     if (message.kind === 'notification') return emptyReply(202);
     if (message.kind === 'response') {
@@ -62,7 +59,8 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     const reason = unreadable ? error.reason : error;
     logUnexpected(reason, 'endpoint');
     const { status, body } = errorMessage(unreadable ? error.id : id, reason);
-    const headers = reason instanceof TooManyPolls ? { 'retry-after': String(reason.retryAfter) } : {};
+    const retryAfter = reason instanceof McpError ? reason.retryAfter : undefined;
+    const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
     return jsonReply(status === 200 && id === undefined ? 500 : status, body, headers);
   }
 }

@@ -7,7 +7,7 @@ const PATIENCE = 55_000;
 
 /**
  * Invokes forbidden tools. One attempt only: a tool without a task has no record that could tell a repeated side
- * effect. `functions` are their ARNs.
+ * effect. `functions` are their names, or ARNs.
  */
 export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): Server['invoke'] {
   const region = env.AWS_REGION ?? '';

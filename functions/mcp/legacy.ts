@@ -1,4 +1,11 @@
-import { InvalidParams, InvalidRequest, MethodNotFound, TaskNotFound, TooManyPolls } from '../tasks/errors.ts';
+import {
+  InsufficientScope,
+  InvalidParams,
+  InvalidRequest,
+  McpError,
+  MethodNotFound,
+  TaskNotFound,
+} from '../tasks/errors.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
@@ -26,7 +33,8 @@ export interface LegacyCaller {
 
 /**
  * One 2025-11-25 (or 2025-06-18) request. Every error from here on is HTTP 200: a 404 would tell the client that its
- * session has ended (requirements 1.5). Only who polls too fast is told so by HTTP (E-29).
+ * session has ended (requirements 1.5). Only a token that lacks a scope, and what says when to come back, is refused by HTTP
+ * (G-09, E-29).
  */
 export async function serveLegacy(
   request: HttpRequest,
@@ -45,7 +53,8 @@ export async function serveLegacy(
     if (result instanceof EventStream) return streamReply(result, call.replyHeaders);
     return jsonReply(200, resultMessage(message.id, result), call.replyHeaders);
   } catch (error) {
-    if (error instanceof TooManyPolls) throw error;
+    const byHttp = error instanceof InvalidRequest || (error instanceof McpError && error.retryAfter !== undefined);
+    if (byHttp) throw error;
     logUnexpected(error, message.method);
     return jsonReply(200, errorMessage(message.id, error).body, call.replyHeaders);
   }
@@ -60,6 +69,12 @@ export async function serveStream(request: HttpRequest, caller: LegacyCaller, se
   const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
   if (held === undefined) return serveSessionStream(request, eventId, caller, server);
   if (held.answered) return emptyReply(405, { allow: 'POST' });
+  // Before the stream begins, since its status is 200. It tells of everything else itself.
+  if (server.manifest.auth === 'oauth') {
+    await findTask(caller.principal, held.taskId, server).catch((error: unknown) => {
+      if (error instanceof InsufficientScope) throw error;
+    });
+  }
   const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };
   const call = legacyCall(request, message, held.version, caller);
   return streamReply(new EventStream((gone) => hold(held, call, server, gone)), {});

@@ -38,7 +38,7 @@ export interface ToolEntry {
   readonly function?: number;
   /** Tools that are state machines: index into the TOOL_MACHINES variable. */
   readonly stateMachine?: number;
-  /** What a caller's token must allow besides what every call needs. */
+  /** All that a caller's token must allow, where this is more than what every call needs. */
   readonly scopes?: readonly string[];
   readonly headers?: readonly ParamHeader[];
   /** Questions to ask before the tool runs, by the tool's own names. */

@@ -4,6 +4,7 @@ import type { TaskRecord } from '../tasks/record.ts';
 import { storedResult } from '../tasks/result-ref.ts';
 import { asOf } from '../tasks/transitions.ts';
 import type { ToolResult } from '../tool/contract.ts';
+import { checkScopes } from './caller.ts';
 import { pollInterval } from './poll-interval.ts';
 import type { Call, Server, Tool } from './server.ts';
 import { TASKS_EXTENSION } from './versions.ts';
@@ -18,12 +19,16 @@ export async function loadTask({ params, principal, tasks }: Call, server: Serve
   return record;
 }
 
-/** The caller's task as of now. One GetItem; unknown, foreign and expired are the same (C-28, E-15). */
+/**
+ * The caller's task as of now. One GetItem; unknown, foreign and expired are the same (C-28, E-15). A token that is not
+ * enough for the task's tool is not enough for the task.
+ */
 export async function findTask(principal: Principal, taskId: unknown, server: Server): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
   const stored = key === undefined ? undefined : await server.store.get(key);
   const record = stored === undefined ? undefined : present(stored, server);
   if (record === undefined) throw notFound(principal, taskId, server);
+  checkScopes(principal, record, server);
   return record;
 }
 

@@ -65,7 +65,7 @@ export async function sweep(until: number, world: SweepWorld): Promise<Report> {
     const next = world.now() + 1_000 / LOOKS_PER_SECOND;
     const error = await settle(key, true);
     const pause = Math.max(0, next - world.now());
-    if (world.now() + pause >= until || error === 'ThrottlingException') break;
+    if (world.now() + pause >= until || ['ThrottlingException', 'TooManyStarts'].includes(error ?? '')) break;
     await world.sleep(pause);
   }
   report.left += toLook.length;

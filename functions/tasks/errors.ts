@@ -1,16 +1,25 @@
+import { limits } from './limits.ts';
+
 /** One base class; each subclass is one row of requirements 1.5. Messages are safe to show to a client (A-15). */
 export class McpError extends Error {
   readonly code: number;
   /** HTTP status in 2026-07-28; 2025-11-25 answers errors raised inside a method with 200. */
   readonly httpStatus: number;
   readonly data: unknown;
+  /** In seconds. An error that has one is answered with its HTTP status in 2025-11-25, too. */
+  readonly retryAfter: number | undefined;
 
-  constructor(code: number, message: string, options: { httpStatus?: number; data?: unknown } = {}) {
+  constructor(
+    code: number,
+    message: string,
+    options: { httpStatus?: number; data?: unknown; retryAfter?: number } = {},
+  ) {
     super(message);
     this.name = new.target.name;
     this.code = code;
     this.httpStatus = options.httpStatus ?? 200;
     this.data = options.data;
+    this.retryAfter = options.retryAfter;
   }
 }
 
@@ -20,9 +29,10 @@ export class ParseError extends McpError {
   }
 }
 
+/** Refuses the HTTP request: its status counts in both revisions. */
 export class InvalidRequest extends McpError {
-  constructor(message: string, httpStatus = 400) {
-    super(-32600, message, { httpStatus });
+  constructor(message: string, httpStatus = 400, data?: unknown) {
+    super(-32600, message, { httpStatus, data });
   }
 }
 
@@ -65,6 +75,22 @@ export class Unavailable extends InternalError {
   }
 }
 
+/** Step Functions starts no more tasks at the moment. What was stored is kept, so the same request repairs it. */
+export class TooManyStarts extends McpError {
+  /** The sweep goes by it, and a bundle shortens the names of classes. */
+  override readonly name = 'TooManyStarts';
+  /** True if no attempt can have started the run: the only one was refused, and none before it lost its answer. */
+  readonly certain: boolean;
+
+  constructor(certain: boolean) {
+    const retryAfter = limits.startRetryAfter / 1_000;
+    const data = { reason: 'Unavailable' };
+    const message = `Too many tasks are started at the moment: try again in ${retryAfter} s`;
+    super(-32603, message, { httpStatus: 429, retryAfter, data });
+    this.certain = certain;
+  }
+}
+
 /** Of a call that has begun a task: made again, it would begin another. */
 export class TaskUnread extends InternalError {
   constructor(taskId: string) {
@@ -86,13 +112,18 @@ export class TooManyTasks extends InternalError {
 }
 
 /** HTTP 429 in both revisions (E-29). */
-export class TooManyPolls extends InvalidRequest {
-  /** In seconds. */
-  readonly retryAfter: number;
-
+export class TooManyPolls extends McpError {
   constructor(retryAfter: number) {
-    super(`This task is asked for too often: wait ${retryAfter} s, and then its poll interval between polls`, 429);
-    this.retryAfter = retryAfter;
+    const message = `This task is asked for too often: wait ${retryAfter} s, and then its poll interval between polls`;
+    super(-32600, message, { httpStatus: 429, retryAfter });
+  }
+}
+
+/** Names all scopes that the request needs, so that one new token is enough (G-09). */
+export class InsufficientScope extends InvalidRequest {
+  constructor(scopes: readonly string[]) {
+    const message = `Forbidden: get a token with the scopes ${scopes.join(' ')}`;
+    super(message, 403, { reason: 'InsufficientScope', scopes });
   }
 }
 

@@ -10,7 +10,12 @@ const ID = /^(?:([0-9a-hjkmnp-tv-z]{26})_)?[0-9a-hjkmnp-tv-z]{36}$/;
  * 2025-11-25 session, if they have one; otherwise each task is a partition of its own and its id a bearer key.
  */
 export type Principal =
-  | { readonly kind: 'verified'; readonly key: string }
+  | {
+      readonly kind: 'verified';
+      readonly key: string;
+      /** Those of the caller's token. They decide what the caller may do, not whose a task is. @default none */
+      readonly scopes?: readonly string[];
+    }
   | { readonly kind: 'anonymous'; readonly session?: string };
 
 /**

@@ -21,6 +21,8 @@ export const limits = {
    * seconds, and a sweep that finds nothing 5 seconds after them may say that it was never started.
    */
   startWithin: 35 * SECOND,
+  /** When a client may ask again for a task that Step Functions had no room to start. */
+  startRetryAfter: 5 * SECOND,
   /** An answered task that nobody has heard of for so long is started again when a client asks for it. */
   restartAfter: 15 * SECOND,
   /** When the sweep comes back to a task whose tool it does not know. */

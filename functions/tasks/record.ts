@@ -27,6 +27,8 @@ export interface TaskRecord {
   readonly progressToken?: string | number;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
   readonly refused?: Readonly<Record<string, number>>;
+  /** What a token needs for this task if its tool is gone by then: what the tool needed. */
+  readonly scopes?: readonly string[];
   /** Which outputSchema its result has to fit, whatever is deployed until it is read. */
   readonly outputSchemaId?: string;
   /** With an idempotency key: what the call asked for, to tell a repeat from another call under the same key. */

@@ -47,6 +47,7 @@ export interface NewTask {
   readonly progressToken?: string | number;
   readonly digest?: string;
   readonly outputSchemaId?: string;
+  readonly scopes?: readonly string[];
   /** Answers that were there before the task, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
@@ -68,6 +69,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),
     ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
+    ...(task.scopes && { scopes: task.scopes }),
     inputResponses: task.inputResponses ?? {},
     due: dueShard(key.taskId, limits.dueShards),
     dueAt: now + limits.firstDue,
@@ -108,6 +110,17 @@ export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Ch
  */
 export function keyExpired(record: TaskRecord, now: number): Change {
   return failAsSeen(record, { code: -32602, message: KEY_EXPIRED }, now);
+}
+
+/**
+ * A new task that Step Functions has refused to start, and whose client does not have its id. It ends now, and so does
+ * its ttl: no reader sees it any more, it is no open task, and DynamoDB deletes it.
+ */
+export function withdraw(record: TaskRecord, now: number): Change {
+  const error = { code: -32603, message: 'The task could not be started', data: { reason: 'Unavailable' } };
+  const failure = failAsSeen(record, error, now);
+  const ttl = Math.max(0, now - record.createdAt);
+  return { ...failure, set: { ...failure.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
 }
 
 /** The run of a working task's round is there: until the deadline, the sweep has nothing to do with it. */

@@ -4,6 +4,8 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
+import { isThrottlingError } from '@smithy/core/retry';
+import { TooManyStarts } from './errors.ts';
 import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
 import { limits } from './limits.ts';
@@ -24,7 +26,7 @@ export interface RoundInput extends TaskKey {
 export interface Workflow {
   /**
    * Starts the record's current round. Starting it again is harmless: the execution's name is the round's. `taken`: an
-   * execution of that name has ended already, or was started with another input, and not by this.
+   * execution of that name has ended already, or was started with another input, and not by this. Throws TooManyStarts.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: most callers need not know.
   start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;
@@ -76,12 +78,23 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
   return {
     async start(record, machine, input) {
       const name = executionName(record.taskId, record.round);
+      const command = new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input });
+      // Within the SDK's own retries, which repeat a refusal by its name: the client is to be told at once.
+      command.middlewareStack.add(
+        (next) => (args) =>
+          next(args).catch((error: unknown) => {
+            throw isFull(error) ? new Refused() : error;
+          }),
+        { step: 'deserialize', priority: 'high' },
+      );
       try {
-        await sfn.send(new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input }));
+        await sfn.send(command);
       } catch (error) {
+        const attempts = attemptsOf(error);
+        if (error instanceof Refused || isFull(error)) throw new TooManyStarts(attempts === 1);
         if (!(error instanceof ExecutionAlreadyExists)) throw error;
         // A second try may have met what the first has started.
-        return (error.$metadata.attempts ?? 1) > 1 ? undefined : 'taken';
+        return (attempts ?? 1) > 1 ? undefined : 'taken';
       }
       return undefined;
     },
@@ -91,3 +104,17 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
     },
   };
 }
+
+/** Step Functions has no room for one more execution: too many a second, or too many that are open. */
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'ExecutionLimitExceeded' || isThrottlingError(error as SdkError);
+}
+
+type SdkError = Parameters<typeof isThrottlingError>[0];
+
+/** A refusal, by a name that the SDK does not repeat. */
+class Refused extends Error {}
+
+/** How many attempts the SDK has made. */
+const attemptsOf = (error: unknown) => (error as { $metadata?: { attempts?: number } }).$metadata?.attempts;

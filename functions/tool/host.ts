@@ -60,15 +60,33 @@ export const recordHost: Host = {
     }
   },
   async recall(task) {
-    const seen = await storeOf(task).glimpse(task);
-    return seen?.memoryRound === task.round ? seen.memory : undefined;
+    const seen = await look(task);
+    return seen !== 'denied' && seen?.memoryRound === task.round ? seen.memory : undefined;
   },
   keep: (task, result) => storeIfLarge(result, task),
 };
 
 async function alive(task: TaskContext): Promise<boolean> {
-  const seen = await storeOf(task).glimpse(task);
-  return seen?.status === 'working' && seen.round === task.round;
+  const seen = await look(task);
+  return seen === 'denied' || (seen?.status === 'working' && seen.round === task.round);
+}
+
+let denied = false;
+
+/**
+ * What the record says. Where the role of the function may not read it, the tool goes on: a write that is lost tells it
+ * that the task is over, and a retried round begins without the steps of the try before.
+ */
+async function look(task: TaskContext): Promise<Awaited<ReturnType<TaskStore['glimpse']>> | 'denied'> {
+  try {
+    return await storeOf(task).glimpse(task);
+  } catch (error) {
+    const { name } = error as Error;
+    if (name !== 'AccessDeniedException') throw error;
+    if (!denied) console.error(JSON.stringify({ event: 'read_denied', action: 'dynamodb:GetItem', error: name }));
+    denied = true;
+    return 'denied';
+  }
 }
 
 function storeOf({ table }: TaskContext): TaskStore {

@@ -12,7 +12,9 @@ export interface Metered {
 /** Sends a request and says what it consumed, which the client does not get to see unless it asked. */
 export type Meter = (operation: string, input: JsonObject) => Promise<Metered>;
 
-const READS = new Set(['GetItem', 'Query', 'Scan']);
+// A BatchGetItem counts each item like a GetItem of its own, rounded up before they are added ("DynamoDB read and write
+// operations" in the developer guide), and a key without an item like a small one. dynalite does the same.
+const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 
 export function createMeter(engine: Engine, tables: readonly TableResource[]): Meter {
@@ -63,13 +65,22 @@ async function metered(engine: Engine, operation: string, input: JsonObject): Pr
   const answer = await engine.send(operation, JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' }));
   if (answer.status !== 200) return { answer };
   const { ConsumedCapacity, ...output } = objectOf(JSON.parse(answer.body));
-  const { Table, GlobalSecondaryIndexes, LocalSecondaryIndexes, ...total } = objectOf(ConsumedCapacity);
-  const indexes = Object.values({ ...objectOf(GlobalSecondaryIndexes), ...objectOf(LocalSecondaryIndexes) });
-  const consumed = { table: unitsOf(Table), index: indexes.reduce((sum: number, index) => sum + unitsOf(index), 0) };
-
+  // A batch has one for each of its tables.
+  const tables = [ConsumedCapacity].flat().map(objectOf);
+  const consumed = tables.map(consumedOf).reduce((sum, { table, index }) => ({
+    table: sum.table + table,
+    index: sum.index + index,
+  }));
+  const totals = tables.map(({ Table, GlobalSecondaryIndexes, LocalSecondaryIndexes, ...total }) => total);
+  const total = Array.isArray(ConsumedCapacity) ? totals : totals[0];
   const asked = { INDEXES: ConsumedCapacity, TOTAL: total }[String(input.ReturnConsumedCapacity)];
   const body = JSON.stringify(asked === undefined ? output : { ...output, ConsumedCapacity: asked });
   return { answer: { status: 200, body }, consumed };
+}
+
+function consumedOf({ Table, GlobalSecondaryIndexes, LocalSecondaryIndexes }: JsonObject): Consumed {
+  const indexes = Object.values({ ...objectOf(GlobalSecondaryIndexes), ...objectOf(LocalSecondaryIndexes) });
+  return { table: unitsOf(Table), index: indexes.reduce((sum: number, index) => sum + unitsOf(index), 0) };
 }
 
 function unitsOf(value: unknown): number {

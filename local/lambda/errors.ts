@@ -30,8 +30,20 @@ export function functionNotFound(nameOrArn: string): AwsError {
   return new AwsError('ResourceNotFoundException', `Function not found: ${nameOrArn}`, 404);
 }
 
-export function throttled(): AwsError {
-  return new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429);
+/** The `Reason` of a TooManyRequestsException. */
+export type ThrottleReason = 'ConcurrentInvocationLimitExceeded' | 'ReservedFunctionConcurrentInvocationLimitExceeded';
+
+export class Throttled extends AwsError {
+  readonly reason: ThrottleReason;
+
+  constructor(reason: ThrottleReason) {
+    super('TooManyRequestsException', 'Rate Exceeded.', 429);
+    this.reason = reason;
+  }
+}
+
+export function throttled(reason: ThrottleReason = 'ConcurrentInvocationLimitExceeded'): Throttled {
+  return new Throttled(reason);
 }
 
 export function stopped(): AwsError {

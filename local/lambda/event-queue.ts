@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPauses } from '../after.ts';
 import { AwsError } from '../aws-error.ts';
-import { newJob, wholeReply } from './job.ts';
-import type { Pool } from './pool.ts';
+import { type Job, newJob, wholeReply } from './job.ts';
 import type { AsynchronousSettings, FunctionSpec, InvocationRecord, InvokeOptions, InvokeResult } from './types.ts';
 
 /** The asynchronous invocations of one function. */
@@ -13,7 +12,8 @@ export interface EventQueue {
 
 export interface EventQueueOptions {
   readonly spec: FunctionSpec;
-  readonly pool: Pool;
+  /** @param patienceMs how long it may wait for a worker */
+  readonly submit: (job: Job, patienceMs: number) => void;
   /** Factor on the pauses between attempts and on the age of an event. */
   readonly timeScale: number;
   readonly now: () => number;
@@ -30,21 +30,34 @@ interface Queued {
 
 /** "A one-minute wait between the first two attempts, and two minutes between the second and third." */
 const RETRY_PAUSES = [60_000, 120_000];
+/** "The retry interval increases exponentially from 1 second after the first attempt to a maximum of 5 minutes." */
+const FIRST_BACKOFF = 1_000;
+const LONGEST_BACKOFF = 300_000;
 const LONGEST_WAIT = 2 ** 31 - 1;
 
 /** As Lambda: an event whose function fails is tried again, by default twice, and given up after that or when too old. */
 export function createEventQueue(options: EventQueueOptions): EventQueue {
-  const { spec, pool, timeScale, log } = options;
+  const { spec, submit, timeScale, log } = options;
   const { maximumRetryAttempts = 2, maximumEventAgeSeconds = 21_600 }: AsynchronousSettings = spec.asynchronous ?? {};
   const { pause, end } = createPauses();
 
-  /** Undefined when no worker was free before the event got too old. */
+  /** Undefined when it was throttled. */
   const attempt = ({ id, payload, until }: Queued): Promise<InvokeResult | undefined> =>
     new Promise((resolve, reject) => {
       const refused = (error: unknown) => (isThrottled(error) ? resolve(undefined) : reject(error));
       const job = newJob(payload, 'buffered', wholeReply({ resolve, reject: refused }), { log, id });
-      pool.submit(job, Math.min(Math.max(0, until - performance.now()), LONGEST_WAIT));
+      submit(job, Math.min(Math.max(0, until - performance.now()), LONGEST_WAIT));
     });
+
+  /** Undefined when the event got too old before a worker took it: throttled attempts are not counted. */
+  const untilTaken = async (event: Queued): Promise<InvokeResult | undefined> => {
+    for (let backoff = FIRST_BACKOFF; performance.now() < event.until; backoff *= 2) {
+      const ended = await attempt(event);
+      if (ended !== undefined) return ended;
+      await pause(Math.min(backoff, LONGEST_BACKOFF) * timeScale);
+    }
+    return undefined;
+  };
 
   const run = async (event: Queued, onAttempt: InvokeOptions['onAttempt']): Promise<void> => {
     let result: InvokeResult | undefined;
@@ -52,7 +65,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
     while (attempts <= maximumRetryAttempts) {
       if (attempts > 0) await pause((RETRY_PAUSES[attempts - 1] ?? 0) * timeScale);
       if (performance.now() >= event.until) break;
-      const ended = await attempt(event);
+      const ended = await untilTaken(event);
       onAttempt?.(ended);
       if (ended === undefined) break;
       if (ended.functionError === undefined) return;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
+import { Throttled } from './errors.ts';
 import type { HttpRequest, HttpResponse, InvokeOptions, InvokeResult } from './types.ts';
 
 export interface Invoker {
@@ -64,6 +65,7 @@ function response(status: number, body: string, headers: Record<string, string> 
 /** An error as Lambda answers it. */
 export function errorResponse(error: unknown): HttpResponse {
   const known = error instanceof AwsError ? error : new AwsError('ServiceException', String(error), 500);
-  const body = { Type: known.status < 500 ? 'User' : 'Service', message: known.message };
+  const reason = known instanceof Throttled ? { Reason: known.reason } : {};
+  const body = { ...reason, Type: known.status < 500 ? 'User' : 'Service', message: known.message };
   return response(known.status, JSON.stringify(body), { 'x-amzn-errortype': known.type });
 }

@@ -1,7 +1,8 @@
 import { addAbortSignal } from 'node:stream';
+import { CONCURRENT_EXECUTIONS, concurrencyOf } from './concurrency.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { handleHttp, type Invoker } from './http.ts';
-import { newJob, type Settle, wholeReply } from './job.ts';
+import { type Job, newJob, type Settle, wholeReply } from './job.ts';
 import { checkPayload } from './limits.ts';
 import { createMemory, type Memory, machineMemoryMb } from './memory.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -20,13 +21,12 @@ import type {
 export { FunctionError } from './errors.ts';
 export type * from './types.ts';
 
-/** AWS refuses at once what exceeds the concurrency limit; here, where workers are few, it may wait a little. */
+/** AWS starts a worker for all that the limits of concurrency let through; here, where they are few, it may wait a little. */
 const patienceMs = 30_000;
 
 interface Entry {
   spec: FunctionSpec;
   pool: Pool;
-  events: EventQueue;
   log: (line: string) => void;
 }
 
@@ -38,22 +38,36 @@ interface Entry {
  * const { payload, functionError } = await lambda.invoke('hello', '{"name":"Ada"}');
  */
 export function createLambda(functions: readonly FunctionSpec[], options: LambdaOptions = {}): Lambda {
+  const { timeScale = 1, now = Date.now, onGivenUp = () => undefined, concurrency = CONCURRENT_EXECUTIONS } = options;
   const memory = createMemory(options.maxMemoryMb ?? machineMemoryMb());
   const entries = functions.map((spec) => createEntry(spec, options, memory));
   const find = createRegistry(entries.map((entry) => ({ spec: entry.spec, value: entry })));
-  const patience = patienceMs * (options.timeScale ?? 1);
+  const patience = patienceMs * timeScale;
+  const refusalOf = concurrencyOf(entries, concurrency);
+  const queues = new Map(entries.map((entry) => [entry, createQueue(entry)]));
+
+  function submit(entry: Entry, job: Job, patienceMs: number): void {
+    const refusal = refusalOf(entry);
+    if (refusal) job.reply.refused(refusal);
+    else entry.pool.submit(job, patienceMs);
+  }
+
+  function createQueue(entry: Entry): EventQueue {
+    const { spec, log } = entry;
+    return createEventQueue({ spec, submit: submit.bind(undefined, entry), timeScale, now, log, onGivenUp });
+  }
 
   async function invoke(nameOrArn: string, payload: string, invokeOptions: InvokeOptions = {}): Promise<InvokeResult> {
     const { signal, event = false, onWorker } = invokeOptions;
     const entry = find(nameOrArn);
     checkPayload(payload, event);
     if (event) {
-      entry.events.add(payload, invokeOptions);
+      queues.get(entry)?.add(payload, invokeOptions);
       return { statusCode: 202, payload: '', executedVersion: '$LATEST' };
     }
     return settled(signal, (settle) => {
       const job = newJob(payload, 'buffered', wholeReply(settle), { log: entry.log, onWorker });
-      entry.pool.submit(job, patience);
+      submit(entry, job, patience);
       return () => entry.pool.withdraw(job);
     });
   }
@@ -64,7 +78,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     const result = await settled<StreamResult>(signal, (settle) => {
       const reply = streamReply(settle);
       const job = newJob(payload, 'streaming', reply, { log: entry.log, onWorker });
-      entry.pool.submit(job, patience);
+      submit(entry, job, patience);
       return () => {
         entry.pool.withdraw(job);
         reply.drop();
@@ -79,7 +93,11 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     invoke,
     invokeStreaming,
     handleHttp: (request) => handleHttp(invoker, request),
-    workers: () => entries.map(({ spec, pool }) => ({ functionName: spec.name, ...pool.load() })),
+    workers: () =>
+      entries.map(({ spec, pool }) => {
+        const { count, busy } = pool.load();
+        return { functionName: spec.name, count, busy };
+      }),
     heaps: async () => (await Promise.all(entries.map(({ pool }) => pool.heaps()))).flat(),
     kill: (functionName) => find(functionName).pool.kill(),
     async killWorker(workerId) {
@@ -88,15 +106,15 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
       return gone !== undefined;
     },
     async stop() {
-      for (const { events } of entries) events.stop();
+      for (const events of queues.values()) events.stop();
       await Promise.all(entries.map(({ pool }) => pool.stop()));
     },
   };
 }
 
 function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory): Entry {
-  const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, timeScale = 1, now = Date.now } = options;
-  const { onLog = () => undefined, onGivenUp = () => undefined, onRun = () => undefined } = options;
+  const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000 } = options;
+  const { onLog = () => undefined, onRun = () => undefined } = options;
   const { reservedConcurrency = maxWorkersPerFunction } = spec;
   const pool = createPool(spec, {
     maxWorkers: Math.min(maxWorkersPerFunction, reservedConcurrency),
@@ -107,7 +125,7 @@ function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory)
     onRun,
   });
   const log = (line: string): void => onLog(spec.name, line, 'stderr');
-  return { spec, pool, log, events: createEventQueue({ spec, pool, timeScale, now, log, onGivenUp }) };
+  return { spec, pool, log };
 }
 
 /**

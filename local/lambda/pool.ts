@@ -23,7 +23,8 @@ export interface Pool {
   submit(job: Job, patienceMs?: number): void;
   /** Takes back a job that has not started. */
   withdraw(job: Job): void;
-  load(): { count: number; busy: number };
+  /** @returns its workers, those of them at work, and the jobs that wait for one */
+  load(): { count: number; busy: number; waiting: number };
   heaps(): Promise<readonly WorkerHeap[]>;
   kill(): void;
   /** Undefined when there is no such worker; else resolves when it is gone. */
@@ -113,7 +114,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
       pump();
     },
     withdraw: line.remove,
-    load: () => ({ count: sandboxes.size, busy: count('busy') }),
+    load: () => ({ count: sandboxes.size, busy: count('busy'), waiting: line.size() }),
     async heaps() {
       const heapOf = async ({ id, heapBytes }: Sandbox) => {
         const bytes = await heapBytes();

@@ -15,7 +15,7 @@ export interface FunctionSpec {
   asynchronous?: AsynchronousSettings;
   /** The clock its `Date` goes by. @default that of the machine */
   clock?: SharedClock;
-  /** How many workers it may have at most, below the bound for all functions. */
+  /** How many executions it may have at once; other functions may have so many less. */
   reservedConcurrency?: number;
 }
 
@@ -59,6 +59,8 @@ export interface LambdaOptions {
    * worker of a function may come on top. @default three quarters of the machine's, or of the container's
    */
   maxMemoryMb?: number;
+  /** How many executions all functions may have at once; more are refused, or come later. @default 1_000 */
+  concurrency?: number;
   /** A worker idle for so long is ended. @default 60_000 */
   idleMs?: number;
   /** How long a module may load before the function timeout starts to count. @default 10_000 */

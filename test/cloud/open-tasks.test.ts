@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { taskStore } from '../../functions/tasks/store.ts';
-import { create, fail } from '../../functions/tasks/transitions.ts';
+import { create, fail, withdraw } from '../../functions/tasks/transitions.ts';
 import { legacySession } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
 
@@ -87,6 +87,18 @@ describe('places', () => {
     expect(await store.takePlace({ owner: 'never', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(true);
     expect(await store.takePlace({ owner: 'never', taskId: idOf('b') }, 1, NOW + 59_000, EXPIRES)).toBe(false);
     expect(await store.takePlace({ owner: 'never', taskId: idOf('b') }, 1, NOW + 121_000, EXPIRES)).toBe(true);
+  });
+
+  test('of a task that was withdrawn, since it could not be started, is free again', async () => {
+    const store = storeOf();
+    const [key] = keysOf('withdrawn', 1);
+    if (key === undefined) throw new Error();
+    expect(await store.takePlace(key, 1, NOW, EXPIRES)).toBe(true);
+    const record = create(key, task, NOW);
+    await store.create(record);
+    expect(await store.takePlace({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(false);
+    await store.apply(key, withdraw(record, NOW + 10));
+    expect(await store.takePlace({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 10, EXPIRES)).toBe(true);
   });
 
   test('a limit that was lowered counts at once', async () => {

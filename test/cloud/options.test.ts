@@ -8,7 +8,7 @@ let issuer: TestIssuer;
 let cloud: Cloud;
 beforeAll(async () => {
   issuer = await startIssuer();
-  cloud = await startOptionsCloud(issuer.url);
+  cloud = await startOptionsCloud(issuer.url, { movableClock: true });
 });
 afterAll(async () => {
   await cloud?.stop();
@@ -27,3 +27,14 @@ test('a server with every option works: its roles may do what they have to', asy
   expect((await task()).result.content[0].text).toHaveLength(200_000);
   expect(cloud.calls.since().filter(({ error }) => error?.startsWith('AccessDenied'))).toEqual([]);
 }, 60_000);
+
+test('where no tool has scopes, an expired token counts for a minute longer at most (G-04)', async () => {
+  const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 30 })}` };
+  const status = async () => (await modernRequest(`${cloud.url}/mcp`, 'tools/list', {}, { headers })).status;
+  expect(await status()).toBe(200);
+  // Good for 30 s more, kept for 60 s.
+  cloud.clock.advance(50_000);
+  expect(await status()).toBe(200);
+  cloud.clock.advance(11_000);
+  expect(await status()).toBe(401);
+});

@@ -8,6 +8,7 @@ import { overHttp } from '../fuzz/over-http.ts';
 import {
   type Answer,
   ended,
+  FORMS,
   legacySession,
   modernMessage,
   modernRequest,
@@ -34,8 +35,8 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
       return { error: throttled[call.service] ?? 'ThrottlingException' };
     });
 
-  function refused({ status, headers, body }: Answer): void {
-    expect(status).toBe(200);
+  function refused({ status, headers, body }: Answer, expected = 200): void {
+    expect([status, headers.get('retry-after')]).toEqual([expected, expected === 429 ? '5' : null]);
     expect(body.error).toMatchObject({ code: -32603, message: expect.stringContaining('try again') });
     const shown = { text: JSON.stringify(body), headers: Object.fromEntries(headers) };
     expect(internalsIn(shown, [...cloud().tables, ...cloud().buckets])).toEqual([]);
@@ -47,7 +48,29 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     await poll(url(), taskId, (task) => task.status === 'input_required');
     return taskId;
   }
-  const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
+  const accepted = { action: 'accept', content: { ok: true } };
+  const inputResponses = { 'r1.confirm': accepted };
+  /** A task of a 2025-11-25 session that asks on a stream, and the answer to POST. */
+  async function legacyAsking() {
+    const { headers, request } = await legacySession(url());
+    const { taskId } = (await request('tools/call', { name: 'ask', task: {} })).body.result.task;
+    const result = { jsonrpc: '2.0', id: 'q', method: 'tasks/result', params: { taskId } };
+    const stream = await openStream(url(), result, headers);
+    for await (const { data } of stream.events) {
+      const { id, method } = data as Answer['body'];
+      if (method !== 'elicitation/create') continue;
+      stream.close();
+      return { taskId, answer: () => post(url(), { jsonrpc: '2.0', id, result: accepted }, headers) };
+    }
+    throw new Error('It asked nothing');
+  }
+  /** A 2026-07-28 call without a task that was answered with questions, and the call that goes on. */
+  async function inlineAsking() {
+    const send = (more: object) =>
+      modernRequest(url(), 'tools/call', { name: 'ask_optional', arguments: {}, ...more }, { capabilities: FORMS });
+    const { requestState } = (await send({})).body.result;
+    return { answer: () => send({ requestState, inputResponses }) };
+  }
 
   test('at every call, of either revision: the client is told to try again, and that works (A-15, crash table, row 1)', async () => {
     const [polled, answered, cancelled] = [await asking(), await asking(), await asking()];
@@ -70,20 +93,32 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     await works();
   });
 
-  test('only at the start of a run: a new task has failed, an answered one goes on (crash table, rows 2 and 16)', async () => {
-    const answered = await asking();
-    const update = modern('tasks/update', { taskId: answered, inputResponses });
-    throttle(({ service }) => service === 'states');
-    const mark = cloud().calls.mark();
-    for (const answer of await Promise.all([call('echo')(), update()])) refused(answer);
-    const put = cloud()
-      .calls.since(mark)
-      .find(({ operation }) => operation === 'PutItem');
-    const { Item } = (put ?? { input: {} }).input as { Item: { taskId: { S: string } } };
+  test('only at the start of a run: 429, on every way to a start (crash table, rows 2 and 16)', async () => {
+    const [updated, posted, stated] = [await asking(), await legacyAsking(), await inlineAsking()];
+    const session = await legacySession(url());
+    const legacy = (params: object) => () => session.request('tools/call', { name: 'echo', arguments: {}, ...params });
+    const keyed = { _meta: { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) } };
+    const starts = [
+      ...[call('echo'), modern('tools/call', { name: 'echo', arguments: {}, ...keyed })],
+      () => modernRequest(url(), 'tools/call', { name: 'echo', arguments: {} }, { capabilities: {} }),
+      ...[legacy({}), legacy({ task: {} }), legacy({ task: {}, ...keyed })],
+    ];
+    const answers = [modern('tasks/update', { taskId: updated, inputResponses }), posted.answer, stated.answer];
+    const struck = throttle(({ service }) => service === 'states');
+    const since = Date.now();
+    for (const answer of await Promise.all([...starts, ...answers].map((send) => send()))) {
+      refused(answer, 429);
+      expect(answer.body.error.data).toEqual({ reason: 'Unavailable' });
+    }
+    expect(Date.now() - since).toBeLessThan(5_000);
+    expect(struck.hits).toBe(starts.length + answers.length);
+    expect((await session.request('tasks/list', {})).body.result.tasks).toHaveLength(1);
     cloud().faults.clear();
-    expect((await modern('tasks/get', { taskId: Item.taskId.S })()).body.result.status).toBe('failed');
-    expect((await update()).body.result.resultType).toBe('complete');
-    expect((await poll(url(), answered, ended)).result.structuredContent.round).toBe(2);
+    for (const send of starts) expect((await send()).body).toHaveProperty('result');
+    for (const send of answers) expect([200, 202]).toContain((await send()).status);
+    for (const taskId of [updated, posted.taskId]) {
+      expect((await poll(url(), taskId, ended)).result.structuredContent.round).toBe(2);
+    }
   });
 
   test('only at the stop of a run: a cancel is a cancel all the same (C-25, crash table, row 15)', async () => {

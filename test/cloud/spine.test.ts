@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { legacySession, modernRequest, poll, runTask, TASKS } from '../support/clients.ts';
+import { legacySession, modernMessage, modernRequest, openStream, poll, runTask, TASKS } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
 
 const cloud = useCloud();
@@ -44,7 +44,23 @@ describe('the way of a task', () => {
     await modernRequest(url(), 'tasks/get', { taskId });
     const calls = cloud().calls.since(mark);
     expect(calls.map(({ operation }) => operation)).toEqual(['GetItem']);
-    expect(calls[0]?.input).toMatchObject({ ConsistentRead: true });
+    expect(calls[0]).toMatchObject({ input: { ConsistentRead: true }, consumed: { table: 1, index: 0 } });
+  });
+
+  test('a look at many small tasks costs one read unit for each', async () => {
+    const call = () => modernRequest(url(), 'tools/call', { name: 'ask' });
+    const started = await Promise.all(Array.from({ length: 5 }, call));
+    const taskIds = started.map(({ body }) => body.result.taskId);
+    const mark = cloud().calls.mark();
+    const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
+    const stream = await openStream(url(), body, headers);
+    const looks = () =>
+      cloud()
+        .calls.since(mark)
+        .filter(({ operation }) => operation === 'BatchGetItem');
+    await vi.waitFor(() => expect(looks().length).toBeGreaterThan(1), 10_000);
+    stream.close();
+    expect(looks().map(({ consumed }) => consumed)).toEqual(looks().map(() => ({ table: 5, index: 0 })));
   });
 
   test('tasks/get right after the answer finds the task (E-09)', async () => {

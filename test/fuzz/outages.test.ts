@@ -262,8 +262,9 @@ function judge(answer: WireAnswer, records: ReadonlyMap<string, TaskRecord>, hal
   if (error === undefined) return;
   expect(error.code).toBe(-32603);
   expect(error.message).toMatch(/try again|ask for it again/);
-  // Without an id, as of a posted answer, HTTP is all there is to say it.
-  expect(answer.status).toBe('id' in lastOf(answer) ? 200 : 500);
+  // Without an id, as of a posted answer, HTTP is all there is to say it. A refused start says when to come back.
+  const status = error.message.startsWith('Too many tasks are started') ? 429 : 'id' in lastOf(answer) ? 200 : 500;
+  expect([answer.status, answer.headers['retry-after']]).toEqual([status, status === 429 ? '5' : undefined]);
   // Whoever is told to ask for the task is not told to make another.
   if (error.message.includes('try again')) expect(halfDone([...records.values()])).toEqual([]);
 }

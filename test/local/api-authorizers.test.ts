@@ -5,6 +5,7 @@ import { readMock } from '../../local/api-mock.ts';
 import type { Api, Route } from '../../local/api-routes.ts';
 import { noFaults } from '../../local/faults/index.ts';
 import { readGatewayResponse } from '../../local/gateway-responses.ts';
+import { throttled } from '../../local/lambda/errors.ts';
 import type { InvokeResult } from '../../local/lambda/index.ts';
 import type { Resource } from '../../local/resources.ts';
 
@@ -15,19 +16,17 @@ const routes: Route[] = [
   { resource: '/things/{name}', method: 'ANY', authorization: cached, ...proxy },
   { resource: '/fresh', method: 'ANY', authorization: { ...cached, ttlMs: 0 }, ...proxy },
   { resource: '/signed', method: 'ANY', authorization: 'AWS_IAM', ...proxy },
-  { resource: '/locked', method: 'ANY', authorization: cached, locked: true, ...proxy },
   { resource: '/mock', method: 'GET', mock: { status: 203, headers: { 'x-a': 'b' }, body: '{"a":1}' } },
 ];
 const responses: Api['responses'] = new Map([
   ['UNAUTHORIZED', { headers: { 'WWW-Authenticate': 'Bearer' } }],
-  ['ACCESS_DENIED', { headers: {}, fromAuthorizer: { 'WWW-Authenticate': 'challenge' } }],
-  ['INVALID_API_KEY', { headers: {}, fromAuthorizer: { 'WWW-Authenticate': 'challenge' } }],
+  ['ACCESS_DENIED', { headers: { 'WWW-Authenticate': 'Bearer error="x"' } }],
 ]);
 
 const statement = (Effect: string, Resource: string | string[]) => ({ Effect, Action: 'execute-api:Invoke', Resource });
 const policy = (...Statement: object[]) => ({
   ...{ principalId: 'me', policyDocument: { Version: '2012-10-17', Statement } },
-  context: { scope: 'a b', challenge: 'Bearer error="x"', level: 3 },
+  context: { scope: 'a b', level: 3 },
 });
 
 let stop: (() => Promise<void>) | undefined;
@@ -52,6 +51,7 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
           events.push(JSON.parse(payload));
           return result({ statusCode: 200, body: 'ok' });
         }
+        if (answer instanceof Error) throw answer;
         asked.push(JSON.parse(payload));
         return { ...result(answer), ...(functionError && { functionError }) };
       },
@@ -73,6 +73,12 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
 }
 
 describe('a Lambda authorizer', () => {
+  test('that cannot be asked, since Lambda throttles it, is a failure: 500', async () => {
+    const { get, events } = await serve(throttled());
+    expect(await get('/things/one', 'me')).toMatchObject({ status: 500, body: '{"message":"Internal server error"}' });
+    expect(events).toEqual([]);
+  });
+
   test('is not asked without the header that tells callers apart', async () => {
     const { get, asked } = await serve(policy(statement('Allow', '*')));
     expect(await get('/things/one')).toEqual({ status: 401, challenge: 'Bearer', body: '{"message":"Unauthorized"}' });
@@ -91,7 +97,7 @@ describe('a Lambda authorizer', () => {
     ]);
     expect(asked[0]).not.toHaveProperty('body');
     expect(events[0]?.requestContext.authorizer).toEqual({
-      ...{ principalId: 'me', scope: 'a b', challenge: 'Bearer error="x"', level: '3', integrationLatency: 0 },
+      ...{ principalId: 'me', scope: 'a b', level: '3', integrationLatency: 0 },
     });
   });
 
@@ -146,14 +152,6 @@ describe('a Lambda authorizer', () => {
     // Nothing of it is remembered.
     expect(asked).toHaveLength(2);
   });
-});
-
-test('a method that wants an API key refuses everybody, once the authorizer was asked', async () => {
-  const { get, asked, events } = await serve(policy(statement('Allow', '*')));
-  expect((await get('/locked')).status).toBe(401);
-  const challenge = 'Bearer error="x"';
-  expect(await get('/locked', 'Bearer t')).toEqual({ status: 403, challenge, body: '{"message":"Forbidden"}' });
-  expect([asked.length, events.length]).toEqual([1, 0]);
 });
 
 test('AWS_IAM: the function knows who signed; what is not signed is refused', async () => {
@@ -215,7 +213,7 @@ describe('what a template may say of answers', () => {
     );
   });
 
-  test('a header of a gateway response is a literal, or comes from the authorizer', () => {
+  test('a header of a gateway response is a literal: AWS promises none from the authorizer', () => {
     const response = (value: string) =>
       readGatewayResponse(
         resource('AWS::ApiGateway::GatewayResponse', {
@@ -224,7 +222,8 @@ describe('what a template may say of answers', () => {
         }),
       );
     expect(response("'b'")[1]).toMatchObject({ headers: { A: 'b' } });
-    expect(response('context.authorizer.why')[1]).toMatchObject({ fromAuthorizer: { A: 'why' } });
-    expect(() => response('context.requestId')).toThrow(/does not know gatewayresponse.header.A/);
+    for (const mapped of ['context.authorizer.why', 'context.requestId', 'method.request.header.A']) {
+      expect(() => response(mapped)).toThrow(/does not know gatewayresponse.header.A/);
+    }
   });
 });

@@ -32,11 +32,14 @@ test.each(['SIGINT', 'SIGTERM'] as const)('is ready, says how to connect, and en
   expect(out).toContain(`claude mcp add --transport http tasks ${url}`);
 });
 
-test.each([[['--unknown']], [['--port', 'x']], [['positional']]])('explains itself for %j', async (flags) => {
-  const { err, code } = await start(...flags).done;
-  expect(code).toBe(2);
-  expect(err).toContain('usage: npm start');
-});
+test.each([[['--unknown']], [['--port', 'x']], [['--concurrency', '0']], [['positional']]])(
+  'explains itself for %j',
+  async (flags) => {
+    const { err, code } = await start(...flags).done;
+    expect(code).toBe(2);
+    expect(err).toContain('usage: npm start');
+  },
+);
 
 test('says that the port is in use', async () => {
   const other = createServer().listen(0, '127.0.0.1');

@@ -1,4 +1,5 @@
 import {
+  BatchGetItemCommand,
   CreateTableCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
@@ -143,6 +144,33 @@ describe('a table of the template', () => {
       const mark = cloud.calls.mark();
       await dynamoDbClient(cloud).send(get('counted'));
       expect(cloud.calls.since(mark)).toMatchObject([{ operation: 'GetItem', consumed: { table: 1, index: 0 } }]);
+    });
+
+    test('a batch of reads: each item on its own, rounded up, half where it need not be consistent', async () => {
+      const client = dynamoDbClient(cloud);
+      await client.send(put('medium', { x: { S: 'y'.repeat(1_500) } }));
+      await client.send(put('large', { x: { S: 'y'.repeat(6_500) } }));
+      const batch = (ConsistentRead: boolean, more: object = {}) => {
+        const Keys = ['medium', 'large', 'nothing'].map(key);
+        return new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys, ConsistentRead, ...more } } });
+      };
+      const mark = cloud.calls.mark();
+      const { Responses, ConsumedCapacity } = await client.send(batch(true));
+      await client.send(batch(false));
+      await client.send(batch(true, { ProjectionExpression: 'id' }));
+      expect([Responses?.[TableName]?.length, ConsumedCapacity]).toEqual([2, undefined]);
+      expect(cloud.calls.since(mark).map(({ operation, consumed }) => [operation, consumed])).toEqual([
+        ['BatchGetItem', { table: 4, index: 0 }],
+        ['BatchGetItem', { table: 2, index: 0 }],
+        ['BatchGetItem', { table: 4, index: 0 }],
+      ]);
+    });
+
+    test('the client that asks for that of a batch gets it for each table', async () => {
+      const RequestItems = { [TableName]: { Keys: [key('counted')] } };
+      const asked = new BatchGetItemCommand({ RequestItems, ReturnConsumedCapacity: 'TOTAL' });
+      const { ConsumedCapacity } = await dynamoDbClient(cloud).send(asked);
+      expect(ConsumedCapacity).toEqual([{ TableName, CapacityUnits: 0.5 }]);
     });
 
     test('the client that asks gets to see it', async () => {

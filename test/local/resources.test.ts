@@ -75,6 +75,11 @@ describe('a cloud is refused at start', () => {
       `${unknown} Integration.Type "HTTP_PROXY" of AWS::ApiGateway::Method (stack Test, Made)`,
     ],
     [
+      'for a method that wants an API key',
+      method({ ApiKeyRequired: true }),
+      `${unknown} ApiKeyRequired true of AWS::ApiGateway::Method (stack Test, Made)`,
+    ],
+    [
       'for another kind of authorization',
       method({ AuthorizationType: 'COGNITO_USER_POOLS' }),
       `${unknown} AuthorizationType "COGNITO_USER_POOLS" of AWS::ApiGateway::Method (stack Test, Made)`,

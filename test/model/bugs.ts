@@ -1,3 +1,4 @@
+import { TooManyStarts } from '../../functions/tasks/errors.ts';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
 import type { TaskStore } from '../../functions/tasks/store.ts';
 import type { Change } from '../../functions/tasks/transitions.ts';
@@ -42,6 +43,16 @@ export const BUGS = {
         await real.workflow.start(record, record.tool, roundInput(record, '{"plan":0}') ?? '');
         return true;
       },
+    },
+  })),
+  'a refused start counts as the only one, whatever was sent before': of('endpoint', (real) => ({
+    ...real,
+    workflow: {
+      ...real.workflow,
+      start: (...round) =>
+        real.workflow.start(...round).catch((error: unknown) => {
+          throw error instanceof TooManyStarts ? new TooManyStarts(true) : error;
+        }),
     },
   })),
   'the sweep does not start an answered round again': of('reconciler', (real) => ({
@@ -101,6 +112,7 @@ export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
   'nobody sweeps': /^Long after its deadline|^Nothing goes on/,
   'the sweep takes every round for one that runs': /^Nothing goes on/,
   'the sweep starts a first round that nobody has started': /^A first round is started soon or never/,
+  'a refused start counts as the only one, whatever was sent before': /^A failure has happened/,
   'the sweep does not start an answered round again': /^Nothing goes on/,
   'the reconciler writes whatever a task has become':
     /^A task that has ended is never written again|^A failure has|^What a running task needs/,

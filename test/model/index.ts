@@ -2,7 +2,7 @@
  * `npm run model -- [--runs 20000] [--seed 1]`: so many random runs of the protocol. Prints the first that breaks a rule,
  * made as small as may be, and exits 1 then. `--path` as printed there runs just that one again.
  *
- * `npm run model -- --bugs [--runs 2000] [--seed 1]`: the same with each of the seeded bugs, until it is found.
+ * `npm run model -- --bugs [--runs 20000] [--seed 1]`: the same with each of the seeded bugs, until it is found.
  */
 import { parseArgs } from 'node:util';
 import { BROKEN, BUGS } from './bugs.ts';
@@ -17,7 +17,7 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const runs = Number(values.runs ?? (values.bugs ? 2_000 : 20_000));
+const runs = Number(values.runs ?? 20_000);
 /** So many at a time, to say in between how far it is. */
 const PORTION = 1_000;
 

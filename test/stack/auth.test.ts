@@ -47,30 +47,42 @@ describe('oauth', () => {
         [`OPTIONS ${WELL_KNOWN}`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
         ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
-        ['OPTIONS /mcp/challenge', 'NONE', 'AWS_PROXY'],
-        ['ANY /mcp/challenge', 'CUSTOM', 'MOCK'],
         ...['DELETE', 'GET', 'POST'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
       ].sort(),
     );
   });
 
-  test('nobody has a key to the challenge', () => {
-    const locked = Object.values(template.findResources('AWS::ApiGateway::Method')).filter(
-      ({ Properties }) => Properties.ApiKeyRequired === true,
-    );
-    expect(locked.map(({ Properties }) => Properties.HttpMethod)).toEqual(['ANY']);
-    for (const type of ['ApiKey', 'UsagePlan']) template.resourceCountIs(`AWS::ApiGateway::${type}`, 0);
-  });
-
-  test('answers of the authorizer are kept by the Authorization header for five minutes, at the challenge not at all', () => {
-    const all = Object.values(template.findResources('AWS::ApiGateway::Authorizer')).map(({ Properties: p }) => [
+  /** How long answers of the authorizer are kept, in seconds, and by what. */
+  const kept = (of: Template) =>
+    Object.values(of.findResources('AWS::ApiGateway::Authorizer')).map(({ Properties: p }) => [
       ...[p.Type, p.IdentitySource, p.AuthorizerResultTtlInSeconds],
     ]);
+
+  test('the authorizer is asked each time where a tool has scopes, else once in 60 s', () => {
     const source = 'method.request.header.Authorization';
-    expect(all.sort()).toEqual([
-      ['REQUEST', source, 0],
-      ['REQUEST', source, 300],
+    expect(kept(template)).toEqual([['REQUEST', source, 0]]);
+    for (const none of [undefined, [], ['mcp']]) {
+      const plain = Template.fromStack(makeStack(protectedBy, { publicUrl }, none));
+      expect(kept(plain)).toEqual([['REQUEST', source, 60]]);
+    }
+  });
+
+  test('no answer is a redirect, wants an API key or takes a header from the authorizer', () => {
+    const all = (type: string) => Object.values(template.findResources(`AWS::ApiGateway::${type}`));
+    const own = all('GatewayResponse').map(({ Properties }) => Properties);
+    const integrated = all('Method').flatMap(({ Properties: { MethodResponses = [], Integration } }) => [
+      ...MethodResponses,
+      ...(Integration.IntegrationResponses ?? []),
     ]);
+    const statuses = [...own, ...integrated].flatMap(({ StatusCode = [] }) => StatusCode);
+    expect(statuses.length).toBeGreaterThan(8);
+    expect(statuses.filter((status) => !/^[245]\d\d$/.test(status))).toEqual([]);
+    for (const { ResponseParameters } of own) {
+      const values = Object.values(ResponseParameters).map((value) => JSON.stringify(value));
+      expect(values.filter((value) => !/^(\{"Fn::Join":\["",\[)?"'/.test(value))).toEqual([]);
+    }
+    expect(all('Method').filter(({ Properties }) => Properties.ApiKeyRequired)).toEqual([]);
+    for (const type of ['ApiKey', 'UsagePlan']) template.resourceCountIs(`AWS::ApiGateway::${type}`, 0);
   });
 
   test('the authorizer may write its logs and nothing else', () => {
@@ -100,22 +112,43 @@ describe('oauth', () => {
     expect(answer('UNAUTHORIZED')).toEqual({ ...cors, [name]: `'Bearer scope="mcp", ${metadata}'` });
     expect(answer('ACCESS_DENIED')).toEqual({
       ...cors,
-      [name]: `'Bearer error="invalid_token", scope="mcp", ${metadata}'`,
+      [name]: `'Bearer error="insufficient_scope", scope="mcp ops:deploy", ${metadata}'`,
     });
-    expect(answer('INVALID_API_KEY')).toEqual({ ...cors, [name]: 'context.authorizer.challenge' });
     expect(answer('DEFAULT_4XX')).toEqual(cors);
     expect(answer('DEFAULT_5XX')).toMatchObject(cors);
   });
 
-  test('without scopes of tools every refusal is the same', () => {
-    Template.fromStack(makeStack(protectedBy, { publicUrl })).hasResourceProperties(
+  test.each([
+    ['scope="mcp", ', ['mcp'], undefined],
+    ['', [], undefined],
+    ['scope="ops", ', [], ['ops']],
+  ])('the 403 names all scopes that there are: %s', (scope, scopes, ofTool) => {
+    const auth = { ...protectedBy, scopes };
+    Template.fromStack(makeStack(auth, { publicUrl }, ofTool)).hasResourceProperties(
       'AWS::ApiGateway::GatewayResponse',
       {
-        ResponseType: 'INVALID_API_KEY',
+        ...{ ResponseType: 'ACCESS_DENIED', StatusCode: '403' },
         ResponseParameters: Match.objectLike({
-          'gatewayresponse.header.WWW-Authenticate': `'Bearer error="insufficient_scope", scope="mcp", ${metadata}'`,
+          'gatewayresponse.header.WWW-Authenticate': `'Bearer error="insufficient_scope", ${scope}${metadata}'`,
         }),
       },
+    );
+  });
+
+  test('a tool that gets scopes makes a new deployment of the API, which else keeps the old answers', () => {
+    const deployment = (scopes?: string[]) =>
+      Object.keys(
+        Template.fromStack(makeStack(protectedBy, { publicUrl }, scopes)).findResources('AWS::ApiGateway::Deployment'),
+      );
+    const all = [undefined, ['ops'], ['ops:deploy']].flatMap(deployment);
+    expect([all.length, new Set(all).size]).toEqual([3, 3]);
+    expect(deployment(['ops'])).toEqual([all[1]]);
+  });
+
+  test('more scopes than fit in a header are refused at synth', () => {
+    const many = Array.from({ length: 100 }, (_, n) => `${'s'.repeat(40)}:${n}`);
+    expect(() => Template.fromStack(makeStack(protectedBy, { publicUrl }, many))).toThrow(
+      /oauth: the scopes of the server and its tools take 4393 characters, 2048 at most/,
     );
   });
 

@@ -1,81 +1,87 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { text } from 'node:stream/consumers';
-import type { MoreRoutes } from './oidc.ts';
-
-interface Grant {
-  readonly client: string;
-  readonly redirect: string;
-  readonly challenge: string;
-  readonly resource: string;
-  readonly scope: string;
-}
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import Provider from 'oidc-provider';
+import { close, listen } from '../../local/loopback.ts';
 
 /**
- * What an authorization server adds to an issuer (RFC 8414, 7591, 7636, 8707, 9207): clients register, their user agrees
- * to everything, codes are good once. `asked` holds the scopes that were asked for, in order.
+ * A real authorization server (npm: oidc-provider) on this machine, with one user and one client. The client is
+ * registered beforehand: one that registers itself names the scopes of its first request, and this server holds it to
+ * them, so that it could never ask for more.
  */
-export function authorizationServer(user: string): { routes: MoreRoutes; asked: string[] } {
-  const clients = new Map<string, readonly string[]>();
-  const grants = new Map<string, Grant>();
-  const asked: string[] = [];
+export interface AuthorizationServer {
+  readonly url: string;
+  /** What the browser of the user does with the URL of an authorization request; gives what it brings back. */
+  browse(url: URL): Promise<URLSearchParams>;
+  stop(): Promise<void>;
+}
 
-  const routes: MoreRoutes = async (request, response, issuer) => {
-    const json = (status: number, body: object) => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      return true;
-    };
-    const { pathname, searchParams: query } = new URL(request.url ?? '/', issuer.url);
-    if (pathname === '/.well-known/oauth-authorization-server') {
-      return json(200, {
-        issuer: issuer.url,
-        authorization_endpoint: `${issuer.url}/authorize`,
-        token_endpoint: `${issuer.url}/token`,
-        registration_endpoint: `${issuer.url}/register`,
-        response_types_supported: ['code'],
-        grant_types_supported: ['authorization_code'],
-        code_challenge_methods_supported: ['S256'],
-        token_endpoint_auth_methods_supported: ['none'],
-        authorization_response_iss_parameter_supported: true,
-      });
+/** Where clients let themselves be called back: nothing listens there, `browse` stops before. */
+export const REDIRECT = 'http://127.0.0.1/callback';
+export const CLIENT = 'test';
+const USER = 'ann';
+
+/** `scopes`: those of every resource. */
+export async function startAuthorizationServer(scopes: readonly string[]): Promise<AuthorizationServer> {
+  // Its URL is its name, so it must be known first.
+  let handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> = async () => {};
+  const http = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  const url = await listen(http, 0);
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const provider = new Provider(url, {
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' }] },
+    cookies: { keys: [randomUUID()] },
+    clients: [
+      {
+        ...{ client_id: CLIENT, redirect_uris: [REDIRECT], application_type: 'native' },
+        ...{ token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] },
+      },
+    ],
+    findAccount: (_context, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    ttl: { AccessToken: 300, Grant: 300, Interaction: 300, Session: 300 },
+    features: {
+      devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({ scope: scopes.join(' '), accessTokenFormat: 'jwt' }),
+      },
+    },
+  });
+  const serve = provider.callback();
+
+  /** The user says who they are, and agrees to all scopes that the client asks for. */
+  async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { prompt, params } = await provider.interactionDetails(request, response);
+    if (prompt.name === 'login') {
+      return provider.interactionFinished(request, response, { login: { accountId: USER } });
     }
-    if (pathname === '/register') {
-      const metadata = JSON.parse(await text(request)) as { redirect_uris: string[] };
-      const id = randomUUID();
-      clients.set(id, metadata.redirect_uris);
-      return json(201, { ...metadata, client_id: id });
-    }
-    if (pathname === '/authorize') {
-      const get = (name: string) => query.get(name) ?? '';
-      const [client, redirect] = [get('client_id'), get('redirect_uri')];
-      const right = get('response_type') === 'code' && get('code_challenge_method') === 'S256';
-      if (!right || !clients.get(client)?.includes(redirect)) return json(400, { error: 'invalid_request' });
-      const code = randomUUID();
-      const [challenge, resource, scope] = [get('code_challenge'), get('resource'), get('scope')];
-      grants.set(code, { client, redirect, challenge, resource, scope });
-      asked.push(scope);
-      const back = new URLSearchParams({ code, iss: issuer.url, state: get('state') });
-      response.writeHead(302, { location: `${redirect}?${back}` }).end();
-      return true;
-    }
-    if (pathname === '/token') {
-      const form = new URLSearchParams(await text(request));
-      const grant = grants.get(form.get('code') ?? '');
-      grants.delete(form.get('code') ?? '');
-      const challenge = createHash('sha256')
-        .update(form.get('code_verifier') ?? '')
-        .digest('base64url');
-      const good =
-        grant !== undefined &&
-        grant.client === form.get('client_id') &&
-        grant.redirect === form.get('redirect_uri') &&
-        grant.resource === form.get('resource') &&
-        grant.challenge === challenge;
-      if (!good) return json(400, { error: 'invalid_grant' });
-      const { scope, resource, client } = grant;
-      const token = issuer.token({ sub: user, aud: resource, scope, client_id: client });
-      return json(200, { access_token: token, token_type: 'Bearer', expires_in: 300, scope });
-    }
-    return false;
+    const grant = new provider.Grant({ accountId: USER, clientId: String(params.client_id) });
+    grant.addResourceScope(String(params.resource), String(params.scope));
+    return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
+  }
+  handle = (request, response) =>
+    request.url?.startsWith('/interaction/') ? interact(request, response) : serve(request, response);
+
+  return {
+    url,
+    async browse(start) {
+      const cookies = new Map<string, string>();
+      for (let at = start; ; ) {
+        const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+        const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
+        for (const line of response.headers.getSetCookie()) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+          if (value === '') cookies.delete(name);
+          else cookies.set(name, value);
+        }
+        const location = response.headers.get('location');
+        if (location === null) throw new Error(`${response.status} ${await response.text()}`);
+        at = new URL(location, at);
+        if (at.href.startsWith(REDIRECT)) return at.searchParams;
+      }
+    },
+    stop: () => close(http),
   };
-  return { routes, asked };
 }

@@ -21,8 +21,8 @@ export async function startOAuthCloud(issuer: string, options: Partial<CloudOpti
 export const startIamCloud = () => synthAndStart({}, {});
 
 /** A cloud of ./options-app.ts, which has every option. */
-export const startOptionsCloud = (issuer: string) =>
-  synthAndStart({ MCP_TEST_ISSUER: issuer }, {}, 'test/support/options-app.ts');
+export const startOptionsCloud = (issuer: string, options: Partial<CloudOptions> = {}) =>
+  synthAndStart({ MCP_TEST_ISSUER: issuer }, options, 'test/support/options-app.ts');
 
 async function synthAndStart(
   env: Record<string, string>,

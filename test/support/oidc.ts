@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { close, listen } from '../../local/loopback.ts';
 
 /** An OpenID Connect issuer on this machine: keys made now, a JWKS over HTTP, tokens that say what a test wants. */
@@ -18,8 +18,6 @@ export interface TestIssuer {
 
 export type Claims = Readonly<Record<string, unknown>>;
 export type Header = Readonly<Record<string, unknown>>;
-/** Answers a request that is not for the keys; false where it does not know it. */
-export type MoreRoutes = (request: IncomingMessage, response: ServerResponse, issuer: TestIssuer) => Promise<boolean>;
 
 export interface KeyPair {
   readonly kid: string;
@@ -33,18 +31,18 @@ function newKeys(): KeyPair {
   return { kid: randomUUID(), ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
 }
 
-export async function startIssuer(more: MoreRoutes = async () => false): Promise<TestIssuer> {
+export async function startIssuer(): Promise<TestIssuer> {
   const all = [newKeys()];
   let fetches = 0;
   const current = () => all.at(-1) ?? newKeys();
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const json = (body: object) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     if (request.url === '/.well-known/openid-configuration') {
       json({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys` });
     } else if (request.url === '/keys') {
       fetches++;
       json({ keys: all.map(({ kid, publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig' })) });
-    } else if (!(await more(request, response, issuer))) response.writeHead(404).end();
+    } else response.writeHead(404).end();
   });
   const url = await listen(server, 0);
   const issuer: TestIssuer = {

@@ -98,6 +98,7 @@ const tools: Record<string, Tool> = {
   ask: askOnce,
   ask_optional: askOnce,
   direct_ask: askOnce,
+  ask_scoped: askOnce,
   ask_url({ inputResponses }) {
     if (inputResponses.login !== undefined) return { answer: inputResponses.login };
     const params = { mode: 'url', url: 'https://example.com/login', message: 'Log in' };

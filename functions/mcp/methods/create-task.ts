@@ -1,10 +1,10 @@
-import { InternalError, InvalidParams, TooManyTasks } from '../../tasks/errors.ts';
+import { InternalError, InvalidParams, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import { kindOf } from '../../tasks/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired } from '../../tasks/transitions.ts';
+import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired, withdraw } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ToolResult } from '../../tool/contract.ts';
 import { stopIfOver, stopWork } from '../cancel.ts';
@@ -92,17 +92,22 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     outcome = await server.workflow.start(record, tool.machine ?? '', input);
   } catch (error) {
     console.error(JSON.stringify({ event: 'start_failed', tool: tool.name, error: String((error as Error).name) }));
-    // It may run all the same, if only the answer was lost: fenced, so that nothing can come of it, and told to stop
-    // (crash table, rows 2 and 3). Under a key, though, a repeat may have started it, and been answered with it, or
-    // may do so yet: if none does, the sweep fails it.
-    if (record.digest === undefined) {
+    // Under a key, a repeat may have started it, and been answered with it, or may do so yet: if none does, the sweep
+    // fails it.
+    if (record.digest === undefined && error instanceof TooManyStarts && error.certain) {
+      await server.store.apply(record, withdraw(record, server.now())).catch((failed: unknown) => {
+        logUnexpected(failed, 'withdrawing a task');
+      });
+    } else if (record.digest === undefined) {
+      // It may run all the same, if only the answer was lost: fenced, so that nothing can come of it, and told to stop
+      // (crash table, rows 2 and 3).
       const failure = fail({ code: -32603, message: 'The task could not be started' }, server.now());
       const seen = (await server.store.apply(record, failure)) ?? (await server.store.get(record));
       // It ran, and its answer was all that was lost: whoever was told to try again would run it twice.
       if (seen !== undefined && seen.status !== 'cancelled' && seen.error !== failure.set.error) return;
       await stopWork(record, server);
     }
-    throw new InternalError('The task could not be started: try again later');
+    throw notStarted(error);
   }
   if (outcome !== 'taken' || record.digest === undefined) return;
   if (await server.store.apply(record, keyExpired(record, server.now()))) throw new InvalidParams(KEY_EXPIRED);
@@ -114,9 +119,12 @@ async function startAgain(record: TaskRecord, tool: ToolEntry, input: string, se
     await server.workflow.start(record, tool.machine ?? '', input);
   } catch (error) {
     logUnexpected(error, 'repeated call');
-    throw new InternalError('The task could not be started: try again later');
+    throw notStarted(error);
   }
 }
+
+const notStarted = (error: unknown): Error =>
+  error instanceof TooManyStarts ? error : new InternalError('The task could not be started: try again later');
 
 function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnswers = {}): TaskRecord {
   const { params, accepts, principal, wire } = call;
@@ -136,6 +144,7 @@ function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnsw
     ...(progressToken !== undefined && { progressToken }),
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
     ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
+    ...(tool.scopes && { scopes: tool.scopes }),
     inputResponses: Object.fromEntries(
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),

@@ -3,6 +3,7 @@ import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
+import { checkScopes } from '../caller.ts';
 import { goOnIfLost } from '../go-on.ts';
 import { isObject, resultMessage } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';
@@ -32,6 +33,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
+  for (const record of found) if (present(record, server)) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => goOnIfLost(record, server)));
   return new EventStream((gone) => listen(call, found, true, server, gone));
 };

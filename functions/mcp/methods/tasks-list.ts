@@ -1,10 +1,14 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { hasScopes } from '../caller.ts';
 import type { Method } from '../server.ts';
 import { present, view } from '../task-view.ts';
 
-/** 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23); a cursor is signed for its owner (C-24). */
+/**
+ * 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23); a cursor is signed for its owner (C-24).
+ * Leaves out tasks that tasks/get would refuse this token.
+ */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
   if (owner === undefined) throw new InvalidParams('tasks/list needs the MCP-Session-Id that initialize gave');
@@ -21,6 +25,7 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
   const page = await server.store.list(owner, limits.listPage, after);
   const tasks = page.tasks
     .flatMap((stored) => present(stored, server) ?? [])
+    .filter((record) => hasScopes(principal, record, server))
     .map((record) => wire.task(view(record, server)));
   return { tasks, ...(page.last !== undefined && { nextCursor: await server.signer.seal(purpose, page.last) }) };
 };

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { bindingOf, sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { hasScopes } from '../caller.ts';
 import { logUnexpected } from '../log.ts';
 import type { Call, Server } from '../server.ts';
 import { present } from '../task-view.ts';
@@ -105,7 +106,8 @@ async function* said(start: SessionCursor, call: SessionCall, server: Server): A
 async function read(taskIds: readonly string[], call: Call, server: Server): Promise<TaskRecord[]> {
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
-  return stored.flatMap((record) => present(record, server) ?? []);
+  const records = stored.flatMap((record) => present(record, server) ?? []);
+  return records.filter((record) => hasScopes(call.principal, record, server));
 }
 
 const taskIdOf = (asking: string): string => asking.slice(HERE.length).split(' ')[0] ?? '';

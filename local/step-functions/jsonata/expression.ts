@@ -1,4 +1,5 @@
 import jsonata from 'jsonata';
+import { type Bounds, isFunction, membersOf, watchEvaluation } from './bounds.ts';
 
 export interface Expression {
   readonly text: string;
@@ -8,7 +9,15 @@ export interface Expression {
 }
 
 /** Why an expression could not be compiled or evaluated, in jsonata's words. */
-export class JsonataFailure extends Error {}
+export class JsonataFailure extends Error {
+  /** Whether the message begins with an error code of JSONata. */
+  readonly coded: boolean;
+
+  constructor(message: string, coded = false) {
+    super(message);
+    this.coded = coded;
+  }
+}
 
 // Machines made from one template share their expressions; a compiled expression holds no state between evaluations.
 const compiled = new Map<string, Expression>();
@@ -25,10 +34,34 @@ export function compileExpression(text: string): Expression {
 function compile(text: string): Expression {
   try {
     const program = jsonata(text);
-    return { text, ast: program.ast(), evaluate: (bindings) => evaluate(program, bindings) };
+    const ast: unknown = program.ast();
+    const members = membersOf(ast);
+    watch(program);
+    return {
+      text,
+      ast,
+      evaluate: (bindings) => evaluate(program, { ...bindings, [BOUNDS]: watchEvaluation(members) }),
+    };
   } catch (thrown) {
     throw failure(thrown);
   }
+}
+
+/** Where an evaluation finds its own bounds: no expression can name this variable. */
+const BOUNDS = ' bounds';
+
+/** The hooks belong to the program, which may be evaluated more than once at a time. */
+function watch(program: jsonata.Expression): void {
+  // Its types know no symbols.
+  const assign = program.assign as unknown as (name: symbol, hook: unknown) => void;
+  const boundsOf = (frame: jsonata.Environment) => frame.lookup(BOUNDS) as Bounds;
+  assign(Symbol.for('jsonata.__evaluate_entry'), (node: object, _input: unknown, frame: jsonata.Environment) =>
+    boundsOf(frame).enter(node as Record<string, unknown>),
+  );
+  assign(
+    Symbol.for('jsonata.__evaluate_exit'),
+    (_node: object, _input: unknown, frame: jsonata.Environment, value: unknown) => boundsOf(frame).exit(value),
+  );
 }
 
 async function evaluate(program: jsonata.Expression, bindings: Record<string, unknown>): Promise<unknown> {
@@ -49,14 +82,9 @@ function plain(value: unknown): unknown {
   return JSON.parse(text);
 }
 
-function isFunction(value: unknown): boolean {
-  if (typeof value === 'function') return true;
-  return typeof value === 'object' && value !== null && ('_jsonata_lambda' in value || '_jsonata_function' in value);
-}
-
 function failure(thrown: unknown): JsonataFailure {
   if (thrown instanceof JsonataFailure) return thrown;
   const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown };
   const text = String(message ?? thrown);
-  return new JsonataFailure(typeof code === 'string' ? `${code}: ${text}` : text);
+  return typeof code === 'string' ? new JsonataFailure(`${code}: ${text}`, true) : new JsonataFailure(text);
 }

@@ -98,7 +98,9 @@ async function evaluate(expression: Expression, scope: Scope, subject: string): 
     });
   } catch (thrown) {
     if (!(thrown instanceof JsonataFailure)) throw thrown;
-    throw queryError(scope, `${subject} threw an error during evaluation. ${thrown.message}`);
+    // As AWS writes it: github.com/floci-io/floci/issues/2737.
+    const then = thrown.coded ? '.' : ':';
+    throw queryError(scope, `${subject} threw an error during evaluation${then} ${thrown.message}`);
   }
 }
 

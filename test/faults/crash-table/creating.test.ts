@@ -7,7 +7,7 @@ import { ITS_ANSWER, MINUTE, SECONDS, settles } from './row.ts';
 /** Rows 1 to 6 of the crash table: a task is made, and something goes wrong. */
 const { cloud, url, now, start, get, stored, runsOf, records, orphanOf, pass } = useCrashCloud();
 const PUT = { service: 'dynamodb', operation: 'PutItem' } as const;
-/** The SDK tries so often. */
+/** So often the SDK tries what is no matter of quota. */
 const EACH_TIME = { times: 3 } as const;
 const NOT_STARTED = { status: 'failed', statusMessage: 'The task could not be started' };
 const call = (key?: string) => {
@@ -26,20 +26,43 @@ test('row 1: the put fails: an error in the answer, nothing stored, the next cal
   expect((await call()).body.result.taskId).toEqual(expect.any(String));
 });
 
-test.for(['ThrottlingException', 'ExecutionLimitExceeded', 'AccessDeniedException'])(
-  'row 2: the start fails with %s: the task has failed, and the client is told, in one answer',
+test('row 2: the start fails: the task has failed, and the client is told, in one answer', async ({ task }) => {
+  cloud().faults.add({ ...START, do: { error: 'AccessDeniedException' }, ...EACH_TIME });
+  const since = now();
+  const before = new Set((await records()).map(({ taskId }) => taskId));
+  expect((await call()).body.error).toMatchObject({ code: -32603, message: expect.stringContaining('try again') });
+  settles(task, { row: 2, tookMs: now() - since, boundMs: ITS_ANSWER });
+  const [made] = (await records()).filter(({ taskId }) => !before.has(taskId));
+  expect(made).toMatchObject(NOT_STARTED);
+  expect(made).not.toHaveProperty('due');
+  expect(runsOf(made?.taskId ?? '')).toEqual([]);
+});
+
+test.for(['ThrottlingException', 'ExecutionLimitExceeded'])(
+  'row 2: the start is refused with %s: 429 at once, and for every reader there is no task',
   async (error, { task }) => {
-    cloud().faults.add({ ...START, do: { error }, ...EACH_TIME });
+    const struck = cloud().faults.add({ ...START, do: { error }, times: 10 });
     const since = now();
-    const before = new Set((await records()).map(({ taskId }) => taskId));
-    expect((await call()).body.error).toMatchObject({ code: -32603, message: expect.stringContaining('try again') });
+    const { taskId, status, ttl, createdAt } = await orphanOf('echo');
     settles(task, { row: 2, tookMs: now() - since, boundMs: ITS_ANSWER });
-    const [made] = (await records()).filter(({ taskId }) => !before.has(taskId));
-    expect(made).toMatchObject(NOT_STARTED);
-    expect(made).not.toHaveProperty('due');
-    expect(runsOf(made?.taskId ?? '')).toEqual([]);
+    expect(struck.hits).toBe(1);
+    expect(status).toBe('failed');
+    expect(createdAt + ttl).toBeLessThanOrEqual(now());
+    expect(runsOf(taskId)).toEqual([]);
+    expect((await modernRequest(url(), 'tasks/get', { taskId })).body.error.code).toBe(-32602);
   },
 );
+
+test('row 2: a keyed start is refused: a repeat of the call starts the task, and it runs once', async ({ task }) => {
+  const key = randomUUID();
+  cloud().faults.add({ ...START, do: { error: 'ThrottlingException' } });
+  const since = now();
+  expect((await call(key)).status).toBe(429);
+  const { taskId } = (await call(key)).body.result;
+  expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
+  settles(task, { row: 2, tookMs: now() - since, boundMs: SECONDS });
+  expect(runsOf(taskId)).toHaveLength(1);
+});
 
 test('row 3: the answer to the start is lost: started again by the same name, it runs once', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop' });

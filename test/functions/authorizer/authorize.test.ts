@@ -7,42 +7,38 @@ import { type Action, auditLine, type Facts } from '../../../functions/tasks/aud
 const told: string[] = [];
 beforeEach(() => void told.splice(0));
 
-const world = {
-  verify: async (token: string) =>
-    token === 'good'
-      ? { owner: 'owner#ann', scopes: ['mcp'], expires: 1_700_000_000 }
-      : token === 'early'
-        ? ('unknown yet' as const)
-        : ('invalid' as const),
+const context = {
+  verify: async (token: string) => {
+    if (token === 'good') return { owner: 'owner#ann', scopes: ['mcp'] };
+    if (token === 'better') return { owner: 'owner#ann', scopes: ['mcp', 'ops'] };
+    return token === 'early' ? ('unknown yet' as const) : ('invalid' as const);
+  },
   scopes: ['mcp'],
-  toolScopes: { deploy: ['ops:deploy', 'mcp'] },
-  metadata: 'https://m.example/meta',
+  toolScopes: { deploy: ['mcp', 'ops:deploy'], 名: ['mcp', 'ops'] },
   audit: (action: Action, facts: Facts) => void told.push(auditLine(action, facts)),
 };
 
-const ask = (
-  headers: Record<string, string[]>,
-  more: Partial<APIGatewayRequestAuthorizerEvent> = {},
-  scopes = world.scopes,
-) => {
+const ask = (headers: Record<string, string[]>, scopes = context.scopes) => {
   const methodArn = 'arn:aws:execute-api:r:1:api/v1/POST/mcp';
-  const event = { methodArn, resource: '/mcp', multiValueHeaders: headers, ...more };
-  return authorize(event as unknown as APIGatewayRequestAuthorizerEvent, { ...world, scopes });
+  const event = { methodArn, resource: '/mcp', multiValueHeaders: headers };
+  return authorize(event as unknown as APIGatewayRequestAuthorizerEvent, { ...context, scopes });
 };
 const policy = (Effect: string) => ({
   Version: '2012-10-17',
   Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: 'arn:aws:execute-api:r:1:api/v1/*' }],
 });
+const allowed = {
+  ...{ principalId: 'owner#ann', policyDocument: policy('Allow') },
+  context: { owner: 'owner#ann', scope: 'mcp' },
+};
+const denied = { principalId: 'owner#ann', policyDocument: policy('Deny') };
+const line = (facts: object) => JSON.stringify({ event: 'audit', action: 'denied', ...facts });
 
 describe('the authorizer', () => {
   test.each(['Authorization', 'authorization'])('lets a good token in, by %s, and says whose it is', async (name) => {
-    expect(await ask({ [name]: ['Bearer good'] })).toEqual({
-      ...{ principalId: 'owner#ann', policyDocument: policy('Allow') },
-      context: { owner: 'owner#ann', scope: 'mcp', expires: 1_700_000_000, enough: true },
-    });
+    expect(await ask({ [name]: ['Bearer good'] })).toEqual(allowed);
+    expect(told).toEqual([]);
   });
-
-  const denied = (reason: string) => JSON.stringify({ event: 'audit', action: 'denied', reason });
 
   test.each([
     ['none', {}, 'no_token'],
@@ -56,49 +52,45 @@ describe('the authorizer', () => {
     ['one that may turn out good', { Authorization: ['Bearer early'] }, 'unknown_token'],
     ['another scheme', { Authorization: ['Basic good'] }, 'no_token'],
     ['another scheme that begins alike', { Authorization: ['Bearers good'] }, 'no_token'],
+    ['a bad one', { Authorization: ['Bearer bad'] }, 'invalid_token'],
+    ['a list', { Authorization: ['Bearer good, Bearer good'] }, 'invalid_token'],
+    ['nothing after the scheme', { Authorization: ['Bearer '] }, 'invalid_token'],
+    ['one that is none', { Authorization: ['Bearer "'] }, 'invalid_token'],
   ])('with %s says the word for a 401, which is not kept (G-04, G-08)', async (_title, headers, reason) => {
     await expect(ask(headers)).rejects.toThrow(/^Unauthorized$/);
-    expect(told).toEqual([denied(reason)]);
+    expect(told).toEqual([line({ reason })]);
   });
+
+  const owner = 'owner#ann';
+
+  test('denies a token without the scopes that every call needs (G-09)', async () => {
+    expect(await ask({ authorization: ['Bearer good'] }, ['mcp', 'more'])).toEqual(denied);
+    expect(told).toEqual([line({ owner, reason: 'insufficient_scope' })]);
+  });
+
+  const call = (name: string, method = 'tools/call') => ({ 'Mcp-Method': [method], 'mcp-name': [name] });
 
   test.each([
-    ['a bad one', 'Bearer bad'],
-    ['a list', 'Bearer good, Bearer good'],
-    ['nothing after the scheme', 'Bearer '],
-    ['one that is none', 'Bearer "'],
-  ])('with %s denies, in the words for a bad token and with nothing of it (G-04, G-08)', async (_title, sent) => {
-    for (const more of [{}, { resource: '/mcp/challenge' }]) {
-      expect(await ask({ authorization: [sent] }, more)).toEqual({
-        ...{ principalId: 'nobody', policyDocument: policy('Deny') },
-      });
-    }
-    expect(told).toEqual([denied('invalid_token'), denied('invalid_token')]);
-  });
-
-  test('lets a token without the scopes that every call needs go on to the challenge, and no further', async () => {
-    const { policyDocument, context } = await ask({ authorization: ['Bearer good'] }, {}, ['mcp', 'more']);
-    expect([policyDocument, context?.enough]).toEqual([policy('Allow'), false]);
-  });
-
-  test.each([
-    ['deploy', 'mcp ops:deploy'],
-    ['unknown', 'mcp'],
-    ['constructor', 'mcp'],
-  ])('at the challenge knows what %s needs: %s', async (tool, scope) => {
-    const more = { resource: '/mcp/challenge', queryStringParameters: { tool } };
-    const { context } = await ask({ authorization: ['Bearer good'] }, more);
-    expect(context).toEqual({
-      challenge: `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="https://m.example/meta"`,
+    ['as it is', call('deploy'), 'deploy'],
+    ['encoded', call('=?base64?5ZCN?='), '名'],
+  ])('denies a call of a tool that the token is not enough for, its name %s (G-09)', async (_title, headers, tool) => {
+    expect(await ask({ authorization: ['Bearer good'], ...headers })).toEqual(denied);
+    expect(told).toEqual([line({ owner, tool, reason: 'insufficient_scope' })]);
+    expect(await ask({ authorization: ['Bearer better'], ...headers })).toMatchObject({
+      policyDocument: policy('Allow'),
     });
-    await expect(ask({}, more)).rejects.toThrow(/^Unauthorized$/);
   });
 
-  test('is not led by a query outside the challenge', async () => {
-    const { policyDocument, context } = await ask(
-      { authorization: ['Bearer good'] },
-      { queryStringParameters: { tool: 'deploy' } },
-    );
-    expect([policyDocument, context?.enough]).toEqual([policy('Allow'), true]);
+  test.each([
+    ['a call of another tool', call('echo')],
+    ['a call of a tool that there is not', call('constructor')],
+    ['another request that names one', call('deploy', 'tasks/get')],
+    ['a call that names none', { 'mcp-method': ['tools/call'] }],
+    ['a call that names two', { 'mcp-method': ['tools/call'], 'mcp-name': ['deploy', 'deploy'] }],
+    ['a name that is badly encoded', call('=?base64?x?=')],
+    ['a 2025-11-25 request', {}],
+  ])('leaves %s to the endpoint', async (_title, headers) => {
+    expect(await ask({ authorization: ['Bearer good'], ...headers })).toEqual(allowed);
   });
 });
 

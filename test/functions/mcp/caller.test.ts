@@ -1,12 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { callerOf } from '../../../functions/mcp/caller.ts';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
-import { modernMessage } from '../../support/clients.ts';
-import { fakeServer, manifest } from './fake-server.ts';
 
 describe('who signed a request', () => {
-  const contextOf = (identity: object) => ({ path: '/v1/mcp', identity }) as APIGatewayProxyEvent['requestContext'];
+  const contextOf = (identity: object) => ({ identity }) as APIGatewayProxyEvent['requestContext'];
   const keyOf = (caller: string | null, cognitoIdentityId: string | null = null) =>
     callerOf('iam', contextOf({ caller, cognitoIdentityId }))?.key;
 
@@ -26,32 +23,17 @@ describe('who signed a request', () => {
   });
 });
 
-describe('a token that is not enough', () => {
-  const caller = { key: 'owner#a', scopes: [], expires: Number.POSITIVE_INFINITY, challengeAt: '/mcp/challenge' };
-  async function call(name: unknown, enough: boolean) {
-    const { server } = fakeServer({ manifest: { ...manifest, auth: 'oauth' } });
-    const [[plain, tool] = []] = [...server.tools];
-    if (plain === undefined || tool === undefined) throw new Error('no tool');
-    const tools = new Map([[plain, { ...tool, entry: { ...tool.entry, scopes: ['ops'] } }]]);
-    const { headers, body } = modernMessage('tools/call', { name });
-    const sent = Object.fromEntries(
-      Object.entries({ 'mcp-name': 'x', ...headers }).map(([key, value]) => [key, String(value)]),
-    );
-    const request = { method: 'POST', headers: sent, body: JSON.stringify(body), caller: { ...caller, enough } };
-    const reply = await endpoint(request, { ...server, tools });
-    return [reply.status, reply.headers.location, JSON.parse(String(reply.body)).error.code];
-  }
+describe('what the authorizer says of a caller', () => {
+  const of = (authorizer?: object) => callerOf('oauth', { authorizer } as APIGatewayProxyEvent['requestContext']);
 
-  test('is challenged by the tool that was called', async () => {
-    expect(await call('plain', true)).toEqual([307, '/mcp/challenge?tool=plain', -32600]);
+  test('is whose tasks are theirs, and their scopes', () => {
+    expect(of({ owner: 'owner#a', scope: 'a b:c', principalId: 'p' })).toEqual({
+      key: 'owner#a',
+      scopes: ['a', 'b:c'],
+    });
   });
 
-  // Text that no URL can hold, one that no header can, and what is no text at all.
-  test.each([['\ud800'], ['x'.repeat(20_000)], [{ toString: 1 }], [['plain']], [undefined]])(
-    'is challenged by no tool when none has such a name',
-    async (name) => {
-      expect(await call(name, false)).toEqual([307, '/mcp/challenge', -32600]);
-      expect((await call(name, true)).slice(1)).toEqual([undefined, -32602]);
-    },
-  );
+  test.each([[undefined], [{}], [{ owner: '' }], [{ owner: 1 }]])('without an owner there is no caller: %j', (said) => {
+    expect(of(said)).toBeUndefined();
+  });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/server.ts';
+import { TooManyStarts } from '../../../functions/tasks/errors.ts';
+import { asOf } from '../../../functions/tasks/transitions.ts';
 import { clients, TASKS } from './fake-clients.ts';
 import { fakeServer } from './fake-server.ts';
 
@@ -151,6 +153,31 @@ describe('tools/call', () => {
     const { error } = await modern('tools/call', { name: 'optional' });
     expect(error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
     expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
+  });
+
+  test.each([
+    ['certainly refused: gone for every reader', true, false, ['apply']],
+    ['refused, and the table is out of reach, too: left to the sweep', true, true, ['apply']],
+    ['refused after a try whose answer was lost: fenced and stopped (row 3)', false, false, ['apply', 'stop']],
+  ])('a start that is %s, and the client is told when to try again (crash table, row 2)', async (_title, ...given) => {
+    const [certain, down, done] = given;
+    const fake = fakeServer();
+    const { apply } = fake.server.store;
+    fake.server.store.apply = async (...change) => {
+      const changed = await apply(...change);
+      if (down) throw new Error('throttled');
+      return changed;
+    };
+    const start = () => Promise.reject(new TooManyStarts(certain));
+    const { modern, records } = clients({
+      ...fake,
+      server: { ...fake.server, workflow: { ...fake.server.workflow, start } },
+    });
+    const { error } = await modern('tools/call', { name: 'optional' });
+    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('try again in 5 s') });
+    expect(fake.did).toEqual(['create', ...done]);
+    const [record] = [...records.values()];
+    expect(record && asOf(record, 1_700_000_000_000)?.status).toBe(certain ? undefined : 'failed');
   });
 
   test('a direct call whose answer was lost may have run: only one that was throttled is to be made again (A-15)', async () => {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import type { Server } from '../../../functions/mcp/server.ts';
 import { FORMS, modernMessage } from '../../support/clients.ts';
 import { readSse } from '../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
@@ -27,11 +28,21 @@ interface Sent {
   readonly body?: object;
 }
 
+/** What the tool `optional` needs here: a token of any caller but a `weak` one has it. */
+export const NEEDED = ['mcp', 'ops:deploy'];
+const tools: Server['tools'] = new Map(
+  [...fakeServer().server.tools].map(([name, tool]) => [
+    name,
+    name === 'optional' ? { ...tool, entry: { ...tool.entry, scopes: NEEDED } } : tool,
+  ]),
+);
+
 /** The endpoint, by default behind a front door that verifies callers. Every task asks; time passes while the server sleeps. */
-export function world(auth: 'oauth' | 'anonymous' = 'oauth') {
+export function world(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<Server> = {}) {
   let now = 1_700_000_000_000;
   const fake = fakeServer({
     manifest: { ...manifest, auth, helperTools: true },
+    ...(auth === 'oauth' && { tools }),
     now: () => now,
     async sleep(ms) {
       await setImmediate();
@@ -47,14 +58,15 @@ export function world(auth: 'oauth' | 'anonymous' = 'oauth') {
       },
       stop: async () => {},
     },
+    ...more,
   });
   const { store } = fake.server;
   const { list } = store;
   store.list = async (...asked) => ({ ...(await list(...asked)), last: 'here' });
   store.getMany = async (keys) => (await Promise.all(keys.map((key) => store.get(key)))).flatMap((got) => got ?? []);
 
-  async function send(key: Owner, { method, headers = {}, body }: Sent) {
-    const caller = { key, scopes: [], enough: true, expires: Number.POSITIVE_INFINITY, challengeAt: '/mcp/challenge' };
+  async function send(key: Owner, { method, headers = {}, body }: Sent, scopes: readonly string[] = NEEDED) {
+    const caller = { key, scopes };
     const sent = Object.fromEntries(
       Object.entries(headers).filter((header): header is [string, string] => !!header[1]),
     );
@@ -67,9 +79,12 @@ export function world(auth: 'oauth' | 'anonymous' = 'oauth') {
     const reply = await endpoint(request, fake.server);
     return { ...reply, body: typeof reply.body === 'string' ? reply.body : await text(reply.body) };
   }
-  return { send, records: fake.records, audited: fake.audited };
+  const wait = (ms: number) => {
+    now += ms;
+  };
+  return { send, wait, did: fake.did, records: fake.records, audited: fake.audited };
 }
-type World = ReturnType<typeof world>;
+export type World = ReturnType<typeof world>;
 
 export const legacy = (method: string, params: object, session?: string): Sent => ({
   headers: {

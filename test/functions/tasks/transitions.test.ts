@@ -13,6 +13,7 @@ import {
   lapse,
   overdue,
   progress,
+  withdraw,
 } from '../../../functions/tasks/transitions.ts';
 import { applied } from './applied.ts';
 
@@ -50,6 +51,15 @@ describe('moves', () => {
         expect(canMove(from, to), `${from} -> ${to}`).toBe(legal);
       }
     }
+  });
+
+  test('a withdrawn task has failed, is due no more, and is gone for readers from that moment (row 2)', () => {
+    const withdrawn = applied(record(), withdraw(record(), now + 40));
+    expect(withdrawn).toMatchObject({ status: 'failed', ttl: 40, expiresAt: now / 1_000 + 1 });
+    expect(withdrawn).not.toHaveProperty('due');
+    expect(withdrawn && [asOf(withdrawn, now + 39)?.status, asOf(withdrawn, now + 40)]).toEqual(['failed', undefined]);
+    expect(applied(record({ status: 'cancelled' }), withdraw(record(), now))).toBeUndefined();
+    expect(applied(record({ round: 2 }), withdraw(record(), now))).toBeUndefined();
   });
 
   test('a task begins working, in round 1, listed as unfinished (C-09)', () => {

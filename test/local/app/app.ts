@@ -82,3 +82,4 @@ api.root.addResource('start').addMethod('POST', new LambdaIntegration(endpoint, 
 api.root.addResource('plain').addMethod('GET', new LambdaIntegration(work));
 
 new CfnOutput(stack, 'TableName', { value: table.tableName });
+new CfnOutput(stack, 'MachineArn', { value: machine.stateMachineArn });

@@ -71,6 +71,54 @@ describe('parallel invocations', () => {
   });
 });
 
+describe('the concurrent executions of the account', () => {
+  const throttled = (reason: string) => ({ type: 'TooManyRequestsException', status: 429, reason });
+  const ACCOUNT = throttled('ConcurrentInvocationLimitExceeded');
+
+  it('are shared by all functions; one more is refused at once, and once one ends there is room', async () => {
+    const lambda = bench.open([bench.define('here', counting), bench.define('there', counting)], { concurrency: 2 });
+    const both = Promise.all([lambda.invoke('here', '{"ms":300}'), lambda.invoke('there', '{"ms":300}')]);
+    const started = performance.now();
+    await expect(lambda.invoke('here', '{}')).rejects.toMatchObject(ACCOUNT);
+    await expect(lambda.invokeStreaming('there', '{}')).rejects.toMatchObject(ACCOUNT);
+    expect(performance.now() - started).toBeLessThan(100);
+    await both;
+    expect(JSON.parse((await lambda.invoke('here', '{"ms":1}')).payload)).toMatchObject({ served: 2 });
+  });
+
+  it('count a function that nobody waits for any more', async () => {
+    const lambda = bench.open([bench.define('abandoned', counting)], { concurrency: 1 });
+    const caller = new AbortController();
+    const left = lambda.invoke('abandoned', '{"ms":300}', { signal: caller.signal });
+    await until(() => lambda.workers()[0]?.busy === 1);
+    caller.abort();
+    await expect(left).rejects.toThrow();
+    await expect(lambda.invoke('abandoned', '{}')).rejects.toMatchObject(ACCOUNT);
+    await until(() => lambda.workers()[0]?.busy === 0);
+    expect(JSON.parse((await lambda.invoke('abandoned', '{"ms":1}')).payload)).toMatchObject({ served: 2 });
+  });
+
+  it('that a function reserves are its alone, and all it has', async () => {
+    const functions = [bench.define('kept', counting, { reservedConcurrency: 1 }), bench.define('rest', counting)];
+    const lambda = bench.open(functions, { concurrency: 101 });
+    const running = lambda.invoke('kept', '{"ms":200}');
+    const reserved = throttled('ReservedFunctionConcurrentInvocationLimitExceeded');
+    await expect(lambda.invoke('kept', '{}')).rejects.toMatchObject(reserved);
+    expect(JSON.parse((await lambda.invoke('rest', '{"ms":1}')).payload)).toMatchObject({ served: 1 });
+    await running;
+    expect(lambda.workers()[0]).toEqual({ functionName: 'kept', count: 1, busy: 0 });
+  });
+
+  it('leave 100 to the functions that reserve none, or all where there are fewer', () => {
+    const spec = bench.define('greedy', counting, { reservedConcurrency: 1 });
+    const refused = 'Lambda refuses the reserved concurrency of greedy: of the';
+    expect(() => bench.open([spec], { concurrency: 100 })).toThrow(`${refused} 100 concurrent executions`);
+    expect(() => bench.open([spec], { concurrency: 10 })).toThrow(`${refused} 10 concurrent executions`);
+    expect(() => bench.open([spec], { concurrency: 0 })).toThrow('0 is no number of concurrent executions');
+    bench.open([spec], { concurrency: 101 });
+  });
+});
+
 describe('throttling', () => {
   it('refuses what waited too long for a worker', async () => {
     const lambda = bench.open([bench.define('throttled', counting)], { maxWorkersPerFunction: 1, timeScale: 0.01 });

@@ -104,9 +104,28 @@ it('nothing is repeated after the stop', async () => {
   expect(calls).toHaveLength(1);
 });
 
-it('a reserved concurrency bounds the workers', async () => {
-  const lambda = bench.open([bench.define('reserved', source, { reservedConcurrency: 1 })]);
-  const both = [lambda.invoke('reserved', '{"ms":20}'), lambda.invoke('reserved', '{"ms":20}')];
-  await Promise.all(both);
-  expect(lambda.workers()).toEqual([{ functionName: 'reserved', count: 1, busy: 0 }]);
+it('one that is throttled comes again, ever later, and that is no attempt', async () => {
+  const lambda = bench.open([bench.define('full', source, { asynchronous: { maximumRetryAttempts: 0 } })], {
+    ...{ concurrency: 1, timeScale: 0.01 },
+  });
+  const busy = lambda.invoke('full', '{"ms":200}');
+  const { promise, resolve } = Promise.withResolvers<InvokeResult | undefined>();
+  await lambda.invoke('full', '{}', { event: true, onAttempt: resolve });
+  // After 10, 20, 40, 80 and 160 ms.
+  expect((await promise)?.payload).toBe('2');
+  expect((await busy).payload).toBe('1');
+});
+
+it('one that is throttled until it is too old is given up without an attempt', async () => {
+  const records: InvocationRecord[] = [];
+  const asynchronous = { maximumEventAgeSeconds: 60, onFailure: 'arn:queue' };
+  const lambda = bench.open([bench.define('old', source, { asynchronous })], {
+    ...{ concurrency: 1, timeScale: 0.001 },
+    onGivenUp: (_destination, record) => records.push(record),
+  });
+  const busy = lambda.invoke('old', '{"ms":400}');
+  await lambda.invoke('old', '{}', { event: true });
+  await until(() => records.length > 0);
+  expect(records[0]?.requestContext).toMatchObject({ condition: 'EventAgeExceeded', approximateInvokeCount: 0 });
+  await busy;
 });

@@ -135,6 +135,21 @@ describe('the SDK client', () => {
     await expect(invoke(client, { FunctionName })).rejects.toMatchObject({ name: 'ServiceException' });
   });
 
+  it('learns which limit throttled it', async () => {
+    const lambda = bench.open([bench.define('wire-full', source)], { concurrency: 1 });
+    const client = await clientOf(lambda);
+    const running = invoke(client, { FunctionName: 'wire-full', Payload: '{"ms":300}' });
+    await until(() => lambda.workers()[0]?.busy === 1);
+    await expect(invoke(client, { FunctionName: 'wire-full' })).rejects.toMatchObject({
+      name: 'TooManyRequestsException',
+      Reason: 'ConcurrentInvocationLimitExceeded',
+      Type: 'User',
+      message: 'Rate Exceeded.',
+      $metadata: { httpStatusCode: 429 },
+    });
+    await running;
+  });
+
   it('carries payloads up to the limits, and no further', async () => {
     const client = await clientOf(bench.open([bench.define('wire-size', source)]));
     const FunctionName = 'wire-size';

@@ -4,7 +4,7 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { RoundInput } from '../../../functions/tasks/workflow.ts';
 import type { ToolEvent } from '../../../functions/tool/contract.ts';
 import type { Truth } from './truth.ts';
-import { SKEW } from './writes.ts';
+import { isWithdrawn, SKEW } from './writes.ts';
 
 /** All attempts of one StartExecution of the endpoint, in ms. */
 const STARTING = 20_000;
@@ -24,6 +24,7 @@ export function checkExecution({ taskId, round }: RoundInput, now: number, truth
   }
   known.executions++;
   must(known.executions === 1, 'A round is started once');
+  must(!isWithdrawn(task.record), 'A withdrawn task is not started');
   must(round <= task.record.round, 'A round is started after it has begun');
   const asking = task.record.round === round && task.record.status === 'input_required';
   must(!asking || known.executions > 1, 'A round is started before it asks');

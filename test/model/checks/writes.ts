@@ -47,8 +47,9 @@ export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): v
   if (before === undefined) return;
   must(!isTerminal(before.status), 'A task that has ended is never written again');
   must(before.status === after.status || canMove(before.status, after.status), 'A status moves as the protocol says');
+  const fixed = FIXED.filter((field) => !isWithdrawn(after) || !['ttl', 'expiresAt'].includes(field));
   must(
-    FIXED.every((field) => isDeepStrictEqual(before[field], after[field])),
+    fixed.every((field) => isDeepStrictEqual(before[field], after[field])),
     'What a task is stays as it is',
   );
   checkRound(before, after, must);
@@ -57,6 +58,10 @@ export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): v
   const round = truth.round(after.taskId, before.round);
   if (round !== undefined) checkReason(write, task, round, must);
 }
+
+/** Step Functions refused to start it, and it is gone for every reader. */
+export const isWithdrawn = ({ status, error = '' }: TaskRecord): boolean =>
+  status === 'failed' && error.includes('"Unavailable"');
 
 type Must = (holds: boolean, rule: string) => void;
 
@@ -130,6 +135,7 @@ function failureIsTrue(
   const hasDied = run !== undefined && run.status !== 'RUNNING' && run.status !== 'SUCCEEDED';
   switch (error.message) {
     case 'The task could not be started':
+      if (reason === 'Unavailable') return before.round === 1 && round.executions === 0 && !task.promised;
       return before.round === 1 && (round.executions === 0 || (task.startFailed && !task.promised));
     case 'The run of the tool ended without a result':
       return before.status === 'working' && hasDied;

@@ -127,7 +127,7 @@ export function startProcess(life: Life, agenda: Agenda, faults: Faults, trace: 
           break;
         }
         case 'refused':
-          reject(Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' }));
+          reject(Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException', $metadata: { attempts } }));
           break;
         case 'unheard':
           make(draw);

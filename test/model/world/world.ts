@@ -80,7 +80,7 @@ export interface World {
 export const T0 = 1_700_000_000_000;
 /** Step Functions gives up a call of its own after this, in ms. */
 const PATIENCE = 5_000;
-const INJECTED = new Set(['ThrottlingException', 'TimeoutError', 'ExecutionDoesNotExist']);
+const INJECTED = new Set(['ThrottlingException', 'TooManyStarts', 'TimeoutError', 'ExecutionDoesNotExist']);
 
 export function createWorld(scenario: Scenario, parts: Parts, trace: (line: string) => void): World {
   const { plans, skews } = scenario;

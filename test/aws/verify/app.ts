@@ -1,0 +1,46 @@
+import { App, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { iam, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+
+/**
+ * What `npm run test:aws -- --create` deploys, and removes again. Only callers who sign may call it. With VERIFY_OPTIONS
+ * it has a KMS key, a web ACL and a tool that is a version, none of which the embedded cloud knows.
+ */
+const region = process.env.CDK_DEFAULT_REGION;
+const withOptions = process.env.VERIFY_OPTIONS !== undefined;
+const stack = new Stack(new App(), 'McpTaskServerVerify', {
+  description: 'Made by npm run test:aws -- --create: may be deleted at any time',
+  ...(withOptions && region !== undefined && { env: { region } }),
+});
+const removalPolicy = RemovalPolicy.DESTROY;
+const options = () => ({ encryptionKey: new Key(stack, 'Key', { removalPolicy }), waf: true }) as const;
+const server = new McpTaskServer(stack, 'Server', { auth: iam(), removalPolicy, ...(withOptions && options()) });
+const timeout = Duration.seconds(150);
+const handler = new ToolFunction(stack, 'Tools', { entry: 'test/aws/verify/tools.ts', timeout });
+const waits = {
+  QueryLanguage: 'JSONata',
+  StartAt: 'Wait',
+  States: { Wait: { Type: 'Wait', Seconds: 150, End: true } },
+};
+const author = new StateMachine(stack, 'Author', { definitionBody: DefinitionBody.fromString(JSON.stringify(waits)) });
+
+const task = { inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
+server.addTool('nap', { ...task, handler, description: 'Works for so many ms', timeout });
+server.addTool('large', { ...task, handler, description: 'Returns what goes to S3' });
+server.addTool('credentials', { ...task, handler, description: 'Tries what its own role may do with its record' });
+server.addTool('direct', { handler, description: 'Never runs as a task', inputSchema: { type: 'object' } });
+server.addTool('machine', { ...task, stateMachine: author, description: 'Is a state machine that waits' });
+if (withOptions) {
+  const pinned = new ToolFunction(stack, 'Pinned', { entry: 'test/aws/verify/tools.ts', timeout });
+  // CDK's own types disagree on the version of a function.
+  server.addTool('pinned', { ...task, handler: pinned.currentVersion as IFunction, description: 'Is a version' });
+}
+
+const workflow = server.workflows.get('nap');
+if (workflow === undefined) throw new Error('The tool has no workflow');
+new CfnOutput(stack, 'Endpoint', { value: server.api.urlForPath('/mcp') });
+new CfnOutput(stack, 'NapMachine', { value: workflow.stateMachine.stateMachineArn });
+new CfnOutput(stack, 'AuthorMachine', { value: author.stateMachineArn });
+new CfnOutput(stack, 'Results', { value: server.results.bucketName });

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../../local/cloud.ts';
+import { synthApp } from '../../../local/synth.ts';
+import { clientConfig } from '../../local/fixture.ts';
+import { checks, runChecks, type VerifyContext } from './checks.ts';
+import { verifyClient } from './client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mcp-verify-test-'));
+let cloud: Cloud;
+let context: VerifyContext;
+beforeAll(async () => {
+  await synthApp('test/aws/verify/app.ts', folder);
+  cloud = await startCloud({ assembly: folder, timeScale: 10 });
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  context = {
+    client: verifyClient(`${cloud.url}/mcp`, cloud.region, credentials),
+    sfn: new SFNClient(clientConfig(cloud)),
+    machine: cloud.outputs.NapMachine ?? '',
+    author: cloud.outputs.AuthorMachine ?? '',
+    nap: 300,
+  };
+}, 60_000);
+afterAll(async () => {
+  await cloud?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('what test:aws checks on an account holds on the embedded cloud', async () => {
+  const lines: string[] = [];
+  expect(await runChecks(context, (line) => lines.push(line)), lines.join('\n')).toBe(true);
+  expect(lines).toHaveLength(checks.length);
+}, 60_000);
+
+test('and is found wrong where it is wrong', async () => {
+  cloud.faults.add({ service: 'lambda', operation: 'Invoke', do: { error: 'AccessDeniedException' }, times: 1_000 });
+  cloud.faults.add({ service: 'events', operation: 'Deliver', do: { error: 'Gone', status: 400 }, times: 1_000 });
+  const only = checks.filter(({ name }) => !/cancel|version/.test(name));
+  for (const { name, run } of only) await expect(run(context), name).rejects.toThrow();
+}, 60_000);

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/protocols';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { modernMessage, TASKS } from '../../support/clients.ts';
+
+type Credentials = ConstructorParameters<typeof SignatureV4>[0]['credentials'];
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+type Json = any;
+
+/** Calls the endpoint of a server with `iam()`, in 2026-07-28. */
+export interface VerifyClient {
+  /** The result. Throws with the error of the answer. `asTask`: the client declares tasks. @default true */
+  request(method: string, params: Record<string, unknown>, asTask?: boolean): Promise<Json>;
+  /** Calls a tool as a task, and answers its id. */
+  start(name: string, args?: object): Promise<string>;
+  /** Asks every second until the task has ended. Throws after `patience` ms. */
+  end(taskId: string, patience: number): Promise<Json>;
+}
+
+export function verifyClient(endpoint: string, region: string, credentials: Credentials): VerifyClient {
+  const signer = new SignatureV4({ service: 'execute-api', region, credentials, sha256: Sha256 });
+  const { protocol, hostname, host, pathname } = new URL(endpoint);
+
+  const request: VerifyClient['request'] = async (method, params, asTask = true) => {
+    const message = modernMessage(method, params, { capabilities: asTask ? TASKS : {} });
+    const body = JSON.stringify(message.body);
+    const headers = { host, 'content-type': 'application/json', accept: 'application/json', ...message.headers };
+    const unsigned = new HttpRequest({ method: 'POST', protocol, hostname, path: pathname, headers, body });
+    const signed = await signer.sign(unsigned);
+    const response = await fetch(endpoint, { method: 'POST', headers: signed.headers, body });
+    const text = await response.text();
+    const { result, error }: Json = text.startsWith('{') ? JSON.parse(text) : {};
+    if (result === undefined) throw new Error(`${method}: HTTP ${response.status} ${JSON.stringify(error) ?? text}`);
+    return result;
+  };
+  return {
+    request,
+    start: async (name, args = {}) => (await request('tools/call', { name, arguments: args })).taskId,
+    async end(taskId, patience) {
+      for (const until = Date.now() + patience; ; await sleep(1_000)) {
+        const task = await request('tasks/get', { taskId });
+        if (['completed', 'failed', 'cancelled'].includes(task.status)) return task;
+        if (Date.now() > until) throw new Error(`after ${patience / 1_000} s the task is still ${task.status}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ToolEvent } from '../../../functions/tool/contract.ts';
+import { defineTool } from '../../../functions/tool/define-tool.ts';
+
+const db = mockClient(DynamoDBDocumentClient);
+const denied = Object.assign(new Error('arn:aws:dynamodb:secret is not authorized'), { name: 'AccessDeniedException' });
+const lost = new ConditionalCheckFailedException({ message: 'The conditional request failed', $metadata: {} });
+const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+
+let tasks = 0;
+/** Of another task each time: one reports once a second at most. */
+const event = (attempt = 0): ToolEvent => ({
+  name: 't',
+  arguments: {},
+  accepts: [],
+  inputResponses: {},
+  requestState: null,
+  task: {
+    taskId: `t${tasks++}`,
+    owner: 'o',
+    table: 'T',
+    results: 'B',
+    round: 1,
+    attempt,
+    deadline: Date.now() + 60_000,
+  },
+});
+const steps: string[] = [];
+const tool = defineTool(
+  { description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' },
+  async (_args, task) => {
+    await task.progress(`try ${task.attempt}`);
+    await task.step('one', () => void steps.push('one'));
+    await task.step('two', () => void steps.push('two'));
+    return { ok: true };
+  },
+);
+
+beforeEach(() => {
+  db.reset();
+  logged.mockClear();
+  steps.length = 0;
+  process.env.AWS_REGION = 'eu-west-1';
+});
+
+describe('a tool whose role may not read its task', () => {
+  test('reports and remembers its steps all the same, and says so once', async () => {
+    vi.resetModules();
+    db.on(GetCommand).rejects(denied);
+    db.on(UpdateCommand).resolves({});
+    expect(await tool(event())).toEqual({ ok: true });
+    expect(steps).toEqual(['one', 'two']);
+    const written = db
+      .commandCalls(UpdateCommand)
+      .map(({ args: [{ input }] }) => input.ExpressionAttributeValues ?? {});
+    expect(written.map((values) => values[':statusMessage'] ?? JSON.parse(values[':memory']).steps)).toEqual([
+      'try 0',
+      { one: null },
+      { one: null, two: null },
+    ]);
+    expect(logged.mock.calls).toEqual([
+      ['{"event":"read_denied","action":"dynamodb:GetItem","error":"AccessDeniedException"}'],
+    ]);
+  });
+
+  test('is told by its next write that the task is over: it stops there (C-27)', async () => {
+    db.on(GetCommand).rejects(denied);
+    db.on(UpdateCommand).rejects(lost);
+    expect(await tool(event())).toMatchObject({ isError: true });
+    expect(steps).toEqual([]);
+  });
+
+  test('begins a retried round without the steps of the try before', async () => {
+    db.on(GetCommand).rejects(denied);
+    db.on(UpdateCommand).resolves({});
+    expect(await tool(event(1))).toEqual({ ok: true });
+    expect(steps).toEqual(['one', 'two']);
+  });
+});
+
+test('any other error of that read is the tool’s to see: its steps must not be done twice in silence', async () => {
+  db.on(GetCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
+  await expect(tool(event(1))).rejects.toMatchObject({ name: 'ThrottlingException' });
+  expect(steps).toEqual([]);
+});
