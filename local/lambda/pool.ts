@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { stopped } from './errors.ts';
 import type { Job } from './job.ts';
+import type { Memory } from './memory.ts';
 import { killed, type Sandbox, startSandbox, type Verdict } from './sandbox.ts';
 import type { FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from './types.ts';
 import { createWaitingLine } from './waiting-line.ts';
@@ -9,6 +10,8 @@ export interface PoolOptions {
   maxWorkers: number;
   idleMs: number;
   initMs: number;
+  /** Shared with the pools of all other functions. */
+  memory: Memory;
   log: (line: string, stream: LogStream) => void;
   /** As of `LambdaOptions`. */
   onRun: NonNullable<LambdaOptions['onRun']>;
@@ -40,7 +43,11 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
 
   const count = (state: ReturnType<Sandbox['state']>): number =>
     [...sandboxes].filter((sandbox) => sandbox.state() === state).length;
-  const line = createWaitingLine(() => count('starting') + options.maxWorkers - sandboxes.size);
+  const { memory } = options;
+  const line = createWaitingLine(() => {
+    const more = Math.min(options.maxWorkers - sandboxes.size, memory.room(spec.memoryMb));
+    return count('starting') + Math.max(0, more);
+  });
 
   /**
    * Gives waiting jobs to idle workers, and starts workers for the rest, up to the bound. No more start at once than
@@ -57,7 +64,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     const starting = count('starting');
     const room = Math.min(options.maxWorkers - sandboxes.size, availableParallelism() - starting);
     const missing = Math.min(line.size() - starting, room);
-    for (let started = 0; started < missing; started++) start();
+    for (let started = 0; started < missing && memory.take(spec.memoryMb, sandboxes.size === 0); started++) start();
   }
 
   function start(): void {
@@ -82,7 +89,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   }
 
   function forget(sandbox: Sandbox): void {
-    sandboxes.delete(sandbox);
+    if (sandboxes.delete(sandbox)) memory.give(spec.memoryMb);
     for (const rested of idle) if (rested.sandbox === sandbox) clearTimeout(rested.timer);
     idle = idle.filter((rested) => rested.sandbox !== sandbox);
   }
@@ -90,6 +97,15 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   function endAll(verdict: Verdict): void {
     for (const sandbox of [...sandboxes]) sandbox.end(verdict);
   }
+
+  memory.join({
+    endIdle() {
+      const [longest] = idle;
+      longest?.sandbox.end(refuse);
+      return longest !== undefined;
+    },
+    pump: () => open && pump(),
+  });
 
   return {
     submit(job, patienceMs) {
