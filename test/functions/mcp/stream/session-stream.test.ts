@@ -11,7 +11,9 @@ test.each<[string, Principal]>([
   const { server } = fakeServer();
   const call = (session: string) => ({ principal, session }) as SessionCall;
   let frames = '';
-  for await (const frame of sessionStream({ seen: [], activeAt: server.now() }, call('one'), server)) frames += frame;
+  const { signal } = new AbortController();
+  const start = { seen: [], activeAt: server.now(), resumed: false };
+  for await (const frame of sessionStream(start, call('one'), server, signal)) frames += frame;
   const eventId = /^id: (\S+)$/m.exec(frames)?.[1] ?? '';
   expect(await openCursor(call('one'), eventId, server)).toMatchObject({ seen: [] });
   expect(await openCursor(call('two'), eventId, server)).toBeUndefined();
