@@ -58,7 +58,8 @@ export interface OAuth {
  * @example
  * oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' })
  */
-export function oauth({ issuer, audience, scopes = [], jwksUri }: OAuthProps): OAuth {
+export function oauth({ issuer, audience, scopes: given = [], jwksUri }: OAuthProps): OAuth {
+  const scopes = [...new Set(given)];
   checkUrl('oauth: issuer', issuer);
   if (jwksUri !== undefined) checkUrl('oauth: jwksUri', jwksUri);
   const audiences = [audience].flat();
@@ -98,6 +99,6 @@ export function neededScopes(tool: string, scopes: readonly string[], auth: Auth
   if (had !== undefined) {
     throw new Error(`Tool '${tool}': every caller has the scope '${had}', by one above it that oauth(…) asks of all`);
   }
-  const all = [...new Set([...auth.scopes, ...scopes])];
-  return all.length > auth.scopes.length ? all : undefined;
+  const more = scopes.filter((scope) => !auth.scopes.includes(scope));
+  return more.length > 0 ? [...new Set([...auth.scopes, ...more])] : undefined;
 }

@@ -60,6 +60,7 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
   if (props.publicUrl?.endsWith('/')) throw new Error('McpTaskServer: publicUrl ends without a slash');
   return {
     auth: props.auth.kind,
+    ...(props.auth.kind === 'oauth' && { scopes: props.auth.scopes }),
     serverInfo: props.serverInfo ?? { name: 'mcp-task-server', version: '0.1.0' },
     ...(props.instructions !== undefined && { instructions: props.instructions }),
     maxTtl: between('maxTtl', props.maxTtl, SECOND, 7 * DAY, DAY),

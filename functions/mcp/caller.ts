@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 /** A caller the front door has verified: nothing the client says of itself counts (G-14). */
 export interface Caller {
   readonly key: string;
-  /** Those of the token. The front door has seen that what every call needs is among them. */
+  /** Those of the token. */
   readonly scopes: readonly string[];
 }
 
@@ -35,6 +35,9 @@ export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['
 export function principalOf({ caller }: HttpRequest, { manifest }: Server, session?: Session): Principal {
   if (manifest.auth === 'anonymous') return { kind: 'anonymous', ...(session && { session: session.key }) };
   if (caller === undefined) throw new InvalidRequest('Forbidden', 403);
+  // The authorizer has seen to this. Its answer may be an older one, from before a deployment that asks for more.
+  const { scopes = [] } = manifest;
+  if (!sufficient(scopes, caller.scopes)) throw new InsufficientScope(scopes);
   return { kind: 'verified', ...caller };
 }
 

@@ -1,11 +1,4 @@
-import {
-  InsufficientScope,
-  InvalidParams,
-  InvalidRequest,
-  McpError,
-  MethodNotFound,
-  TaskNotFound,
-} from '../tasks/errors.ts';
+import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
@@ -73,7 +66,7 @@ export async function serveStream(request: HttpRequest, caller: LegacyCaller, se
   // Before the stream begins, since its status is 200. It tells of everything else itself.
   if (server.manifest.auth === 'oauth') {
     await findTask(caller.principal, held.taskId, server).catch((error: unknown) => {
-      if (error instanceof InsufficientScope) throw error;
+      if (!(error instanceof TaskNotFound)) throw error;
     });
   }
   const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };

@@ -56,6 +56,8 @@ export interface Manifest {
   readonly instructions?: string;
   /** What the front door knows of callers: nothing, the claims of their tokens, or who signed. */
   readonly auth: 'anonymous' | 'oauth' | 'iam';
+  /** What every token must have. @default none */
+  readonly scopes?: readonly string[];
   /** The longest ttl a client gets and the longest that work takes, in ms; see `limits.ttl.fetch`. */
   readonly maxTtl: number;
   readonly allowedOrigins: readonly string[];

@@ -2,7 +2,7 @@ import { MissingClientCapability, TaskNotFound } from '../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { storedResult } from '../tasks/result-ref.ts';
-import { asOf } from '../tasks/transitions.ts';
+import { asOf, unaskable } from '../tasks/transitions.ts';
 import type { ToolResult } from '../tool/contract.ts';
 import { checkScopes } from './caller.ts';
 import { TASKS_CAPABILITY } from './capabilities.ts';
@@ -31,7 +31,15 @@ export async function findTask(principal: Principal, taskId: unknown, server: Se
   const record = stored === undefined ? undefined : present(stored, server);
   if (record === undefined) throw notFound(principal, taskId, server);
   checkScopes(principal, record, server);
+  if (stored !== undefined && record.status === 'failed') await keepVerdict(stored, server);
   return record;
+}
+
+/** Writes that a task cannot be asked what it asks, so that no other release judges that differently. */
+async function keepVerdict(stored: TaskRecord, { store }: Server): Promise<void> {
+  const change = stored.status === 'input_required' ? unaskable(stored) : undefined;
+  // Readers judge the same without it.
+  if (change !== undefined) await store.applyBlind(stored, change).catch(() => undefined);
 }
 
 /** For an id that is nobody's, somebody else's or no longer there: nothing of ours could tell which. */
@@ -58,9 +66,13 @@ export function present(stored: TaskRecord, server: Server): TaskRecord | undefi
  * the one that held when the task was made: what readers were told must not change with a deployment.
  */
 export function judged(record: TaskRecord, server: Server): TaskRecord {
-  if (record.status !== 'completed' || record.result === undefined || record.isError === true) return record;
-  const result = judgedResult(toolResult(record.result), judgeOf(record, server));
-  return result.isError === true ? { ...record, isError: true, result: JSON.stringify(result) } : record;
+  if (record.status !== 'completed' || record.result === undefined) return record;
+  const returned = toolResult(record.result);
+  // Its text decides, whatever the envelope around it said.
+  if (returned.isError === true && record.isError === true) return record;
+  const result = judgedResult(returned, judgeOf(record, server));
+  if (result.isError === true) return { ...record, isError: true, result: JSON.stringify(result) };
+  return record.isError === true ? { ...record, isError: false } : record;
 }
 
 /** The tool, if its outputSchema is the one that the result has to fit. */

@@ -1,6 +1,6 @@
 import type { InputRequest } from '../tool/contract.ts';
 import type { TaskRecord } from './record.ts';
-import { isObject } from './shape.ts';
+import { isObject, parsed } from './shape.ts';
 
 /**
  * Questions and answers of a task. The tool names a question; on the wire its key is `r<round>.<name>`, unique for
@@ -44,6 +44,6 @@ export function requestState(record: TaskRecord): unknown {
 
 /** What the last round ended with. */
 export function asked({ asked: text }: Pick<TaskRecord, 'asked'>): Asked {
-  const value: unknown = text === undefined ? undefined : JSON.parse(text);
+  const value = text === undefined ? undefined : parsed(text);
   return isObject(value) ? value : {};
 }

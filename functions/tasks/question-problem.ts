@@ -32,7 +32,7 @@ export function questionProblem(record: TaskRecord): RpcError | undefined {
 }
 
 /** With their escapes, as the input of the next round holds them. A character takes up to 4 bytes. */
-function isTooLarge(record: TaskRecord): boolean {
+export function isTooLarge(record: TaskRecord): boolean {
   const current = `r${record.round}.`;
   const earlier = Object.entries(record.inputResponses ?? {}).filter(([key]) => !key.startsWith(current));
   const kept = JSON.stringify([

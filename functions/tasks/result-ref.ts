@@ -1,4 +1,5 @@
 import { limits } from './limits.ts';
+import { parsed } from './shape.ts';
 
 /**
  * What a wrapped tool returns in place of a result that is too large for its workflow. It says how large, and not
@@ -23,7 +24,7 @@ const LONGEST = 200;
 /** What lies in S3 for the result of this record's text; undefined when the text is the result itself. */
 export function storedResult(result: string): StoredResult | undefined {
   if (result.length > LONGEST || !result.includes('"resultRef"')) return undefined;
-  const { resultRef, isError: _, ...others } = fields(JSON.parse(result));
+  const { resultRef, isError: _, ...others } = fields(parsed(result));
   const { bytes, attempt = 0, ...unknown } = fields(resultRef);
   if (Object.keys({ ...others, ...unknown }).length > 0) return undefined;
   const { inline, stored } = limits.result;

@@ -41,6 +41,15 @@ export function oneKindOf(by: string, kinds: Readonly<Record<string, Check>>): C
   return (value) => isObject(value) && checks.get(value[by])?.(value) === true;
 }
 
+/** The value of a JSON text; undefined where it is none: the text of an envelope is whatever a function wrote there. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether JSON is nested deeper than so many levels; looks no deeper itself. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

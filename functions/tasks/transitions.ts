@@ -252,10 +252,14 @@ export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
  */
 export function lapse(record: TaskRecord, now: number): Change | undefined {
   if (isTerminal(record.status)) return undefined;
-  const waiting = record.status === 'input_required';
-  const problem = waiting ? questionProblem(record) : undefined;
-  if (problem !== undefined) return failAsSeen(record, problem, record.updatedAt);
-  return now <= endOf(record) ? undefined : exceed(record);
+  const refused = record.status === 'input_required' ? unaskable(record) : undefined;
+  return refused ?? (now <= endOf(record) ? undefined : exceed(record));
+}
+
+/** How a task that waits has failed because of what it asks. */
+export function unaskable(record: TaskRecord): Change | undefined {
+  const problem = questionProblem(record);
+  return problem && failAsSeen(record, problem, record.updatedAt);
 }
 
 /**

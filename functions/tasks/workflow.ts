@@ -108,7 +108,9 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
 /** Step Functions has no room for one more execution: too many a second, or too many that are open. */
 function isFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return error.name === 'ExecutionLimitExceeded' || isThrottlingError(error as SdkError);
+  return (
+    ['ExecutionLimitExceeded', 'KmsThrottlingException'].includes(error.name) || isThrottlingError(error as SdkError)
+  );
 }
 
 type SdkError = Parameters<typeof isThrottlingError>[0];

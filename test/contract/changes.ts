@@ -32,6 +32,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   confirmStart: transitions.confirmStart,
   lookAgain: (record) => transitions.lookAgain(record, later),
   'overdue, past the deadline': (record) => transitions.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
+  unaskable: (record) => transitions.unaskable({ ...record, asked: '{}' }) ?? none(),
   'lapse, past the deadline': (record) => transitions.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
 };
 /** What else `transitions.ts` exports. */

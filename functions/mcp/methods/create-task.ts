@@ -3,6 +3,7 @@ import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import { kindOf } from '../../tasks/question.ts';
+import { isTooLarge } from '../../tasks/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired, withdraw } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
@@ -55,6 +56,12 @@ export async function startTask(
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
+  const asked = JSON.stringify({ inputRequests: tool.askFirst });
+  if (tool.askFirst !== undefined && isTooLarge({ ...made, asked, arguments: args })) {
+    throw new InvalidParams(
+      `arguments are too large: this tool asks first, and both take ${limits.asked} bytes at most`,
+    );
+  }
   const record = await put(made, server, listPartition(call.principal) !== undefined);
   const fresh = record === made;
   if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
@@ -68,7 +75,6 @@ export async function startTask(
       const error = { code: -32603, message, data: { reason: 'InputNotSupported', kinds } };
       return (await server.store.apply(record, fail(error, server.now()))) ?? record;
     }
-    const asked = JSON.stringify({ inputRequests: tool.askFirst });
     const waiting = await server.store.apply(record, askFirst(record, asked, args, server.now()));
     return waiting ?? record;
   }

@@ -2,12 +2,13 @@ import { isBlock } from '../../tasks/content.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { storedResult } from '../../tasks/result-ref.ts';
-import { isDeeperThan, isObject } from '../../tasks/shape.ts';
+import { isDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
 import type { ContentBlock, ToolResult } from '../../tool/contract.ts';
 
 /** What a tool returned, as the CallToolResult it stands for (design section 8): any other JSON becomes text, too. */
 export function toolResult(text: string): ToolResult {
-  const value: unknown = JSON.parse(text);
+  const value = parsed(text);
+  if (value === undefined) return errorResult('The tool returned an envelope whose text is not JSON');
   if (value === null) return { content: [] };
   const { depth } = limits.result;
   if (isDeeperThan(value, depth)) return errorResult(`The tool's result is nested deeper than ${depth} levels`);
