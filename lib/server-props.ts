@@ -16,7 +16,10 @@ export interface McpTaskServerProps extends OperationProps {
   readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string };
   /** How to use the server, for the model. @default none */
   readonly instructions?: string;
-  /** The longest ttl a client can ask for; at most 7 days. @default 24 hours */
+  /**
+   * The longest ttl a client can ask for, and the longest that work can take; at most 7 days. A task whose work takes
+   * that long can be read for 5 minutes more. @default 24 hours
+   */
   readonly maxTtl?: Duration;
   /** How long a call without a task waits for its result; 1 second to 10 minutes. @default 25 seconds */
   readonly inlineWindow?: Duration;

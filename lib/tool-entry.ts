@@ -98,7 +98,7 @@ function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean,
   return timeout;
 }
 
-/** Work is given up when the ttl ends, so a long timeout needs one to match, and some time to fetch the result. */
+/** The result of long work can be fetched for an hour after the last moment at which it can come. */
 function longTtl(timeout: number, maxTtl: number): number | undefined {
   return timeout < HOUR ? undefined : Math.min(timeout + HOUR, maxTtl);
 }

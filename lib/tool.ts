@@ -64,7 +64,10 @@ interface AnyToolProps {
    * @default unknown: 15 % of the task's age, from 1 to 30 seconds
    */
   readonly expectedDuration?: Duration;
-  /** How long a task can be read when the client asks for no ttl. @default 1 hour, and 1 hour beyond a longer timeout */
+  /**
+   * How long a task can be read when the client asks for no ttl; never less than 5 minutes beyond its timeout.
+   * @default 1 hour, and 1 hour beyond a longer timeout
+   */
   readonly ttl?: Duration;
   /**
    * Questions to ask before the tool runs, by names of yours: the answers are there in its first run, as

@@ -7,6 +7,7 @@ import type { TaskRecord } from '../tasks/record.ts';
 import { after, answer, overdue } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
 import { goOn } from './go-on.ts';
+import { logIgnored } from './log.ts';
 import type { Server } from './server.ts';
 import { notFound, present } from './task-view.ts';
 
@@ -42,6 +43,8 @@ export async function answerTask(
     }
     const open = outstanding(record);
     const answers = pick(responses, open, invalid);
+    const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
+    if (ignored > 0 && attempt === 0) logIgnored(record, ignored);
     if (Object.keys(answers).length === 0) return record;
     const change = answer(record, Object.keys(open), answers, server.now());
     if (bytesOf(record, answers) > limits.answers) {

@@ -1,18 +1,19 @@
 import { InvalidParams, InvalidRequest, MethodNotFound, TaskNotFound, TooManyPolls } from '../tasks/errors.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
+import { limits } from '../tasks/limits.ts';
 import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
 import { answerTask } from './answer.ts';
 import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { errorMessage, type RpcRequest, type RpcResponse, resultMessage } from './jsonrpc.ts';
-import { logUnexpected } from './log.ts';
+import { logIgnored, logUnexpected } from './log.ts';
 import { methods } from './methods/index.ts';
 import type { Call, Server } from './server.ts';
 import type { Session } from './session.ts';
 import { offersSessionStream } from './stream/asked.ts';
 import { openHeld } from './stream/held-call.ts';
 import { hold } from './stream/hold.ts';
-import { type QuestionId, questionPurpose } from './stream/questions.ts';
+import { openKey, openQuestionId } from './stream/questions.ts';
 import { openCursor, sessionStream } from './stream/session-stream.ts';
 import { EventStream, streamReply } from './stream/sse.ts';
 import { findTask } from './task-view.ts';
@@ -74,13 +75,14 @@ async function serveSessionStream(
   const message: RpcRequest = { kind: 'request', id: '', method: 'GET', params: {} };
   const call = legacyCall(request, message, caller.session?.version ?? '', caller);
   if (!offersSessionStream(call, server) || !acceptsStream(request)) return emptyReply(405, { allow: 'POST' });
-  const fresh = { seen: [], activeAt: server.now() };
+  const { expires = 0 } = caller.session ?? {};
+  const fresh = { seen: [], activeAt: expires * 1_000 - limits.session, resumed: false };
   const cursor = eventId === undefined ? fresh : await openCursor(call, eventId, server);
   if (cursor === undefined) {
     server.audit('denied', { owner: listPartition(caller.principal), reason: 'event_id' });
     return emptyReply(405, { allow: 'POST' });
   }
-  return streamReply(new EventStream(() => sessionStream(cursor, call, server)), {});
+  return streamReply(new EventStream((gone) => sessionStream(cursor, call, server, gone)), {});
 }
 
 /**
@@ -88,18 +90,24 @@ async function serveSessionStream(
  * waits for any more is accepted and ignored; one that is not valid is refused, and the question asked again.
  */
 export async function acceptResponse(message: RpcResponse, caller: LegacyCaller, server: Server): Promise<HttpReply> {
-  const opened =
-    typeof message.id === 'string' ? await server.signer.open(questionPurpose(caller), message.id) : undefined;
-  if (opened === undefined) {
+  const asked = await openQuestionId(caller, message.id, server);
+  if (asked === undefined) {
     server.audit('denied', { owner: listPartition(caller.principal), reason: 'answer_id' });
     throw new InvalidRequest('No request of this server is waiting for this answer');
   }
-  const { taskId, key } = opened as QuestionId;
+  const { taskId } = asked;
   const record = await findTask(caller.principal, taskId, server).catch((error: unknown) => {
     if (error instanceof TaskNotFound) return undefined;
     throw error;
   });
   if (record === undefined) return emptyReply(202);
+  const key = openKey(record, asked);
+  if (key === undefined) {
+    logIgnored(record, 1);
+    // A repeat of the answer that was to restart the work repairs that.
+    await answerTask(caller.principal, taskId, {}, 'refuse', server);
+    return emptyReply(202);
+  }
   const question = outstanding(record)[key];
   if (question !== undefined && message.result === undefined && question.method !== 'elicitation/create') {
     const now = server.now();

@@ -56,7 +56,7 @@ export interface Manifest {
   readonly instructions?: string;
   /** What the front door knows of callers: nothing, the claims of their tokens, or who signed. */
   readonly auth: 'anonymous' | 'oauth' | 'iam';
-  /** The longest ttl a client gets, in ms. */
+  /** The longest ttl a client gets and the longest that work takes, in ms; see `limits.ttl.fetch`. */
   readonly maxTtl: number;
   readonly allowedOrigins: readonly string[];
   /** In ms; see `limits`. */

@@ -77,12 +77,16 @@ function envelope({ params }: RpcRequest): Record<string, unknown> {
   return capabilities;
 }
 
-/** M6: what a router went by is what the body says (D-05, D-06). */
+/**
+ * M6: what a router went by is what the body says (D-05, D-06). The core table names the header for `tools/call` only,
+ * and two clients in use never send it for `tasks/*`: there it may be missing, but not wrong (E-31, X-33).
+ */
 function checkName(request: HttpRequest, { method, params }: RpcRequest): void {
   const field = NAMED_BY[method];
   if (field === undefined) return;
   const sent = header(request, 'mcp-name');
   const value = params[field];
+  if (sent === undefined && field === 'taskId') return;
   if (sent === undefined) throw mismatch('Mcp-Name', sent, '');
   const decoded = decodeHeaderValue(sent);
   if (decoded === undefined) throw new HeaderMismatch('Mcp-Name is not valid base64');

@@ -10,6 +10,8 @@ export interface Session {
   readonly version: string;
   readonly key: string;
   readonly accepts: readonly string[];
+  /** When it ends, in seconds since the epoch. */
+  readonly expires: number;
 }
 
 const purpose = (principal: Principal) => (principal.kind === 'verified' ? `session:${principal.key}` : 'session');
@@ -29,6 +31,6 @@ export const sessionExpires = (server: Server): number => Math.floor((server.now
 
 /** The session of this id, or undefined when it is not ours or has ended (B-05). */
 export async function openSession(server: Server, principal: Principal, id: string): Promise<Session | undefined> {
-  const opened = (await server.signer.open(purpose(principal), id)) as (Session & { expires: number }) | undefined;
+  const opened = (await server.signer.open(purpose(principal), id)) as Session | undefined;
   return opened !== undefined && opened.expires * 1_000 > server.now() ? opened : undefined;
 }

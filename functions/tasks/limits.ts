@@ -4,7 +4,8 @@ const HOUR = 3_600 * SECOND;
 const KB = 1_000;
 
 export const limits = {
-  ttl: { default: 1 * HOUR, min: 1 * SECOND },
+  /** A task can be read for `fetch` beyond its deadline at least, whatever ttl its client asked for. */
+  ttl: { default: 1 * HOUR, fetch: 300 * SECOND },
   /** So long after the deadline of its work, a task has failed to every reader: whoever died, and whatever is written. */
   deadlineGrace: 30 * SECOND,
   /**
@@ -68,6 +69,8 @@ export const limits = {
     silence: 60 * SECOND,
     /** A question without an answer is asked again after this, if its client still polls. */
     askAgain: 180 * SECOND,
+    /** A client that comes back without an event id is asked again after this at the earliest; see also `holdCap`. */
+    askHereAgain: 30 * SECOND,
     /** When to come back: a share of the time since a task last asked. */
     retry: { min: 1 * SECOND, max: 30 * SECOND, shareOfIdle: 0.15 },
     /** Looked at by one stream. */

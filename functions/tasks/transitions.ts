@@ -41,7 +41,7 @@ const sourcesOf = (to: Status): Status[] => (Object.keys(MOVES) as Status[]).fil
 
 export interface NewTask {
   readonly tool: string;
-  /** In ms, like `timeout`. */
+  /** How long the client or the tool wants the task to be readable, in ms, like `timeout`. */
   readonly ttl: number;
   readonly timeout: number;
   readonly accepts: readonly string[];
@@ -53,9 +53,12 @@ export interface NewTask {
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
 
-/** A new task, working, in round 1 (C-09). */
+/**
+ * A new task, working, in round 1 (C-09). The ttl is a wish (C-11): clients send defaults as short as a minute, and the
+ * result of longer work must still be there to be fetched.
+ */
 export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
-  const deadlineAt = now + Math.min(task.timeout, task.ttl);
+  const ttl = Math.max(task.ttl, task.timeout + limits.ttl.fetch);
   return {
     ...key,
     status: 'working',
@@ -63,8 +66,8 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     tool: task.tool,
     createdAt: now,
     updatedAt: now,
-    ttl: task.ttl,
-    deadlineAt,
+    ttl,
+    deadlineAt: now + task.timeout,
     ...(task.accepts.length > 0 && { accepts: task.accepts }),
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
@@ -73,7 +76,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     inputResponses: task.inputResponses ?? {},
     due: dueShard(key.taskId, limits.dueShards),
     dueAt: now + limits.firstDue,
-    expiresAt: Math.ceil((Math.max(now + task.ttl, deadlineAt) + limits.retention) / 1_000),
+    expiresAt: Math.ceil((now + ttl + limits.retention) / 1_000),
   };
 }
 

@@ -27,7 +27,9 @@ describe('the official v1 client, 2025-11-25', () => {
       (await import('@modelcontextprotocol/sdk/types.js')).CreateTaskResultSchema,
     );
     const { taskId } = created.task;
-    expect(created.task).toMatchObject({ status: 'working', ttl: 60_000 });
+    // A wish: the work alone may take longer.
+    expect(created.task.status).toBe('working');
+    expect(created.task.ttl).toBeGreaterThan(300_000);
     let task = await client.experimental.tasks.getTask(taskId);
     for (; task.status === 'working'; task = await client.experimental.tasks.getTask(taskId)) await sleep(50);
     expect(task.status).toBe('completed');

@@ -39,7 +39,7 @@ async function v1Client() {
   const transport = new StreamableHTTPClientTransport(url(), {
     fetch(target, init) {
       const eventId = new Headers(init?.headers).get('last-event-id');
-      if (eventId !== null) resumed.push(Buffer.from(eventId.split('.')[0] ?? '', 'base64url').toString());
+      if (eventId !== null) resumed.push(eventId);
       return fetch(target, init);
     },
   });
@@ -51,8 +51,8 @@ async function v1Client() {
     return (await client.request(request, CreateTaskResultSchema, options)).task.taskId;
   };
   const result = (taskId: string) => client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
-  // Not those of the session's own stream.
-  const resumes = () => resumed.filter((eventId) => eventId.includes('"delivers"')).length;
+  // Not those of the session's own stream, which name no task.
+  const resumes = () => resumed.filter((eventId) => /^[a-z]\d\w{36,}~/.test(eventId)).length;
   return { client, tasks: client.experimental.tasks, start, result, asked, resumes };
 }
 

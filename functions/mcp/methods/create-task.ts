@@ -129,8 +129,8 @@ function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnsw
   const idempotencyKey = idempotencyKeyOf(call);
   const task = {
     tool: tool.name,
-    ttl: Math.round(Math.min(Math.max(ttl, limits.ttl.min), server.manifest.maxTtl)),
-    timeout: tool.timeout,
+    ttl: Math.round(Math.min(ttl, server.manifest.maxTtl)),
+    timeout: Math.min(tool.timeout, server.manifest.maxTtl),
     accepts,
     legacy: wire.era === 'legacy',
     ...(progressToken !== undefined && { progressToken }),

@@ -50,9 +50,7 @@ export async function noteQuestions(record: TaskRecord, call: Call, server: Serv
   await bestEffort(async () => {
     const notes = await server.store.session(sessionPartition(call.session));
     if (notes.waiting[taskId] !== undefined) return;
-    const asked = { asked: [], stream: '', sequence: 0, delivers: 'result' } as const;
-    const questions = await questionsFor(asked, record, call, server);
-    if (questions.every(({ askedAs }) => askedBefore(notes, `${taskId} ${askedAs}`, server))) return;
+    if (questionsFor(record, call).every(({ askedAs }) => askedBefore(notes, `${taskId} ${askedAs}`, server))) return;
     await changeNotes(call, server, (now) => ({ ...now, waiting: { ...now.waiting, [taskId]: server.now() } }));
   });
 }

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject, type RequestId } from '../jsonrpc.ts';
 import type { Call, Server } from '../server.ts';
+import { LEGACY_VERSIONS } from '../versions.ts';
+import { markOf } from './questions.ts';
 
 /**
- * A request whose answer waits for a task. All its state travels in the event ids of its stream, sealed, so that any
+ * A request whose answer waits for a task. All its state travels in the event ids of its stream, signed, so that any
  * container can go on with it (C-19): which request, which task, what was sent already.
  */
 export interface HeldCall {
@@ -16,7 +19,7 @@ export interface HeldCall {
   readonly version: string;
   /** call: when the window closes, in ms since the epoch. */
   readonly closesAt: number;
-  /** Questions sent on this stream that were open at the last one: wire keys, with the number of refused answers before (`askedAs`). */
+  /** Questions sent on this stream that were open at the last one, as `askedMark`. */
   readonly asked: readonly string[];
   readonly progressToken?: RequestId;
   /** The last progress value sent, and the `updatedAt` of the record it came from. */
@@ -30,7 +33,8 @@ export interface HeldCall {
   readonly sequence: number;
 }
 
-const purpose = (call: Pick<Call, 'principal'>) => `event:${bindingOf(call.principal)}`;
+type Caller = Pick<Call, 'principal'>;
+const purpose = (call: Caller) => `event:${bindingOf(call.principal)}`;
 
 export function holdFor(call: Call, record: TaskRecord, delivers: HeldCall['delivers'], server: Server): HeldCall {
   const progressToken = delivers === 'result' ? record.progressToken : progressTokenOf(call);
@@ -56,15 +60,53 @@ export function progressTokenOf({ params }: Pick<Call, 'params'>): RequestId | u
   return Number.isSafeInteger(token) ? (token as number) : undefined;
 }
 
-export function sealHeld(call: Pick<Call, 'principal'>, held: HeldCall, server: Server): Promise<string> {
-  return server.signer.seal(purpose(call), held);
+/** Unlikely to be that of another connection of the same call. */
+export const streamName = (): string => randomBytes(4).toString('base64url');
+
+const MARK = 5;
+const MARKS = new RegExp(`.{${MARK}}`, 'g');
+/** What was asked, as event ids have room for it: two questions of one task get the same mark once in 2^30. */
+export const askedMark = (askedAs: string): string => markOf(askedAs, MARK);
+
+/** A client carries it in each `Last-Event-ID`, so it is short: fields in a fixed order, numbers in base 36. */
+export function sealHeld(call: Caller, held: HeldCall, server: Server): Promise<string> {
+  const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence } = held;
+  const kind = held.answered ? 'a' : delivers === 'call' ? 'c' : 'r';
+  const fields = [
+    `${kind}${LEGACY_VERSIONS.indexOf(version)}${taskId}`,
+    delivers === 'call' ? closesAt.toString(36) : '',
+    seenAt.toString(36),
+    ...[escaped(progress), stream + sequence.toString(36), asked.join(''), escaped(held.id)],
+    ...(held.progressToken === undefined ? [] : [escaped(held.progressToken)]),
+  ];
+  return server.signer.sign(purpose(call), fields.join('~'));
 }
 
 /** The stream a Last-Event-ID belongs to; undefined when it is not one of ours for this caller (B-09, B-11). */
-export async function openHeld(
-  call: Pick<Call, 'principal'>,
-  eventId: string,
-  server: Server,
-): Promise<HeldCall | undefined> {
-  return (await server.signer.open(purpose(call), eventId)) as HeldCall | undefined;
+export async function openHeld(call: Caller, eventId: string, server: Server): Promise<HeldCall | undefined> {
+  const text = await server.signer.verify(purpose(call), eventId);
+  if (text === undefined) return undefined;
+  const [head = '', closesAt = '', seenAt = '', progress = '', , asked = '', id = '', token] = text.split('~');
+  return {
+    id: plain(id),
+    taskId: head.slice(2),
+    delivers: head[0] === 'c' ? 'call' : 'result',
+    version: LEGACY_VERSIONS[Number(head[1])] ?? '',
+    closesAt: Number.parseInt(closesAt || '0', 36),
+    asked: asked.match(MARKS) ?? [],
+    ...(token !== undefined && { progressToken: plain(token) }),
+    progress: Number(plain(progress)),
+    seenAt: Number.parseInt(seenAt, 36),
+    stream: '',
+    ...(head[0] === 'a' && { answered: true }),
+    sequence: 0,
+  };
 }
+
+/** A number as it is, a string as JSON (half a character survives that) in the characters of a signed text. */
+const escaped = (value: RequestId): string =>
+  typeof value === 'number'
+    ? String(value).replace('+', '')
+    : `.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
+const plain = (text: string): RequestId =>
+  text.startsWith('.') ? JSON.parse(Buffer.from(text.slice(1), 'base64url').toString()) : Number(text);

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Server } from '../server.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { askedHere, noteAsked } from './asked.ts';
-import { type HeldCall, sealHeld } from './held-call.ts';
+import { askedMark, type HeldCall, sealHeld, streamName } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
-import { questionsFor, stillOpen } from './questions.ts';
+import { type Question, questionMessage, questionsFor } from './questions.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
 import { watch } from './watch.ts';
 
@@ -20,7 +19,7 @@ const RETRY = 1_000;
  */
 export async function* hold(start: HeldCall, call: Call, server: Server, gone: AbortSignal): AsyncGenerator<string> {
   const resumable = call.wire.era === 'legacy';
-  let held: HeldCall = { ...start, stream: randomUUID() };
+  let held: HeldCall = { ...start, stream: streamName() };
   const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
     held = { ...held, ...change, sequence: held.sequence + 1 };
     const id = resumable ? await sealHeld(call, held, server) : undefined;
@@ -50,13 +49,15 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       }
       if (answer) return yield await send(await answerMessage(held, answer), { answered: true });
       if (record === undefined) continue;
-      const due = (await questionsFor(held, record, call, server)).filter(
-        ({ askedAs }) => !askedHere(record, askedAs, notes, server),
+      const open = questionsFor(record, call);
+      const due = open.filter(
+        ({ askedAs }) => !held.asked.includes(askedMark(askedAs)) && !askedHere(record, askedAs, notes, server),
       );
       const askedAs = due.map((question) => question.askedAs);
       await noteAsked(record, askedAs, call, server);
-      for (const { message, askedAs } of due) {
-        yield await send(message, { asked: [...stillOpen(held.asked, record), askedAs] });
+      for (const question of due) {
+        const message = await questionMessage(question, record, held.delivers === 'result', call, server);
+        yield await send(message, { asked: [...stillOpen(held, open), askedMark(question.askedAs)] });
         quietSince = server.now();
       }
       if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
@@ -72,4 +73,10 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       }),
     );
   }
+}
+
+/** Of what was asked on this stream what is still open: no other comes again, and event ids have no room for all. */
+function stillOpen({ asked }: HeldCall, open: readonly Question[]): string[] {
+  const marks = open.map(({ askedAs }) => askedMark(askedAs));
+  return asked.filter((mark) => marks.includes(mark));
 }

@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { outstanding } from '../../tasks/input.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import type { InputRequest } from '../../tool/contract.ts';
 import { kindOf } from '../capabilities.ts';
 import type { Call, Server } from '../server.ts';
 import { questionParams } from '../wire/2025-11-25.ts';
-import type { HeldCall } from './held-call.ts';
 
 export interface Question {
-  readonly message: object;
+  readonly key: string;
+  readonly request: InputRequest;
   /** Remembered in the stream's event ids, so that a resumed stream does not ask twice. */
   readonly askedAs: string;
 }
@@ -15,41 +17,61 @@ export interface Question {
 /** What the id of a question says: an answer is matched by it alone (B-19). */
 export interface QuestionId {
   readonly taskId: string;
-  readonly key: string;
+  /** Of the key, as `markOf`. */
+  readonly mark: string;
 }
 
-export const questionPurpose = (call: Pick<Call, 'principal'>) => `question:${bindingOf(call.principal)}`;
+type Caller = Pick<Call, 'principal'>;
+const purpose = (call: Caller) => `question:${bindingOf(call.principal)}`;
 
-/** Of the questions asked on a stream those that are open: no other comes again, and event ids have no room for all. */
-export function stillOpen(asked: readonly string[], record: TaskRecord): string[] {
-  const open = outstanding(record);
-  return asked.filter((askedAs) => Object.hasOwn(open, askedAs.slice(0, askedAs.lastIndexOf('#'))));
-}
+/** Stands for a text where there is little room, e.g. in an event id. */
+export const markOf = (text: string, length: number): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, length);
+const MARK = 8;
 
 /**
- * 2025-11-25 asks with requests of its own (C-20, C-21): each question once per stream, again after an answer that
- * was refused, and only kinds the client declared (B-17).
+ * A question has one id as long as it is open, on whatever stream it is sent: a client that is asked again can tell
+ * that it is the same. After a refused answer it is another request (B-19).
  */
-export async function questionsFor(
-  held: Pick<HeldCall, 'asked' | 'stream' | 'sequence' | 'delivers'>,
+export function questionId(
+  call: Caller,
+  { taskId, refused }: Pick<TaskRecord, 'taskId' | 'refused'>,
+  key: string,
+  server: Server,
+): Promise<string> {
+  const text = `${taskId}.${markOf(key, MARK)}.${refused?.[key] ?? 0}`;
+  return server.signer.sign(purpose(call), text);
+}
+
+export async function openQuestionId(call: Caller, id: unknown, server: Server): Promise<QuestionId | undefined> {
+  const text = typeof id === 'string' ? await server.signer.verify(purpose(call), id) : undefined;
+  const [taskId, mark] = text?.split('.') ?? [];
+  return taskId === undefined || mark === undefined ? undefined : { taskId, mark };
+}
+
+/** The key that an id names, if its question is open. */
+export const openKey = (record: TaskRecord, { mark }: QuestionId): string | undefined =>
+  Object.keys(outstanding(record)).find((key) => markOf(key, MARK) === mark);
+
+/**
+ * What 2025-11-25 asks this client (C-20, C-21): only kinds that it declared (B-17). Each is asked once per stream, and
+ * again after an answer that was refused.
+ */
+export function questionsFor(record: TaskRecord, call: Call): Question[] {
+  if (call.wire.era !== 'legacy') return [];
+  return Object.entries(outstanding(record))
+    .filter(([, request]) => call.accepts.includes(kindOf(request)))
+    .map(([key, request]) => ({ key, request, askedAs: `${key}#${record.refused?.[key] ?? 0}` }));
+}
+
+/** A question as the request of ours that it is. `related`: the client knows of the task. */
+export async function questionMessage(
+  { key, request }: Question,
   record: TaskRecord,
+  related: boolean,
   call: Call,
   server: Server,
-): Promise<Question[]> {
-  if (call.wire.era !== 'legacy') return [];
-  const questions: Question[] = [];
-  for (const [key, request] of Object.entries(outstanding(record))) {
-    const askedAs = `${key}#${record.refused?.[key] ?? 0}`;
-    if (held.asked.includes(askedAs) || !call.accepts.includes(kindOf(request))) continue;
-    const content: QuestionId & { stream: string; sequence: number } = {
-      taskId: record.taskId,
-      key,
-      stream: held.stream,
-      sequence: held.sequence,
-    };
-    const id = await server.signer.seal(questionPurpose(call), { ...content, at: server.now() });
-    const params = questionParams(request, record, key, held.delivers === 'result');
-    questions.push({ message: { jsonrpc: '2.0', id, method: request.method, params }, askedAs });
-  }
-  return questions;
+): Promise<object> {
+  const id = await questionId(call, record, key, server);
+  return { jsonrpc: '2.0', id, method: request.method, params: questionParams(request, record, key, related) };
 }

@@ -1,105 +1,179 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { bindingOf, sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import type { SessionNotes } from '../../tasks/session-notes.ts';
 import { logUnexpected } from '../log.ts';
 import type { Call, Server } from '../server.ts';
 import { present } from '../task-view.ts';
 import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './asked.ts';
-import { questionsFor } from './questions.ts';
+import { streamName } from './held-call.ts';
+import { markOf, type Question, questionMessage, questionsFor } from './questions.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
 
 /**
  * The stream that a 2025-11-25 session opens by GET (B-09, B-10). On it come the questions of tasks whose client only
- * polls; whoever waits with tasks/result is asked there. Nothing is held: the stream says what there is to say and when
- * to come back, ever more rarely while nobody asks.
+ * polls; one that waits with tasks/result is asked there. The stream says what there is to say and when to come back,
+ * less and less often while no task asks. Only a client that does not resume is held: it may drop the answer to a
+ * question together with the stream that brought it, as mcp-go does.
  */
 export interface SessionCursor {
   /** Questions this client has seen on this stream, as `short`. */
   readonly seen: readonly string[];
-  /** When a task last asked, in ms since the epoch. */
+  /** When a task last asked, or the session began, in ms since the epoch. */
   readonly activeAt: number;
+  /** Whether the client came back with an event id. */
+  readonly resumed: boolean;
 }
 
 interface Due {
   readonly asking: string;
-  readonly message: object;
+  readonly question: Question;
+  readonly record: TaskRecord;
 }
 
+/** What one look at the session shows. */
+interface Look {
+  readonly cursor: SessionCursor;
+  readonly due: readonly Due[];
+  /** Whether a question that was sent on a stream of this session waits for its answer. */
+  readonly open: boolean;
+}
+
+const PACE = 1_000;
+const QUIET = 15_000;
+
 const purpose = (call: SessionCall) => `session-stream:${bindingOf(call.principal)}:${call.session}`;
-const short = (asking: string) => createHash('sha256').update(asking).digest('base64url').slice(0, 8);
+const MARK = 8;
+const MARKS = new RegExp(`.{${MARK}}`, 'g');
+const short = (asking: string) => markOf(asking, MARK);
+
+function sealCursor(call: SessionCall, { seen, activeAt }: SessionCursor, name: string, server: Server) {
+  return server.signer.sign(purpose(call), `${activeAt.toString(36)}~${name}~${seen.join('')}`);
+}
 
 export async function openCursor(
   call: SessionCall,
   eventId: string,
   server: Server,
 ): Promise<SessionCursor | undefined> {
-  return (await server.signer.open(purpose(call), eventId)) as SessionCursor | undefined;
+  const text = await server.signer.verify(purpose(call), eventId);
+  if (text === undefined) return undefined;
+  const [activeAt = '', , seen = ''] = text.split('~');
+  return { activeAt: Number.parseInt(activeAt, 36), seen: seen.match(MARKS) ?? [], resumed: true };
 }
 
 /** In an outage it ends, or says only when to come back: the client has the id of what it saw. */
-export async function* sessionStream(start: SessionCursor, call: SessionCall, server: Server): AsyncGenerator<string> {
+export async function* sessionStream(
+  start: SessionCursor,
+  call: SessionCall,
+  server: Server,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
   let begun = false;
   try {
-    for await (const frame of said(start, call, server)) {
+    for await (const frame of said(start, call, server, gone)) {
       begun = true;
       yield frame;
     }
   } catch (error) {
     logUnexpected(error, 'session stream');
     if (begun) return;
-    const sealed = server.signer.seal(purpose(call), { ...start, stream: randomUUID(), sequence: 0 });
-    const id = await sealed.catch(() => undefined);
+    const id = await sealCursor(call, start, streamName(), server).catch(() => undefined);
     yield id === undefined ? KEEP_ALIVE : primingFrame(id, retryAfter(server.now() - start.activeAt));
   }
 }
 
-async function* said(start: SessionCursor, call: SessionCall, server: Server): AsyncGenerator<string> {
+async function* said(start: SessionCursor, call: SessionCall, server: Server, gone: AbortSignal) {
+  const until = server.now() + server.manifest.holdCap;
+  const stream = streamName();
+  let sequence = 0;
+  let cursor = start;
+  const seal = () => sealCursor(call, cursor, `${stream}${(++sequence).toString(36)}`, server);
+  const priming = async () => primingFrame(await seal(), retryAfter(server.now() - cursor.activeAt));
+  let quietSince = server.now();
+  let looks = 0;
+  for (let closed = 0; ; looks++) {
+    const look = await lookAt(cursor, call, server);
+    cursor = look.cursor;
+    if (looks === 0) yield await priming();
+    for (const { asking, question, record } of look.due) {
+      cursor = { ...cursor, seen: [...new Set([...cursor.seen, short(HERE + asking)])] };
+      yield messageFrame(await questionMessage(question, record, true, call, server), await seal());
+      quietSince = server.now();
+    }
+    closed = look.open ? 0 : closed + 1;
+    const now = server.now();
+    // Held for one more look than the question is open: the response to its answer may still be on its way.
+    if (start.resumed || closed > Math.min(looks, 1) || now >= until) break;
+    if (now - quietSince >= QUIET) {
+      quietSince = now;
+      yield KEEP_ALIVE;
+    }
+    await server.sleep(Math.min(PACE, until - now));
+    if (gone.aborted) return;
+  }
+  if (looks > 0) yield await priming();
+}
+
+async function lookAt(before: SessionCursor, call: SessionCall, server: Server): Promise<Look> {
   const { grace, tasks } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
   const here = Object.keys(notes.asked).filter((asking) => asking.startsWith(HERE) && recently(notes, asking, server));
-  let cursor = { ...start, seen: start.seen.filter((mark) => here.some((asking) => short(asking) === mark)) };
-  const stream = randomUUID();
-  let sequence = 0;
-  const seal = () => server.signer.seal(purpose(call), { ...cursor, stream, sequence: ++sequence });
-
+  const seen = before.seen.filter((mark) => here.some((asking) => short(asking) === mark));
   // Whoever calls tasks/result, to which a poll that finds `input_required` leads (C-20), has so long to be asked there.
-  const ripe = Object.entries(notes.waiting).filter(([, at]) => server.now() >= at + grace);
-  // The answer that carried these was lost on its way: the client came back with an older event id.
-  const missed = here.filter((asking) => !cursor.seen.includes(short(asking)));
-  const taskIds = [...new Set([...missed.map(taskIdOf), ...ripe.map(([taskId]) => taskId)])].slice(0, tasks);
+  const ripe = Object.entries(notes.waiting).flatMap(([taskId, at]) => (server.now() >= at + grace ? [taskId] : []));
+  // The answer that carried these was lost on its way: the client came back with an older event id, or with none.
+  const missed = here.filter((asking) => !seen.includes(short(asking)));
+  const sent = before.resumed ? missed : here;
+  const taskIds = [...new Set([...sent.map(taskIdOf), ...ripe])].slice(0, tasks);
   const records = await read(taskIds, call, server);
-  const due: Due[] = [];
-  for (const record of records.filter(({ status }) => status === 'input_required')) {
-    const asked = { asked: [], stream, sequence, delivers: 'result' } as const;
-    for (const { message, askedAs } of await questionsFor(asked, record, call, server)) {
-      const asking = `${record.taskId} ${askedAs}`;
-      if (missed.includes(HERE + asking) || !askedBefore(notes, asking, server)) due.push({ asking, message });
-    }
-  }
 
-  // Claimed before they are sent: two streams of a session at once do not ask the same. Lost on the way, they are missed.
-  const claimed = new Set<string>();
-  const over = records.map(({ taskId }) => taskId);
-  const changed = (now: typeof notes) =>
-    due.filter(({ asking }) => now.asked[HERE + asking] === notes.asked[HERE + asking]);
-  if (over.length > 0) {
-    await changeNotes(call, server, (now) => {
-      claimed.clear();
-      for (const { asking } of changed(now)) claimed.add(asking);
-      const waiting = Object.entries(now.waiting).filter(([taskId]) => !over.includes(taskId));
-      const marks = [...claimed].map((asking) => [HERE + asking, server.now()] as const);
-      return { ...now, waiting: Object.fromEntries(waiting), asked: { ...now.asked, ...Object.fromEntries(marks) } };
-    });
-  }
+  const asking = records.flatMap((record) =>
+    questionsFor(record, call).map((question) => {
+      const name = `${record.taskId} ${question.askedAs}`;
+      return { asking: name, question, record };
+    }),
+  );
+  const due = asking.filter(({ asking: name, record }) => {
+    if (missed.includes(HERE + name)) return before.resumed || mayAskAgain(notes, HERE + name, server);
+    return ripe.includes(record.taskId) && !askedBefore(notes, name, server);
+  });
+  const over = records.filter(({ taskId, status }) => ripe.includes(taskId) || status !== 'input_required');
+  const claimed = await claim(due, new Set(over.map(({ taskId }) => taskId)), notes, call, server);
 
-  if (Object.keys(notes.waiting).length > 0) cursor = { ...cursor, activeAt: server.now() };
-  yield primingFrame(await seal(), retryAfter(server.now() - cursor.activeAt));
-  for (const { asking, message } of due) {
-    if (!claimed.has(asking)) continue;
-    cursor = { ...cursor, seen: [...new Set([...cursor.seen, short(HERE + asking)])] };
-    yield messageFrame(message, await seal());
-  }
+  const times = [...Object.values(notes.waiting), ...Object.values(notes.asked)];
+  const activeAt = Object.keys(notes.waiting).length > 0 ? server.now() : Math.max(before.activeAt, ...times);
+  const open = claimed.length > 0 || asking.some(({ asking: name }) => here.includes(HERE + name));
+  return { cursor: { ...before, seen, activeAt }, due: claimed, open };
+}
+
+/** The stream on which it was asked has ended by then. */
+function mayAskAgain(notes: SessionNotes, mark: string, server: Server): boolean {
+  const { askHereAgain, askAgain } = limits.sessionStream;
+  const after = Math.max(askHereAgain, Math.min(server.manifest.holdCap, askAgain));
+  return server.now() - (notes.asked[mark] ?? 0) >= after;
+}
+
+/**
+ * Claimed before they are sent: two streams of a session at once do not ask the same. Lost on the way, they are missed.
+ * `over`: tasks that need no other look for what they ask now.
+ */
+async function claim(
+  due: readonly Due[],
+  over: ReadonlySet<string>,
+  notes: SessionNotes,
+  call: SessionCall,
+  server: Server,
+): Promise<Due[]> {
+  if (due.length === 0 && !Object.keys(notes.waiting).some((taskId) => over.has(taskId))) return [];
+  let claimed: Due[] = [];
+  await changeNotes(call, server, (now) => {
+    claimed = due.filter(({ asking }) => now.asked[HERE + asking] === notes.asked[HERE + asking]);
+    const waiting = Object.entries(now.waiting).filter(([taskId]) => !over.has(taskId));
+    const marks = claimed.map(({ asking }) => [HERE + asking, server.now()] as const);
+    return { ...now, waiting: Object.fromEntries(waiting), asked: { ...now.asked, ...Object.fromEntries(marks) } };
+  });
+  return claimed;
 }
 
 async function read(taskIds: readonly string[], call: Call, server: Server): Promise<TaskRecord[]> {

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
-import { questionPurpose } from '../../../functions/mcp/stream/questions.ts';
+import { questionId } from '../../../functions/mcp/stream/questions.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -99,13 +99,44 @@ describe('an answer', () => {
   });
 });
 
+describe('an answer under a key that is not open', () => {
+  const logged = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const lines = () => logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+  afterEach(() => void logged.mockClear());
+  afterAll(() => logged.mockRestore());
+  const { taskId, tool } = waiting;
+
+  test('is acknowledged; the log says which keys are open, not what the client wrote (E-18)', async () => {
+    const { send, stored } = world(waiting, T0);
+    const sent = { a: inputResponses['r1.a'], 'planted?': {} };
+    expect((await send('tasks/update', { inputResponses: sent })).result.resultType).toBe('complete');
+    expect(stored()).toBe(waiting);
+    const said = { event: 'answer_ignored', taskId, tool, status: 'input_required', ignored: 2, openKeys: ['r1.a'] };
+    expect(lines()).toEqual([said]);
+  });
+
+  test('and one that is open: nothing of it is in the log', async () => {
+    const { send } = world(waiting, T0);
+    await send('tasks/update', { inputResponses });
+    expect(lines()).toEqual([]);
+  });
+
+  test('posted in 2025-11-25, when another has answered: acknowledged, and logged (B-19)', async () => {
+    const here = world({ ...working, status: 'completed', result: '5' }, T0);
+    const id = await questionId({ principal: { kind: 'anonymous' } }, { taskId }, 'r1.a', here.server);
+    const body = JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: {} } });
+    const headers = { 'mcp-protocol-version': '2025-11-25', 'content-type': 'application/json' };
+    expect((await endpoint({ method: 'POST', headers, body }, here.server)).status).toBe(202);
+    expect(lines()).toMatchObject([{ status: 'completed', ignored: 1, openKeys: [] }]);
+  });
+});
+
 describe('a refusal of a question of 2025-11-25', () => {
   const sampling = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
   const record = { ...waiting, asked: JSON.stringify({ inputRequests: { a: sampling } }) };
   const refusedAt = async (now: number) => {
     const here = world(record, now, 10 * SECOND);
-    const question = { taskId: record.taskId, key: 'r1.a' };
-    const id = await here.server.signer.seal(questionPurpose({ principal: { kind: 'anonymous' } }), question);
+    const id = await questionId({ principal: { kind: 'anonymous' } }, record, 'r1.a', here.server);
     const body = JSON.stringify({ jsonrpc: '2.0', id, error: { code: -1, message: 'no' } });
     const headers = { 'mcp-protocol-version': '2025-11-25' };
     expect((await endpoint({ method: 'POST', headers, body }, here.server)).status).toBe(202);

@@ -122,6 +122,20 @@ describe('the ladder of requirements 1.1', () => {
   });
 });
 
+test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+  '%s: Mcp-Name may be missing, but not wrong (E-31, X-33)',
+  async (method) => {
+    const body = rpc(method, { taskId: 'x', inputResponses: {}, _meta: modern });
+    const named = (name: Headers) => send(body, H('2026-07-28', { 'mcp-method': method, ...name }));
+    expect(await named({})).toMatchObject({
+      status: 200,
+      json: { error: { code: -32602, message: 'Task not found' } },
+    });
+    expect(await named({ 'mcp-name': 'y' })).toMatchObject({ status: 400, json: { error: { code: -32020 } } });
+    expect(await named({ 'mcp-name': '' })).toMatchObject({ status: 400, json: { error: { code: -32020 } } });
+  },
+);
+
 describe('the order of requirements 1.2', () => {
   const call = (method: string, params: object, headers: Headers, meta: object = modern) =>
     send(rpc(method, { ...params, _meta: meta }), headers);
@@ -147,7 +161,7 @@ describe('the order of requirements 1.2', () => {
     ['M5 unknown method (D-09)', 'nope', {}, ok('nope'), modern, 404, -32601],
     ['M5 before M7 (E-22)', 'tasks/result', { taskId: 'x' }, ok('tasks/result'), { ...modern, [C]: {} }, 404, -32601],
     ['M5 ping is gone', 'ping', {}, ok('ping'), modern, 404, -32601],
-    ['M6 Mcp-Name missing (E-31)', 'tasks/get', { taskId: 'x' }, ok('tasks/get'), modern, 400, -32020],
+    ['M6 Mcp-Name missing on a call (D-05)', 'tools/call', { name: 'plain' }, ok('tools/call'), modern, 400, -32020],
     [
       'M6 Mcp-Name differs',
       'tools/call',

@@ -198,11 +198,13 @@ describe('an answer', () => {
     const taskId = await client.create();
     const { asked, eventIds } = await client.request('tasks/result', { taskId });
     const id: string = asked[0].id;
-    const [payload = '', mac = ''] = id.split('.');
+    const [, mark, refused, keyId, mac] = id.split('.');
+    const payload = `${taskId}.${mark}.${refused}`;
     const flipped = id.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
-    const forged = Buffer.from(JSON.stringify({ taskId, key: 'r1.sure' })).toString('base64url');
+    const forged = `${taskId}.AAAAAAAA.0.${keyId}.${mac}`;
+    const foreign = await server.signer.sign('question:someone', payload);
     const sealed = await server.signer.seal('question:someone', { taskId, key: 'r1.sure' });
-    const strangers = [undefined, null, 5, '', 'x', payload, flipped, `${forged}.${mac}`, `${id}.${mac}`, sealed];
+    const strangers = [undefined, null, 5, '', 'x', payload, flipped, forged, `${id}.${mac}`, foreign, sealed];
     const before = records.get(taskId);
     const seen = new Set<string>();
     for (const stranger of [...strangers, taskId, eventIds[0], client.headers['mcp-session-id']]) {

@@ -32,9 +32,10 @@ describe('a question', () => {
     const client = await world(sure, two, sure).session();
     const { messages, eventIds } = await client.settle(await client.create(), YES);
     expect(messages).toHaveLength(5);
-    const asked = eventIds.map((id) => JSON.parse(Buffer.from(id.split('.')[0] ?? '', 'base64url').toString()).asked);
-    expect(asked.at(-1)).toEqual(['r3.sure#0']);
-    expect(new Set(asked.map(({ length }) => length))).toEqual(new Set([0, 1, 2]));
+    // Beside the task's own id, which names the session here, and five characters for each question.
+    const lengths = eventIds.map((id) => id.length);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(Math.min(...lengths) + 2 * 5 + 2);
+    expect(lengths.at(-1)).toBeLessThanOrEqual((lengths[0] ?? 0) + 5 + 2);
   });
 
   test('of a call without a task comes on the stream of the call, and names no task (B-17)', async () => {
@@ -103,16 +104,20 @@ describe('a question', () => {
     const again = await client.resume(afterFirst);
     expect(again.messages.map(({ params }) => params.message)).toEqual(['Second?']);
     ids.push(...first.messages.map(({ id }) => id), again.messages[0].id);
-    expect(new Set(ids).size).toBe(3);
+    expect(new Set(ids).size).toBe(2);
   });
 
-  test('has an id of its own on every stream, even in the same instant (B-11, B-19)', async () => {
+  test('has one id as long as it is open, on every stream; after a refused answer another (B-11, B-19)', async () => {
     const client = await world(two).session();
     const taskId = await client.create();
     const streams = await Promise.all([1, 2].map(() => client.request('tasks/result', { taskId })));
     const ids = streams.flatMap(({ messages }) => messages.map(({ id }) => id));
     expect(ids).toHaveLength(4);
-    expect(new Set(ids).size).toBe(4);
+    expect(new Set(ids).size).toBe(2);
+    await client.respond(ids[0], { action: 'accept', content: { ok: 'perhaps' } });
+    const { messages } = await client.request('tasks/result', { taskId });
+    expect(messages[0].id).not.toBe(ids[0]);
+    expect(messages[1].id).toBe(ids[1]);
   });
 
   test('of the next round comes on the same stream, once the first is answered (C-20, C-22)', async () => {

@@ -5,17 +5,19 @@ import { everything, form, RELATED, sure, two, world, worldWith, YES } from './l
 async function polled(...rounds: object[]) {
   const here = world(...rounds);
   const client = await here.session();
+  // A client that resumes: it opened its stream before there was anything to ask.
+  const [opened] = (await client.listen()).eventIds;
   const taskId = await client.create();
   const poll = async () => (await client.request('tasks/get', { taskId })).messages[0].result.status;
   expect(await poll()).toBe('input_required');
-  return { ...here, client, taskId, poll };
+  return { ...here, client, taskId, poll, opened };
 }
 
 describe("a session's own stream", () => {
   test('asks what a poll has shown, with its task; the answer goes the usual way (B-09, B-10, B-19, C-20, C-21)', async () => {
-    const { client, taskId, poll, wait } = await polled(sure);
+    const { opened, client, taskId, poll, wait } = await polled(sure);
     wait(2_000);
-    const { status, headers, messages, eventIds } = await client.listen();
+    const { status, headers, messages, eventIds } = await client.listen(opened);
     expect([status, headers['content-type']]).toEqual([200, 'text/event-stream']);
     expect(messages).toMatchObject([
       { method: 'elicitation/create', params: { message: 'Sure?', _meta: { [RELATED]: { taskId } } } },
@@ -41,13 +43,13 @@ describe("a session's own stream", () => {
   });
 
   test('leaves the questions to tasks/result, which a poll leads to (C-20)', async () => {
-    const { client, taskId, poll, wait } = await polled(sure);
-    expect(await client.listen()).toMatchObject({ messages: [], retry: 1_000 });
+    const { opened, client, taskId, poll, wait } = await polled(sure);
+    expect(await client.listen(opened)).toMatchObject({ messages: [], retry: 1_000 });
     const { messages } = await client.request('tasks/result', { taskId }, async ({ id, method }) => {
       if (method === undefined) return;
       expect(await poll()).toBe('input_required');
       wait(60_000);
-      expect((await client.listen()).messages).toEqual([]);
+      expect((await client.listen(opened)).messages).toEqual([]);
       await client.respond(id, YES);
     });
     expect(messages).toHaveLength(2);
@@ -56,7 +58,7 @@ describe("a session's own stream", () => {
   test('asks once; tasks/result of the same session does not ask that again, that of another one does (C-20, F-05)', async () => {
     const here = await polled(sure);
     here.wait(2_000);
-    const first = await here.client.listen();
+    const first = await here.client.listen(here.opened);
     expect(first.messages).toHaveLength(1);
     expect(await here.poll()).toBe('input_required');
     here.wait(2_000);
@@ -70,28 +72,28 @@ describe("a session's own stream", () => {
   });
 
   test('tasks/result stays silent about a question that this session has on its own stream (C-20)', async () => {
-    const { client, taskId, wait } = await polled(sure);
+    const { opened, client, taskId, wait } = await polled(sure);
     wait(2_000);
-    const [question] = (await client.listen()).messages;
+    const [question] = (await client.listen(opened)).messages;
     const { messages } = await client.request('tasks/result', { taskId });
     expect(messages).toEqual([]);
     await client.respond(question.id, YES);
     expect((await client.request('tasks/result', { taskId })).messages).toMatchObject([{ result: {} }]);
   });
 
-  test('asks again when its answer was lost: the client comes back with an older event id, or with none (B-11)', async () => {
-    const { client, wait } = await polled(sure);
+  test('sends a question again, by the same id, to a client that comes back with an older event id (B-11)', async () => {
+    const { opened, client, wait } = await polled(sure);
     wait(2_000);
-    const { eventIds } = await client.listen();
-    for (const seen of [eventIds[0], undefined]) {
-      expect((await client.listen(seen)).messages).toMatchObject([{ method: 'elicitation/create' }]);
+    const { eventIds, messages } = await client.listen(opened);
+    for (const seen of [eventIds[0], opened]) {
+      expect((await client.listen(seen)).messages).toEqual(messages);
     }
   });
 
   test('asks again after a while, if nobody answered: an answer can be lost, too (B-19, C-20)', async () => {
-    const { client, taskId, poll, wait } = await polled(sure);
+    const { opened, client, taskId, poll, wait } = await polled(sure);
     wait(2_000);
-    let [eventId] = (await client.listen()).eventIds.slice(-1);
+    let [eventId] = (await client.listen(opened)).eventIds.slice(-1);
     wait(61_000);
     await poll();
     expect((await client.listen(eventId)).messages).toEqual([]);
@@ -127,16 +129,16 @@ describe("a session's own stream", () => {
   });
 
   test('two of them at once ask what there is to ask once (B-11)', async () => {
-    const { client, wait } = await polled(sure);
+    const { opened, client, wait } = await polled(sure);
     wait(2_000);
-    const both = await Promise.all([client.listen(), client.listen()]);
+    const both = await Promise.all([client.listen(opened), client.listen(opened)]);
     expect(both.flatMap(({ messages }) => messages)).toHaveLength(1);
   });
 
   test('asks what is left of several questions, and those of a later round (C-22)', async () => {
-    const { client, poll, wait } = await polled(two, { third: form('Third?') });
+    const { opened, client, poll, wait } = await polled(two, { third: form('Third?') });
     wait(2_000);
-    const first = await client.listen();
+    const first = await client.listen(opened);
     expect(first.messages.map(({ params }) => params.message)).toEqual(['First?', 'Second?']);
     for (const { id } of first.messages) await client.respond(id, YES);
     expect(await poll()).toBe('input_required');
@@ -146,9 +148,9 @@ describe("a session's own stream", () => {
   });
 
   test('asks again after an answer that was not valid (B-19)', async () => {
-    const { client, poll, wait } = await polled(sure);
+    const { opened, client, poll, wait } = await polled(sure);
     wait(2_000);
-    const first = await client.listen();
+    const first = await client.listen(opened);
     await client.respond(first.messages[0].id, { action: 'accept', content: { ok: 'perhaps' } });
     expect(await poll()).toBe('input_required');
     wait(2_000);
@@ -168,12 +170,12 @@ describe("a session's own stream", () => {
   });
 
   test('says nothing of a task that was cancelled meanwhile, and forgets it (C-25)', async () => {
-    const { client, taskId, wait } = await polled(sure);
+    const { opened, client, taskId, wait } = await polled(sure);
     await client.request('tasks/cancel', { taskId });
     wait(20_000);
-    expect((await client.listen()).messages).toEqual([]);
+    expect((await client.listen(opened)).messages).toEqual([]);
     wait(200_000);
-    const idle = await client.listen();
+    const idle = await client.listen(opened);
     wait(200_000);
     expect((await client.listen(idle.eventIds[0])).retry).toBe(30_000);
   });

@@ -214,10 +214,11 @@ describe('event ids', () => {
     const [client, other] = [await session(), await session()];
     const { lastId } = await client.request('tasks/result', { taskId: await client.create() });
     const flipped = lastId.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
-    const [payload = '', mac = ''] = lastId.split('.');
-    const forged = Buffer.from(JSON.stringify({ id: 1, taskId: 'x' })).toString('base64url');
+    const [payload = '', keyId, mac] = lastId.split('.');
+    const forged = `${payload}1.${keyId}.${mac}`;
     const cursor = await server.signer.seal('cursor:x', 'x');
-    const bad = ['', 'x', '.', payload, `${payload}.`, `${forged}.${mac}`, `${lastId}.x`, flipped, client.key, cursor];
+    const foreign = await server.signer.sign('event:someone', payload);
+    const bad = ['', 'x', '.', payload, `${payload}.`, forged, `${lastId}.x`, flipped, client.key, cursor, foreign];
     const refused = { status: 405, headers: { allow: 'POST' }, raw: '' };
     for (const eventId of bad) expect(await client.resume(eventId), eventId).toMatchObject(refused);
     expect(await other.resume(lastId)).toMatchObject(refused);

@@ -167,9 +167,9 @@ describe('the end of a task’s life', () => {
   test('it goes also under a stream that waits for it (C-38)', async () => {
     const { session, records } = world();
     const client = await session();
-    const taskId = await client.create({ ttl: 30_000 });
+    const taskId = await client.create();
     const record = records.get(taskId);
-    if (record) records.set(taskId, { ...record, deadlineAt: START + HOUR });
+    if (record) records.set(taskId, { ...record, ttl: 30_000, deadlineAt: START + HOUR });
     const { raw } = await client.request('tasks/result', { taskId });
     const last = raw.trimEnd().split('\n').at(-1) ?? '';
     expect(JSON.parse(last.slice('data: '.length))).toEqual({ jsonrpc: '2.0', id: 1, error: NOT_FOUND });

@@ -10,6 +10,8 @@ import { fakeServer, manifest } from './fake-server.ts';
 export type Message = Answer['body'];
 type Headers = Readonly<Record<string, string | undefined>>;
 
+const caller = { key: `owner#${'o'.repeat(26)}`, scopes: [], enough: true, expires: 9e15, challengeAt: '/challenge' };
+
 /** The endpoint with a tool that asks, and returns what it was answered. Time passes only while the server sleeps. */
 export function world(...rounds: object[]) {
   return worldWith({}, ...rounds);
@@ -43,7 +45,10 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
 
   async function send(headers: Headers, body?: object, on: (message: Message) => unknown = () => {}) {
     const method = body === undefined ? 'GET' : 'POST';
-    const request = { method, headers: headers as Record<string, string>, body: JSON.stringify(body) ?? '' };
+    const request = {
+      ...{ method, headers: headers as Record<string, string>, body: JSON.stringify(body) ?? '' },
+      ...(settings.auth === 'iam' && { caller }),
+    };
     const reply = await endpoint(request, server);
     const bytes =
       typeof reply.body === 'string' ? reply.body : Readable.toWeb(reply.body.map((part) => Buffer.from(part)));
@@ -70,9 +75,10 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
       send(headers, { jsonrpc: '2.0', id: `q${++id}`, method, params: params_ }, on);
     const respond = (to: unknown, result: unknown) => send(headers, { jsonrpc: '2.0', id: to, result });
     return {
-      ...{ headers, request, respond },
+      ...{ headers, request, respond, post: (body: object) => send(headers, body) },
       /** The session's own stream, or with an event id whichever it belongs to. */
-      listen: (eventId?: string) => send({ ...headers, accept: 'text/event-stream', 'last-event-id': eventId }),
+      listen: (eventId?: string, on?: (message: Message) => unknown) =>
+        send({ ...headers, accept: 'text/event-stream', 'last-event-id': eventId }, undefined, on),
       resume: (eventId: string) => send({ ...headers, 'last-event-id': eventId }),
       create: async (): Promise<string> =>
         (await request('tools/call', { name: 'optional', task: {} })).messages[0].result.task.taskId,
@@ -85,6 +91,7 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
     did,
     session,
     records,
+    now: () => clock.now,
     wait(ms: number) {
       clock.now += ms;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/server.ts';
 import { clients, TASKS } from './fake-clients.ts';
-import { fakeServer } from './fake-server.ts';
+import { fakeServer, manifest } from './fake-server.ts';
 
 describe('who the server says it is', () => {
   test('initialize: legacy capabilities only, our newest legacy version for any other (B-01 to B-03, C-01, F-02)', async () => {
@@ -76,16 +76,16 @@ describe('who the server says it is', () => {
 });
 
 describe('tools/call', () => {
-  test('2025-11-25: nested task, ttl honoured within bounds (C-07, C-08, C-11)', async () => {
+  test('2025-11-25: nested task, a ttl is honoured up to the maximum (C-07, C-08, C-11)', async () => {
     const { legacy, records } = clients();
-    const { result } = await legacy('tools/call', { name: 'optional', task: { ttl: 5_000 } });
+    const { result } = await legacy('tools/call', { name: 'optional', task: { ttl: 900_000 } });
     expect(result).toEqual({
       task: {
         taskId: expect.any(String),
         status: 'working',
         createdAt: '2023-11-14T22:13:20.000Z',
         lastUpdatedAt: '2023-11-14T22:13:20.000Z',
-        ttl: 5_000,
+        ttl: 900_000,
         pollInterval: 1_000,
       },
       _meta: { 'io.modelcontextprotocol/model-immediate-response': expect.stringContaining('optional') },
@@ -95,6 +95,27 @@ describe('tools/call', () => {
     expect((await legacy('tools/call', { name: 'optional', task: { ttl: 'x' } })).error?.code).toBe(-32602);
     expect((await legacy('tools/call', { name: 'optional', task: 5 })).error?.code).toBe(-32602);
     expect(records.size).toBe(2);
+  });
+
+  test.each([
+    ['60,000 ms, as Inspector and Strands ask', { ttl: 60_000 }, 360_000],
+    ['1 ms', { ttl: 1 }, 360_000],
+    ['nothing', {}, 3_600_000],
+    ['the maximum', { ttl: Number.MAX_SAFE_INTEGER }, 86_400_000],
+  ])('a client asks for a ttl of %s: the record outlives its work (C-11, C-38)', async (_, task, granted) => {
+    const { legacy, records } = clients();
+    const { result } = await legacy('tools/call', { name: 'optional', task });
+    expect(result).toMatchObject({ task: { ttl: granted } });
+    const [record] = [...records.values()];
+    expect(record).toMatchObject({ ttl: granted, deadlineAt: 1_700_000_000_000 + 60_000 });
+    expect(await legacy('tasks/get', { taskId: record?.taskId })).toMatchObject({ result: { ttl: granted } });
+  });
+
+  test('work takes no longer than maxTtl, and can be read for five minutes more', async () => {
+    const { legacy, records } = clients(fakeServer({ manifest: { ...manifest, maxTtl: 20_000 } }));
+    const { result } = await legacy('tools/call', { name: 'optional', task: {} });
+    expect(result).toMatchObject({ task: { ttl: 320_000 } });
+    expect([...records.values()]).toMatchObject([{ deadlineAt: 1_700_000_000_000 + 20_000 }]);
   });
 
   test('2026-07-28: flat, resultType task, nothing of the work in it; params.task ignored (E-06, E-08, E-23)', async () => {

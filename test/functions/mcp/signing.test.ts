@@ -48,6 +48,28 @@ describe('a signed token', () => {
     }
   });
 
+  test('of readable text is 32 characters longer, and opens for its purpose, unchanged, and for nothing else', async () => {
+    const signed = world().container();
+    const text = 'A-z_0.~a';
+    const token = await signed.sign('event', text);
+    expect(token.length).toBe(text.length + 32);
+    expect(await signed.verify('event', token)).toBe(text);
+    expect(await signed.verify('question', token)).toBeUndefined();
+    expect(await signed.open('event', token)).toBeUndefined();
+    expect(await signed.verify('event', await signed.seal('event', text))).toBeUndefined();
+    const [id, mac = ''] = token.slice(text.length + 1).split('.');
+    for (const forged of [
+      `${text}a.${id}.${mac}`,
+      `${text}.${id}.${mac.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'))}`,
+      `${text}.${id}.${mac.slice(1)}`,
+      `${text}.${mac}`,
+      text,
+      '',
+    ]) {
+      expect(await signed.verify('event', forged), forged).toBeUndefined();
+    }
+  });
+
   test('of the key before opens for a warm and for a fresh container, of the one before that for none', async () => {
     const { container, rotate, at } = world();
     const warm = container();

@@ -3,7 +3,7 @@ import { methods } from '../../../functions/mcp/methods/index.ts';
 import { countPolls } from '../../../functions/mcp/polls.ts';
 import type { Call, Server } from '../../../functions/mcp/server.ts';
 import { type Signer, signer } from '../../../functions/mcp/signing.ts';
-import { questionPurpose } from '../../../functions/mcp/stream/questions.ts';
+import { questionId } from '../../../functions/mcp/stream/questions.ts';
 import { LEGACY, MODERN } from '../../../functions/mcp/versions.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
@@ -43,7 +43,7 @@ export function requestOf(world: World, client: string) {
     /** 2025-11-25: a question of the server's is answered; without a result, refused. */
     respond: (taskId: string, key: string, result: object | undefined): Promise<object> =>
       invoke(world, client, 'a response', async (server) => {
-        const id = await server.signer.seal(questionPurpose({ principal }), { taskId, key });
+        const id = await questionId({ principal }, { taskId }, key, server);
         const message = { kind: 'response' as const, id, ...(result ? { result } : { error: {} }) };
         return acceptResponse(message as never, { session: undefined, principal }, server);
       }),
