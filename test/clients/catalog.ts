@@ -31,6 +31,20 @@ export const clients: readonly ForeignClient[] = [
   { name: 'FastMCP 3.4.10', folder: 'fastmcp-3', era: '2025-11-25', toolchain: 'python', steps: TASKS },
   { name: 'Python SDK 1.30.0', folder: 'python-sdk', era: '2025-11-25', toolchain: 'python', steps: TASKS },
   {
+    name: 'Strands 1.62.0 on mcp 2.1.1',
+    ...{ folder: 'strands', era: '2026-07-28', toolchain: 'python', steps: TASKS },
+  },
+  {
+    name: 'Strands 1.62.0 on mcp 1.30.0',
+    ...{
+      folder: 'strands-legacy',
+      era: '2025-11-25',
+      toolchain: 'python',
+      steps: ['run', 'question'],
+      noProgress: true,
+    },
+  },
+  {
     name: 'mcp-go 1.2.1, listening, thinks 10 s',
     ...{ folder: 'mcp-go', era: '2025-11-25', toolchain: 'go', steps: TASKS, env: { THINK: '10s' } },
   },

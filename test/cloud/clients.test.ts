@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
-import { openTaskSession } from '../../bin/demo/task-session.ts';
+import { openTaskSession } from '../support/task-session.ts';
 import { legacySession, modernRequest, runTask } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
 

@@ -56,7 +56,7 @@ describe('on the embedded cloud', () => {
   test('the tool of the README asks the official client, and answers', async () => {
     const file = folder.write('ask.ts', snippet(readme, 'ask.ts').replace(HERE, url()));
     const { stdout } = await run(process.execPath, [file]);
-    expect(stdout).toMatch(/^How many people, and what tip in percent\?\n/);
+    expect(stdout).toMatch(/^How many people, and what tip in percent\?$/m);
     expect(stdout).toContain('structuredContent: { each: 27.5 }');
   });
 

@@ -51,6 +51,6 @@ async function cancel(): Promise<void> {
   while (created() === before) await sleep(100);
   connect('two');
   mcpdo('--connection', 'two', 'tasks/cancel', created());
-  say({ task: created(), status: JSON.parse(mcpdo('--connection', 'two', 'tasks/get', created())).status });
+  say({ task: created(), status: JSON.parse(mcpdo('--connection', 'two', 'tasks/get', created())).task.status });
   say({ seen: await call });
 }
