@@ -1,5 +1,9 @@
 import type { InputRequest } from '../tool/contract.ts';
 import { isObject } from './jsonrpc.ts';
+import { TASKS_EXTENSION } from './versions.ts';
+
+/** What a 2026-07-28 client declares to be given tasks (E-02). */
+export const TASKS_CAPABILITY = { extensions: { [TASKS_EXTENSION]: {} } };
 
 /** The kind of a question, as in `acceptedKinds`. */
 export function kindOf({ method, params }: InputRequest): string {
@@ -7,7 +11,7 @@ export function kindOf({ method, params }: InputRequest): string {
 }
 
 /** What a client must declare to be asked this (D-10, D-22). */
-export function capabilityFor(kind: string): Record<string, unknown> {
+export function capabilityFor(kind: string): Record<string, object> {
   if (kind === 'elicitation/create:url') return { elicitation: { url: {} } };
   return { [kind.split('/')[0] ?? kind]: {} };
 }

@@ -28,11 +28,11 @@ export async function askDirectly(call: Call, questions: Questions, state: unkno
 }
 
 /** Never asks for what this request's client did not declare (D-22). */
-export function checkDeclared({ accepts }: Pick<Call, 'accepts'>, questions: Questions): void {
+export function checkDeclared({ accepts, params }: Pick<Call, 'accepts' | 'params'>, questions: Questions): void {
   const kind = Object.values(questions)
     .map(kindOf)
     .find((needed) => !accepts.includes(needed));
-  if (kind !== undefined) throw new MissingClientCapability(capabilityFor(kind));
+  if (kind !== undefined) throw new MissingClientCapability(`Tool ${params.name} asks for input`, capabilityFor(kind));
 }
 
 /** The questions of a function's return value, if that is what it is. */

@@ -6,7 +6,7 @@ import {
   UnsupportedVersion,
 } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
-import { acceptedKinds } from './capabilities.ts';
+import { acceptedKinds, TASKS_CAPABILITY } from './capabilities.ts';
 import { decodeHeaderValue } from './header-value.ts';
 import { type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
 import { isObject, type RpcRequest, resultMessage } from './jsonrpc.ts';
@@ -45,7 +45,7 @@ export async function serveModern(
   // F-04: reading and cancelling older tasks is open to a client that declares only the older capability.
   const older = isObject(capabilities.tasks) && ['tasks/get', 'tasks/cancel'].includes(message.method);
   if (message.method.startsWith('tasks/') && !tasks && !older) {
-    throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
+    throw new MissingClientCapability(`${message.method} is for clients that know tasks`, TASKS_CAPABILITY);
   }
   const replyHeaders: Record<string, string> = {};
   const result = await method(

@@ -4,9 +4,9 @@ import type { TaskRecord } from '../tasks/record.ts';
 import { storedResult } from '../tasks/result-ref.ts';
 import { asOf } from '../tasks/transitions.ts';
 import type { ToolResult } from '../tool/contract.ts';
+import { TASKS_CAPABILITY } from './capabilities.ts';
 import { pollInterval } from './poll-interval.ts';
 import type { Call, Server, Tool } from './server.ts';
-import { TASKS_EXTENSION } from './versions.ts';
 import { errorResult, toolResult } from './wire/tool-result.ts';
 import type { TaskView } from './wire/wire.ts';
 
@@ -14,7 +14,9 @@ import type { TaskView } from './wire/wire.ts';
 export async function loadTask({ params, principal, tasks }: Call, server: Server): Promise<TaskRecord> {
   const record = await findTask(principal, params.taskId, server);
   // A 2026-07-28 request that declares only the older capability reaches only tasks of the older revision (F-04).
-  if (!tasks && record.legacy !== true) throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
+  if (!tasks && record.legacy !== true) {
+    throw new MissingClientCapability('This task is for clients that know tasks', TASKS_CAPABILITY);
+  }
   return record;
 }
 

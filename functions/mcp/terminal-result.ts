@@ -16,7 +16,9 @@ export function terminalResult(record: TaskRecord): ToolResult {
 export function callResult(record: TaskRecord): ToolResult {
   if (record.status === 'failed') {
     const { kinds } = (storedError(record).data ?? {}) as { kinds?: readonly string[] };
-    if (kinds?.[0] !== undefined) throw new MissingClientCapability(capabilityFor(kinds[0]));
+    if (kinds?.[0] !== undefined) {
+      throw new MissingClientCapability(`Tool ${record.tool} asks for input`, capabilityFor(kinds[0]));
+    }
   }
   return terminalResult(record);
 }

@@ -102,9 +102,20 @@ export class HeaderMismatch extends McpError {
   }
 }
 
+/**
+ * The message says all that `data` says: most clients show nothing else (D-10).
+ *
+ * @example
+ * // Tool x only runs as a task: declare the extension io.modelcontextprotocol/tasks
+ * new MissingClientCapability('Tool x only runs as a task', { extensions: { 'io.modelcontextprotocol/tasks': {} } });
+ */
 export class MissingClientCapability extends McpError {
-  constructor(requiredCapabilities: Record<string, unknown>) {
-    super(-32021, 'Missing required client capability', { httpStatus: 400, data: { requiredCapabilities } });
+  constructor(why: string, requiredCapabilities: Readonly<Record<string, object>>) {
+    const [kind = '', inner = {}] = Object.entries(requiredCapabilities)[0] ?? [];
+    const [detail] = Object.keys(inner);
+    const named = detail === undefined ? kind : `${kind}.${detail}`;
+    const what = kind === 'extensions' ? `extension ${detail}` : `capability ${named}`;
+    super(-32021, `${why}: declare the ${what}`, { httpStatus: 400, data: { requiredCapabilities } });
   }
 }
 

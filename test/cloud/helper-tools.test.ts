@@ -23,7 +23,7 @@ async function client(era: Era) {
     (await session.request(method, params, { accept: 'application/json' })).body;
 }
 
-/** Calls a helper tool; what it says in structured form must fit what tools/list promises of it. */
+/** Calls a tool; what it says in structured form must fit what tools/list promises of it. */
 async function help(era: Era, name: string, args: object): Promise<Answer['body']> {
   const request = await client(era);
   const { tools } = (await request('tools/list')).result;
@@ -62,19 +62,27 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     const request = await client(era);
     const { result } = await request('tools/call', { name: 'sleep', arguments: { ms: 3_000 } });
     const { taskId } = result.structuredContent;
-    expect(result.structuredContent).toEqual({ taskId: expect.any(String), status: 'working' });
-    expect(result.content).toEqual([{ type: 'text', text: expect.stringContaining(`{"taskId":"${taskId}"}`) }]);
+    const next =
+      `Tool sleep is still running as task ${taskId}. It has not failed: do not call it again. ` +
+      `Call get_task_result with {"taskId":"${taskId}"} to get its result.`;
+    expect(result.structuredContent).toEqual({ taskId, status: 'working', next });
+    expect(result.content).toEqual([{ type: 'text', text: next }]);
     expect(result).not.toHaveProperty('isError');
     const done = await help(era, 'get_task_result', { taskId, waitSeconds: 20 });
     expect(done.content).toEqual([{ type: 'text', text: 'slept 3000 ms' }]);
     expect(done.structuredContent).toEqual({ taskId, status: 'completed' });
   });
 
-  test('with an outputSchema that is an error result without structured content (A-19, F-14)', async () => {
+  test('with an outputSchema that is no error either, and fits what the list says of it (A-19, F-14)', async () => {
     const request = await client(era);
-    const { result } = await request('tools/call', { name: 'slow_promise' });
-    expect(result.isError).toBe(true);
-    expect(result).not.toHaveProperty('structuredContent');
+    const result = await help(era, 'slow_promise', {});
+    expect(result).not.toHaveProperty('isError');
+    expect(result.structuredContent).toMatchObject({ status: 'working', next: result.content[0].text });
+    const { tools } = (await request('tools/list')).result;
+    const { outputSchema } = tools.find(({ name }: { name: string }) => name === 'slow_promise');
+    expect(outputSchema.type).toBe('object');
+    expect(ajv.validate(outputSchema, { n: 1 })).toBe(true);
+    expect(ajv.validate(outputSchema, { n: 'x' })).toBe(false);
     const done = await help(era, 'get_task_result', { taskId: taskIn(result) });
     expect(done.structuredContent).toMatchObject({ status: 'completed', result: { n: 1 } });
     expect(done.content).toEqual([{ type: 'text', text: '{"n":1}' }]);
@@ -112,7 +120,10 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     const { result } = await request('tools/call', { name: 'sleep', arguments: { ms: 20_000 } });
     const { taskId } = result.structuredContent;
     const now = await help(era, 'get_task_result', { taskId, waitSeconds: 0 });
-    expect(now.structuredContent).toEqual({ taskId, status: 'working', retryAfterSeconds: expect.any(Number) });
+    expect(now.structuredContent).toEqual({
+      ...{ taskId, status: 'working', retryAfterSeconds: expect.any(Number) },
+      next: `Call get_task_result again with {"taskId":"${taskId}"}.`,
+    });
     expect(now.content[0].text).toMatch(/is working/);
     const first = await help(era, 'cancel_task', { taskId });
     expect(first.structuredContent).toEqual({ taskId, status: 'cancelled', message: expect.any(String) });

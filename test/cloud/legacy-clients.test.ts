@@ -104,6 +104,19 @@ describe.concurrent('the official v1 client', () => {
     await client.close();
   });
 
+  test('takes the answer of a tool that still runs, which it checks against the outputSchema (A-19, F-14)', async () => {
+    const { client } = await v1Client();
+    const { tools: listed } = await client.listTools();
+    expect(listed.find(({ name }) => name === 'slow_promise')?.outputSchema).toMatchObject({ type: 'object' });
+    const running = await client.callTool({ name: 'slow_promise' });
+    expect(running).not.toHaveProperty('isError');
+    const { taskId, next } = running.structuredContent as { taskId: string; next: string };
+    expect(next).toMatch(/It has not failed: do not call it again\. Call get_task_result with/);
+    const done = await client.callTool({ name: 'get_task_result', arguments: { taskId } });
+    expect(done.structuredContent).toMatchObject({ status: 'completed', result: { n: 1 } });
+    await client.close();
+  });
+
   test('hears of an error on a stream, and does not come back for it again and again (C-31)', async () => {
     const { client, tasks, start, result, resumes } = await v1Client();
     const taskId = await start('sleep', { ms: 20_000 });

@@ -27,7 +27,11 @@ const outputSchema = {
     status: { type: 'string', enum: ['working', 'input_required', 'completed', 'failed', 'cancelled'] },
     message: { type: 'string', description: 'How far it is, or why it ended.' },
     retryAfterSeconds: { type: 'number', description: 'When to ask again, while it is not over.' },
-    result: { description: 'What the tool returned as structured content, once completed.' },
+    next: { type: 'string', description: 'What to do, while it is not over.' },
+    result: {
+      description: 'What the tool returned as structured content, once completed.',
+      anyOf: ['object', 'array', 'string', 'number', 'boolean', 'null'].map((type) => ({ type })),
+    },
   },
   required: ['taskId', 'status'],
 } as const;
@@ -110,18 +114,19 @@ async function report(found: TaskRecord, server: Server): Promise<ToolResult> {
   const record = await withState(await withResult(found, server), server);
   const { taskId: id, status, statusMessage: message } = record;
   const over = isTerminal(status);
+  const next = `Call get_task_result again with {"taskId":"${id}"}.`;
   const structured = {
     taskId: id,
     status,
     ...(message !== undefined && { message }),
-    ...(!over && { retryAfterSeconds: view(record, server).pollInterval / 1_000 }),
+    ...(!over && { retryAfterSeconds: view(record, server).pollInterval / 1_000, next }),
   };
   if (status === 'completed') {
     const { content, structuredContent, isError } = toolResult(record.result ?? 'null');
     const result = structuredContent === undefined ? {} : { result: structuredContent };
     return { content, structuredContent: { ...structured, ...result }, ...(isError === true && { isError }) };
   }
-  const text = `Task ${id} is ${status}${message === undefined ? '' : `: ${message}`}.${over ? '' : ' Call get_task_result again.'}`;
+  const text = `Task ${id} is ${status}${message === undefined ? '' : `: ${message}`}.${over ? '' : ` ${next}`}`;
   return {
     content: [{ type: 'text', text }],
     structuredContent: structured,

@@ -3,6 +3,7 @@ import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
+import { TASKS_CAPABILITY } from '../capabilities.ts';
 import { goOnIfLost } from '../go-on.ts';
 import { isObject, resultMessage } from '../jsonrpc.ts';
 import { logUnexpected } from '../log.ts';
@@ -11,7 +12,6 @@ import type { Call, Method, Server } from '../server.ts';
 import { withResult } from '../stored-result.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../stream/sse.ts';
 import { notFound, present, view } from '../task-view.ts';
-import { TASKS_EXTENSION } from '../versions.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 const PACE = 1_000;
@@ -23,7 +23,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
   const { taskIds } = notifications;
   if (taskIds === undefined) return new EventStream((gone) => listen(call, [], false, server, gone));
-  if (!call.tasks) throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
+  if (!call.tasks) throw new MissingClientCapability('taskIds are for clients that know tasks', TASKS_CAPABILITY);
   if (!Array.isArray(taskIds) || taskIds.length > limits.listenTasks) {
     throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
   }

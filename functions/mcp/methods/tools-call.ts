@@ -2,6 +2,7 @@ import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../.
 import { answerProblem } from '../../tasks/form.ts';
 import { limits } from '../../tasks/limits.ts';
 import { answerTask } from '../answer.ts';
+import { TASKS_CAPABILITY } from '../capabilities.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { askDirectly, checkDeclared } from '../input-required.ts';
 import { isObject } from '../jsonrpc.ts';
@@ -9,7 +10,6 @@ import { isRepeatable, type Validator } from '../manifest.ts';
 import { checkParamHeaders } from '../param-headers.ts';
 import { canonicalJson, inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Method, Server, Tool } from '../server.ts';
-import { TASKS_EXTENSION } from '../versions.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
 import { callDirectly, deliver } from './delivery.ts';
@@ -83,8 +83,9 @@ function requestedTask({ wire, tasks, params }: Call, { entry }: Tool): boolean 
     if (entry.taskSupport === 'forbidden') throw new NotSupportedByTool(`Tool ${entry.name} cannot run as a task`);
   }
   if (!asked && entry.taskSupport === 'required') {
-    if (wire.era === 'modern') throw new MissingClientCapability({ extensions: { [TASKS_EXTENSION]: {} } });
-    throw new NotSupportedByTool(`Tool ${entry.name} only runs as a task: send params.task`);
+    const why = `Tool ${entry.name} only runs as a task`;
+    if (wire.era === 'modern') throw new MissingClientCapability(why, TASKS_CAPABILITY);
+    throw new NotSupportedByTool(`${why}: send params.task`);
   }
   return asked;
 }

@@ -1,13 +1,14 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import type { Method } from '../server.ts';
 import { LEGACY } from '../versions.ts';
+import { advertised } from '../window-closed.ts';
 import { helperTools } from './helper-tools.ts';
 import { CACHE } from './server-discover.ts';
 
 /** All tools in the order they were registered, on one page (D-17); so no cursor can be one of ours. */
 export const toolsList: Method = async ({ wire, version, params }, { manifest }) => {
   const helpers = manifest.helperTools ? [...helperTools.values()].map(({ entry }) => entry) : [];
-  const all = [...manifest.tools, ...helpers];
+  const all = [...manifest.tools.map((tool) => advertised(tool, manifest)), ...helpers];
   if (params.cursor !== undefined) throw new InvalidParams('cursor is not one of this server');
   if (wire.era === 'modern') return wire.result({ tools: all.map(wire.tool), ...CACHE });
   const tools = version === LEGACY ? all : all.map((tool) => ({ ...tool, taskSupport: 'forbidden' as const }));

@@ -142,7 +142,11 @@ describe('tools/call', () => {
 
   test('a legacy tasks capability enables nothing in 2026-07-28 (F-03)', async () => {
     const { modern } = clients();
-    expect((await modern('tools/call', { name: 'required' }, { tasks: {} })).error?.code).toBe(-32021);
+    expect((await modern('tools/call', { name: 'required' }, { tasks: {} })).error).toEqual({
+      code: -32021,
+      message: 'Tool required only runs as a task: declare the extension io.modelcontextprotocol/tasks',
+      data: { requiredCapabilities: TASKS },
+    });
   });
 
   test('refused arguments are a result a model can read, and nothing runs (A-14, X-21)', async () => {

@@ -76,19 +76,23 @@ describe('a question without a task', () => {
     }
   });
 
-  test.each<[string, object, object, object]>([
-    ['a form, nothing declared', form, {}, { elicitation: {} }],
-    ['a form, only URLs declared', form, { elicitation: { url: {} } }, { elicitation: {} }],
-    ['a URL, only forms declared', url('https://a.example/'), FORMS, { elicitation: { url: {} } }],
-    ['a model', sampling(), { ...FORMS, roots: {} }, { sampling: {} }],
-    ['the roots', { method: 'roots/list' }, FORMS, { roots: {} }],
+  test.each<[string, object, object, object, string]>([
+    ['a form, nothing declared', form, {}, { elicitation: {} }, 'elicitation'],
+    ['a form, only URLs declared', form, { elicitation: { url: {} } }, { elicitation: {} }, 'elicitation'],
+    ['a URL, only forms declared', url('https://a.example/'), FORMS, { elicitation: { url: {} } }, 'elicitation.url'],
+    ['a model', sampling(), { ...FORMS, roots: {} }, { sampling: {} }, 'sampling'],
+    ['the roots', { method: 'roots/list' }, FORMS, { roots: {} }, 'roots'],
   ])(
-    'is not asked where the request did not declare it: %s (D-10, D-22)',
-    async (_what, question, declared, missing) => {
+    'is not asked where the request did not declare it, and the error names it: %s (D-10, D-22)',
+    async (_what, question, declared, missing, named) => {
       const { call } = client(asking(1, question));
       expect(await call({}, declared)).toMatchObject({
         status: 400,
-        error: { code: -32021, data: { requiredCapabilities: missing } },
+        error: {
+          code: -32021,
+          message: expect.stringMatching(`^Tool \\w+ asks for input: declare the capability ${named}$`),
+          data: { requiredCapabilities: missing },
+        },
       });
     },
   );

@@ -178,7 +178,8 @@ describe('subscriptions/listen', () => {
         const headers = { accept: 'application/json, text/event-stream' };
         const { status, type, last } = await listen(clocked(), { taskIds }, { capabilities, headers });
         expect([status, type]).toEqual([400, 'application/json']);
-        expect(last.error).toMatchObject({ code: -32021, data: { requiredCapabilities: TASKS } });
+        const message = 'taskIds are for clients that know tasks: declare the extension io.modelcontextprotocol/tasks';
+        expect(last.error).toEqual({ code: -32021, message, data: { requiredCapabilities: TASKS } });
       }
     },
   );
@@ -264,6 +265,7 @@ describe('the stream of a call', () => {
     const refused: ReturnType<typeof clocked> = clocked(steps(() => refused, { 2000: { status: 'failed', error } }));
     expect((await call(refused, 1)).last.error).toMatchObject({
       code: -32021,
+      message: expect.stringContaining('asks for input: declare the capability sampling'),
       data: { requiredCapabilities: { sampling: {} } },
     });
   });
