@@ -41,7 +41,7 @@ export function judge(step: Step, { facts, failed, created }: Seen, client: Fore
   }
   return {
     helper: yes(
-      result === COUNTED && created.length === 1,
+      String(result).includes(COUNTED) && created.length === 1,
       `${created.length} tasks, result ${JSON.stringify(result)}`,
     ),
   };

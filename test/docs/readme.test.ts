@@ -60,6 +60,16 @@ describe('on the embedded cloud', () => {
     expect(stdout).toContain('structuredContent: { each: 27.5 }');
   });
 
+  test('the program of docs/clients.md calls a tool, and goes on by the id of its task', async () => {
+    const file = folder.write('resume.ts', snippet(readPage('docs/clients.md'), 'resume.ts').replace(HERE, url()));
+    const [called, resumed] = [
+      await run(process.execPath, [file], { cwd: folder.path }),
+      await run(process.execPath, [file, 'resume'], { cwd: folder.path }),
+    ].map(({ stdout }) => stdout.trim().split('\n').at(-1));
+    expect(called).toMatch(/^false Profile of /);
+    expect(resumed).toBe(called);
+  });
+
   const noCurl = spawnSync('bash', ['-c', 'curl --version']).status !== 0;
   test.skipIf(noCurl)('the curl lines ask research_topic for a megabyte, in two rounds of questions', async () => {
     const [, script = ''] = /^```sh\n(rpc\(\) .*?)^```$/ms.exec(readme) ?? [];
