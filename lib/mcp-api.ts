@@ -73,7 +73,8 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();
-  for (const method of ['POST', 'GET', 'DELETE']) mcp.addMethod(method, integration, options);
+  // What is not offered is refused by the endpoint, with `Allow`: API Gateway itself answers 403 to a method it lacks.
+  for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'PATCH']) mcp.addMethod(method, integration, options);
   // Browsers ask without credentials whether they may send any.
   mcp.addMethod('OPTIONS', integration);
   return api;

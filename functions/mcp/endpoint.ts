@@ -1,10 +1,17 @@
-import { InvalidRequest, TooManyPolls, UnsupportedVersion } from '../tasks/errors.ts';
+import { InvalidParams, InvalidRequest, TooManyPolls, UnsupportedVersion } from '../tasks/errors.ts';
 import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { expired, outOfScope, principalOf } from './caller.ts';
 import { classify, namedVersion } from './classify.ts';
 import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
-import { errorMessage, parseMessage, type RequestId, type RpcMessage, UnreadableMessage } from './jsonrpc.ts';
+import {
+  errorMessage,
+  parseMessage,
+  type RequestId,
+  type RpcMessage,
+  roundedProblem,
+  UnreadableMessage,
+} from './jsonrpc.ts';
 import { acceptResponse, type LegacyCaller, serveLegacy, serveStream } from './legacy.ts';
 import { logUnexpected } from './log.ts';
 import { serveModern } from './modern.ts';
@@ -52,6 +59,7 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
       if (namesModern(request)) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
       return await acceptResponse(message, caller, server);
     }
+    if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
     const { era, version } = classify(message, header(request, 'mcp-protocol-version'), caller.session?.version);
     // What initialize agreed on counts, whatever a later header says (C-03).
     if (era === 'legacy')
@@ -87,8 +95,7 @@ const notOffered = () => emptyReply(405, { allow: 'POST' });
 /** Rows that need no body (requirements 1.5); a client that accepts nothing in particular accepts both. */
 function checkTransport(request: HttpRequest): void {
   const type = header(request, 'content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== undefined && type !== 'application/json')
-    throw new InvalidRequest('Content-Type must be application/json', 415);
+  if (type !== 'application/json') throw new InvalidRequest('Content-Type must be application/json', 415);
   if (!acceptsJson(request) && !acceptsStream(request)) {
     throw new InvalidRequest('Accept must allow application/json or text/event-stream', 406);
   }

@@ -10,6 +10,8 @@ export interface RpcRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: Params;
+  /** Where an integer stands that was rounded, e.g. `params.arguments.account`. */
+  readonly rounded?: string;
 }
 
 export interface RpcNotification {
@@ -24,6 +26,8 @@ export interface RpcResponse {
   readonly id: unknown;
   /** Absent when the client answered with an error. */
   readonly result: unknown;
+  /** As of a request. */
+  readonly rounded?: string;
 }
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
@@ -56,15 +60,25 @@ export function parseMessage(body: string): RpcMessage {
   if (message.jsonrpc !== '2.0') throw refuse(`jsonrpc must be '2.0'`);
   const problem = contentProblem(message, limits.jsonDepth);
   if (problem !== undefined) throw refuse(problem);
+  if (typeof id === 'string' && Buffer.byteLength(id) > limits.requestId) {
+    throw refuse(`id may take ${limits.requestId} bytes at most`);
+  }
+  const at = roundedInteger(message, body);
+  const rounded = at === undefined ? {} : { rounded: at };
   if (message.method === undefined && ('result' in message || 'error' in message)) {
-    return { kind: 'response', id: message.id, result: message.result };
+    return { kind: 'response', id: message.id, result: message.result, ...rounded };
   }
   if (typeof message.method !== 'string') throw refuse('method must be a string');
   if (message.params !== undefined && !isObject(message.params)) throw refuse('params must be an object');
   const params = message.params ?? {};
   if (!('id' in message)) return { kind: 'notification', method: message.method, params };
   if (id === undefined) throw refuse('id must be a string or an integer');
-  return { kind: 'request', id, method: message.method, params };
+  return { kind: 'request', id, method: message.method, params, ...rounded };
+}
+
+/** Two calls that differ in what is lost would be one, and a tool would work on another number than was meant. */
+export function roundedProblem(at: string): string {
+  return `${at} is an integer beyond 2^53 - 1, which would be rounded: make it smaller, or a string`;
 }
 
 export function resultMessage(id: RequestId, result: object): object {
@@ -103,4 +117,22 @@ function contentProblem(value: unknown, left: number): string | undefined {
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/** As JSON writes it outside of a string; 1e20 is none. What is in a string is told apart by its value. */
+const LARGE_INTEGER = /(?<=[[:,\s])-?\d{16,}(?=(?:\.0*)?\s*[,}\]])/g;
+
+/** Where the first integer stands that JSON.parse has rounded, as a path of names. */
+function roundedInteger(message: object, body: string): string | undefined {
+  const written = new Set(body.match(LARGE_INTEGER)?.map(Number));
+  const find = (value: unknown, path: string): string | undefined => {
+    if (typeof value === 'number') return written.has(value) && !Number.isSafeInteger(value) ? path : undefined;
+    if (typeof value !== 'object' || value === null) return undefined;
+    for (const [name, inner] of Object.entries(value)) {
+      const found = find(inner, path === '' ? name : `${path}.${name.slice(0, 100)}`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return written.size === 0 ? undefined : find(message, '');
 }

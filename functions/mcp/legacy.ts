@@ -5,7 +5,7 @@ import { limits } from '../tasks/limits.ts';
 import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
 import { answerTask } from './answer.ts';
 import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
-import { errorMessage, type RpcRequest, type RpcResponse, resultMessage } from './jsonrpc.ts';
+import { errorMessage, type RpcRequest, type RpcResponse, resultMessage, roundedProblem } from './jsonrpc.ts';
 import { logIgnored, logUnexpected } from './log.ts';
 import { methods } from './methods/index.ts';
 import type { Call, Server } from './server.ts';
@@ -116,6 +116,7 @@ export async function acceptResponse(message: RpcResponse, caller: LegacyCaller,
     return emptyReply(202);
   }
   try {
+    if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
     const answer = message.result === undefined ? { action: 'cancel' } : message.result;
     await answerTask(caller.principal, taskId, { [key]: answer }, 'refuse', server);
     return emptyReply(202);

@@ -42,6 +42,8 @@ export const limits = {
   listenTasks: 100,
   listPage: 50,
   body: 1_000 * KB,
+  /** A string as the id of a request: it comes back in each event id. */
+  requestId: 1 * KB,
   jsonDepth: 64,
   arguments: 200 * KB,
   /**

@@ -216,7 +216,8 @@ test('a token that expires while its answer is kept is refused all the same (G-0
 });
 
 test('every verb asks for a token, but not the preflight of a browser', async () => {
-  for (const method of ['GET', 'DELETE', 'POST']) expect((await fetch(url(), { method })).status).toBe(401);
+  for (const method of ['GET', 'DELETE', 'POST', 'PUT', 'PATCH'])
+    expect((await fetch(url(), { method })).status).toBe(401);
   const headers = { origin: 'http://localhost:1', 'access-control-request-headers': 'authorization' };
   const preflight = await fetch(url(), { method: 'OPTIONS', headers });
   expect(preflight.status).toBe(204);

@@ -12,6 +12,7 @@ import {
   modernMessage,
   modernRequest,
   openStream,
+  POSTED,
   poll,
   post,
   runTask,
@@ -130,7 +131,7 @@ test('readers that hang up, or never read, hold the endpoint no longer than othe
     modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } }),
   ].map(({ body, headers: own }) => {
     const text = JSON.stringify(body);
-    const all = { host: 'localhost', accept: 'application/json, text/event-stream', ...own };
+    const all = { host: 'localhost', ...POSTED, ...own };
     const lines = Object.entries({ ...all, 'content-length': Buffer.byteLength(text) }).map(([k, v]) => `${k}: ${v}`);
     return ['POST /mcp HTTP/1.1', ...lines, '', text].join('\r\n');
   });
@@ -198,12 +199,31 @@ describe('sizes', () => {
   });
 });
 
+test.each(['PUT', 'PATCH', 'DELETE'])(
+  '%s is not offered: 405 with Allow, through the whole stack (B-06)',
+  async (method) => {
+    const body = method === 'DELETE' ? null : '{}';
+    const answer = await fetch(url(), { method, body, headers: { 'content-type': 'application/json' } });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  },
+);
+
+test('a POST without a content type is 415, through the whole stack (A-02)', async () => {
+  const { body, headers } = modernMessage('tools/list');
+  const { send: raw, close } = overHttp(cloud());
+  const all = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const answer = await raw({ method: 'POST', headers: all, body: Buffer.from(JSON.stringify(body)) });
+  close();
+  expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([415, -32600]);
+});
+
 describe('a header that comes twice', () => {
   const send = async (...more: [string, string][]) => {
     const { body, headers } = modernMessage('tools/list');
     const { send: raw, close } = overHttp(cloud());
     const all = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const answer = await raw({ method: 'POST', headers: [...all, ...more], body: Buffer.from(JSON.stringify(body)) });
+    const typed: [string, string][] = [...all, ['content-type', 'application/json'], ...more];
+    const answer = await raw({ method: 'POST', headers: typed, body: Buffer.from(JSON.stringify(body)) });
     close();
     return { status: answer.status, body: JSON.parse(answer.text) };
   };

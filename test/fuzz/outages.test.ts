@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
-import { type Answer, modernMessage } from '../support/clients.ts';
+import { type Answer, modernMessage, POSTED } from '../support/clients.ts';
 import { inProcess } from './in-process.ts';
 import { internalsIn, type WireAnswer } from './judge.ts';
 
@@ -54,7 +54,7 @@ async function newWorld() {
   const http = (headers: Record<string, string | undefined>, body?: object) =>
     world.send({
       method: body === undefined ? 'GET' : 'POST',
-      headers: Object.entries({ accept: 'application/json, text/event-stream', ...headers }).flatMap(([name, value]) =>
+      headers: Object.entries({ ...POSTED, ...headers }).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, value] as const],
       ),
       ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),

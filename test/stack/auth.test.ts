@@ -49,7 +49,7 @@ describe('oauth', () => {
         ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
         ['OPTIONS /mcp/challenge', 'NONE', 'AWS_PROXY'],
         ['ANY /mcp/challenge', 'CUSTOM', 'MOCK'],
-        ...['DELETE', 'GET', 'POST'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
+        ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
       ].sort(),
     );
   });
@@ -159,7 +159,7 @@ test('iam: everything but the preflight is signed, and there is nothing of OAuth
   expect(methods(template)).toEqual(
     [
       ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
-      ...['DELETE', 'GET', 'POST'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
+      ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
     ].sort(),
   );
   template.resourceCountIs('AWS::ApiGateway::Authorizer', 0);

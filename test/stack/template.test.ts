@@ -76,7 +76,7 @@ describe('the template', () => {
   test('the API is regional, and every method streams', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', { EndpointConfiguration: { Types: ['REGIONAL'] } });
     const methods = Object.values(template.findResources('AWS::ApiGateway::Method')).map((m) => m.Properties);
-    expect(methods.map((m) => m.HttpMethod).sort()).toEqual(['DELETE', 'GET', 'OPTIONS', 'POST']);
+    expect(methods.map((m) => m.HttpMethod).sort()).toEqual(['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
     for (const method of methods) {
       expect(method.Integration.ResponseTransferMode).toBe('STREAM');
       expect(JSON.stringify(method.Integration.Uri)).toContain('response-streaming-invocations');

@@ -17,7 +17,7 @@ export interface Answer {
 
 export type Headers_ = Record<string, string | undefined>;
 
-const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+export const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 export async function post(url: string, body: unknown, headers: Headers_ = {}): Promise<Answer> {
   const response = await send(url, 'POST', body, { ...POSTED, ...headers });

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { questionId } from '../../../functions/mcp/stream/questions.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
@@ -7,6 +6,7 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const T0 = 1_700_000_000_000;
 const SECOND = 1_000;

@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { callerOf } from '../../../functions/mcp/caller.ts';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { modernMessage } from '../../support/clients.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 describe('who signed a request', () => {
   const contextOf = (identity: object) => ({ path: '/v1/mcp', identity }) as APIGatewayProxyEvent['requestContext'];

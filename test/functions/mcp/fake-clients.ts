@@ -1,5 +1,5 @@
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 

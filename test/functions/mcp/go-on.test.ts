@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { goOn } from '../../../functions/mcp/go-on.ts';
 import type { Server, Tool } from '../../../functions/mcp/server.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
@@ -8,6 +7,7 @@ import { answer, cancel, create, failAsSeen } from '../../../functions/tasks/tra
 import { type ModernOptions, modernMessage, TASKS } from '../../support/clients.ts';
 import { applied } from '../tasks/applied.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const T0 = 1_700_000_000_000;
 const SECOND = 1_000;

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/server.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
+import type { Answer } from '../../support/clients.ts';
 import { clients } from './fake-clients.ts';
 import { fakeServer } from './fake-server.ts';
 
@@ -63,6 +64,17 @@ describe('tools/call', () => {
     await call({ b: { c: [{ d: 2, e: 1 }] }, a: 1 });
     expect(inputs).toHaveLength(2);
     expect(inputs[1]).toBe(inputs[0]);
+  });
+
+  test('a repeat that asks for another ttl is the same task, and is told what the first was granted (C-11)', async () => {
+    const { legacy, records } = clients(fakeServer());
+    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+    const call = async (task: object): Promise<Answer['body']> =>
+      (await legacy('tools/call', { name: 'optional', task, _meta })).result;
+    const first = await call({ ttl: 60_000 });
+    expect(first.task.ttl).toBe(360_000);
+    expect(await call({ ttl: 86_400_000 })).toEqual(first);
+    expect(records.size).toBe(1);
   });
 
   test('an idempotency key of an expired task, whose run had the same name, is refused: nothing would run (crash table, row 6)', async () => {

@@ -89,7 +89,7 @@ describe('the ladder of requirements 1.1', () => {
     expect(reply.headers['access-control-allow-headers']).toMatch(/mcp-protocol-version.*mcp-param-region/);
   });
 
-  test.each(['GET', 'DELETE', 'PUT'])('row 4: %s is not offered (B-06, B-09)', async (method) => {
+  test.each(['GET', 'DELETE', 'PUT', 'PATCH'])('row 4: %s is not offered (B-06, B-09)', async (method) => {
     expect(await send('', {}, method)).toMatchObject({ status: 405, headers: { allow: 'POST' }, body: '' });
   });
 
@@ -113,7 +113,11 @@ describe('the ladder of requirements 1.1', () => {
   });
 
   test('types, sizes and depths that are refused', async () => {
-    expect((await send(rpc('ping'), H('2025-11-25', { 'content-type': 'text/plain' }))).status).toBe(415);
+    for (const type of ['text/plain', '', undefined]) {
+      const headers = { 'mcp-protocol-version': '2025-11-25', 'content-type': type } as Headers;
+      const reply = await send(rpc('ping'), headers);
+      expect(reply).toMatchObject({ status: 415, json: { error: { code: -32600 } } });
+    }
     expect((await send(rpc('ping'), H('2025-11-25', { accept: 'image/png' }))).status).toBe(406);
     expect((await send(rpc('ping'), H('2025-11-25', { accept: '*/*' }))).status).toBe(200);
     expect((await send(rpc('ping', { x: 'y'.repeat(limits.body) }), H('2025-11-25'))).status).toBe(413);
@@ -135,6 +139,53 @@ test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
     expect(await named({ 'mcp-name': '' })).toMatchObject({ status: 400, json: { error: { code: -32020 } } });
   },
 );
+
+describe('an integer that JavaScript would round', () => {
+  const beyond = ['9007199254740992', '-9007199254740993', '12345678901234567890', '12345678901234567890.0'];
+  const call = (args: string, headers = H('2025-11-25')) =>
+    send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plain","arguments":${args}}}`, headers);
+
+  test.each(beyond)('%s is refused with the name of its field, and nothing is done (A-13)', async (number) => {
+    for (const [args, at] of [
+      [`{"account": ${number} }`, 'account'],
+      [`{"a":{"list":[1,{"b.c":${number}}]}}`, 'a.list.1.b.c'],
+    ]) {
+      const { status, json, did } = await call(args ?? '');
+      const message = `params.arguments.${at} is an integer beyond 2^53 - 1, which would be rounded: make it smaller, or a string`;
+      expect([status, json.id, json.error, did]).toEqual([200, 1, { code: -32602, message }, []]);
+    }
+    const { json } = await send(
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"progressToken":${number}}}}`,
+    );
+    expect(json.error).toMatchObject({ code: -32602, message: expect.stringContaining('params._meta.progressToken') });
+  });
+
+  test('of 2026-07-28 is refused, too, before anything is looked at', async () => {
+    const body = JSON.stringify(rpc('tools/call', { name: 'plain', arguments: { n: 0 }, _meta: modern }));
+    const headers = H('2026-07-28', { 'mcp-method': 'tools/call', 'mcp-name': 'plain' });
+    const { status, json, did } = await send(body.replace('"n":0', '"n":9007199254740993'), headers);
+    expect([status, json.error.code, did]).toEqual([200, -32602, []]);
+  });
+
+  test.each([
+    ...['9007199254740991', '-9007199254740991', '1e20', '1.5e300', '12345678901234567.5', '0.12345678901234567'],
+    ...['"12345678901234567890"', '": 12345678901234567890,"', '[": 12345678901234567890,", 1e20]'],
+  ])('%s is fine', async (value) => {
+    expect((await call(`{"n":${value}}`)).json).toHaveProperty('result');
+  });
+});
+
+test('the id of a request takes 1,000 bytes at most: it comes back in each event id (A-04)', async () => {
+  for (const [id, status] of [
+    ['x'.repeat(1_000), 200],
+    ['x'.repeat(1_001), 400],
+    ['ä'.repeat(501), 400],
+  ] as const) {
+    const { json, ...reply } = await send(rpc('ping', {}, id), H('2025-11-25'));
+    expect([reply.status, json.id]).toEqual([status, id]);
+    if (status === 400) expect(json.error).toEqual({ code: -32600, message: 'id may take 1000 bytes at most' });
+  }
+});
 
 describe('the order of requirements 1.2', () => {
   const call = (method: string, params: object, headers: Headers, meta: object = modern) =>

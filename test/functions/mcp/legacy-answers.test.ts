@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 type Message = Answer['body'];
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -166,6 +166,18 @@ describe('an answer', () => {
     const { replies, answer } = await client.settle(await client.create(), () => [refusal]);
     expect(replies).toMatchObject([{ status: 202 }]);
     expect(answer.error).toEqual({ code: -32603, message: 'The client refused sampling/createMessage' });
+  });
+
+  test('with an integer that would be rounded is refused as one that is not valid, and asked for again (B-19)', async () => {
+    const requestedSchema = { type: 'object', properties: { age: { type: 'integer' } } };
+    const { session } = world({ age: { method: 'elicitation/create', params: { message: 'Age?', requestedSchema } } });
+    const client = await session();
+    const given = [2 ** 53, 7].map((age) => result({ action: 'accept', content: { age } }));
+    const { asked, replies, answer } = await client.settle(await client.create(), () => given.splice(0, 1));
+    const message = expect.stringMatching(/^result\.content\.age is an integer beyond 2\^53 - 1/);
+    expect(replies).toMatchObject([{ status: 400, answer: { error: { code: -32602, message } } }, { status: 202 }]);
+    expect(asked).toHaveLength(2);
+    expect(answer.result.structuredContent).toEqual({ age: { action: 'accept', content: { age: 7 } } });
   });
 
   test('that comes too late is accepted and ignored (B-19, F-09)', async () => {

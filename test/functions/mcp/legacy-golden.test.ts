@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { cancel, create, fail, progress } from '../../../functions/tasks/transitions.ts';
@@ -7,6 +6,7 @@ import { type Answer, modernMessage } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { applied } from '../tasks/applied.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 /** One record, and what each revision shows of it: every member of every answer. */
 const START = Date.parse('2026-07-28T10:00:00Z');

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { LogLevel } from '../../../functions/tasks/session-notes.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import type { SseEvent } from '../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const START = 1_700_000_000_000;
 const SECOND = 1_000;

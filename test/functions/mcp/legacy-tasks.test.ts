@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const START = 1_700_000_000_000;
 const HOUR = 3_600_000;

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { Manifest } from '../../../functions/mcp/manifest.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { Answer } from '../../support/clients.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 export type Message = Answer['body'];
 type Headers = Readonly<Record<string, string | undefined>>;

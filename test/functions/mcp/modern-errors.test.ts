@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { type Answer, FORMS, type Headers_, modernMessage } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 /** JSON-RPC's own codes, and those that only 2026-07-28 defines. */
 const JSON_RPC = [-32700, -32603, -32602, -32601, -32600];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const HELPERS = ['get_task_result', 'cancel_task'];
 const taskId = '0'.repeat(36);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { openState, sealState } from '../../../functions/mcp/request-state.ts';
 import type { Call } from '../../../functions/mcp/server.ts';
 import { signer } from '../../../functions/mcp/signing.ts';
@@ -9,6 +8,7 @@ import type { ToolEvent } from '../../../functions/tool/contract.ts';
 import { type Answer, FORMS, modernMessage } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
 const form = { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema } };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import type { Server } from '../../../functions/mcp/server.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type Answer, type ModernOptions, modernMessage, TASKS } from '../../support/clients.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const START = 1_700_000_000_000;

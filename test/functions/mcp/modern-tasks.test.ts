@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type Answer, FORMS, type ModernOptions, modernMessage, TASKS } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const NOT_FOUND = { code: -32602, message: 'Task not found' };
 const NOT_DECLARED = { code: -32021, data: { requiredCapabilities: TASKS } };

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { type Answer, type Headers_, type ModernOptions, modernMessage } from '../../support/clients.ts';
 import { exchange, judged } from '../../support/schema/exchange.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 /** Sends a body to the endpoint and returns its last message, with all of it judged by the published schemas. */
 async function send(body: unknown, sent: Headers_, fake = fakeServer(), method = 'POST') {

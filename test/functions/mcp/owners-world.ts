@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { FORMS, modernMessage } from '../../support/clients.ts';
 import { readSse } from '../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
 import { everything, sure } from './legacy-world.ts';
+import { endpoint } from './posted.ts';
 
 export const OWNERS = ['owner#ann', 'owner#ben'] as const;
 export type Owner = (typeof OWNERS)[number];

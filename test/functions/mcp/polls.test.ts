@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { countPolls } from '../../../functions/mcp/polls.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { fakeServer } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const ERAS = ['2025-11-25', '2026-07-28'] as const;
 const SECOND = 1_000;

@@ -2,9 +2,9 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { modernMessage, TASKS } from '../../support/clients.ts';
 import { fakeServer, manifest } from './fake-server.ts';
+import { endpoint } from './posted.ts';
 
 const START = 1_700_000_000_000;
 const BOTH = 'application/json, text/event-stream';
