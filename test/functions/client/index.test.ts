@@ -178,3 +178,14 @@ describe.each(Object.entries(connect))('%s', (_name, open) => {
     await client.close();
   });
 });
+
+test('a task that is created after the abort is cancelled, too', async () => {
+  const client = await connect['sdk 1.x, 2025-11-25']();
+  const stop = new AbortController();
+  const call = callTask(client, 'sleep', { ms: 20_000 }, { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error('too late')), 1);
+  await expect(call).rejects.toThrow('too late');
+  const statuses = async () => (await client.experimental.tasks.listTasks()).tasks.map(({ status }) => status);
+  await expect.poll(statuses, { timeout: 5_000 }).toEqual(['cancelled']);
+  await client.close();
+});
