@@ -1,4 +1,4 @@
-/** What a program does, by its second argument; see README.md. */
+/** What a program does, by its second argument; see docs/clients.md. */
 export type Step = 'run' | 'question' | 'cancel' | 'helper';
 
 export interface ForeignClient {
@@ -6,7 +6,7 @@ export interface ForeignClient {
   /** In this folder: its program, and the file that pins its versions. */
   readonly folder: string;
   readonly era: '2025-11-25' | '2026-07-28';
-  readonly toolchain: 'python' | 'go' | 'rust' | 'node' | 'inspector';
+  readonly toolchain: 'python' | 'go' | 'rust' | 'node' | 'inspector' | 'claude-code';
   readonly steps: readonly Step[];
   /** The client shows no progress of a task. */
   readonly noProgress?: true;
@@ -22,6 +22,11 @@ const inspector = { folder: 'inspector', toolchain: 'inspector', steps: TASKS, n
 
 /** Clients that other people wrote. What a client has no API for is not among its steps. */
 export const clients: readonly ForeignClient[] = [
+  {
+    name: 'Claude Code 2.1.330, terminal; -p',
+    ...{ folder: 'claude-code', era: '2026-07-28', toolchain: 'claude-code', noProgress: true },
+    steps: [...TASKS, 'helper'],
+  },
   { name: 'FastMCP 4.1.2, fastmcp_tasks', folder: 'fastmcp-4', era: '2026-07-28', toolchain: 'python', steps: TASKS },
   { name: 'rmcp 3.9.0', folder: 'rmcp', era: '2026-07-28', toolchain: 'rust', steps: TASKS },
   { name: 'turul-mcp-client 0.4.6', folder: 'turul', era: '2026-07-28', toolchain: 'rust', steps: TASKS },

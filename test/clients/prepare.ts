@@ -25,6 +25,7 @@ export async function prepare({ folder, toolchain }: ForeignClient): Promise<Com
   if (toolchain === 'node') return { file: process.execPath, args: [join(source, 'main.ts')] };
   if (toolchain === 'python') return python(source, out);
   if (toolchain === 'inspector') return inspector(source, out);
+  if (toolchain === 'claude-code') return claudeCode(source, out);
   if (toolchain === 'go') {
     await need('go', 'version');
     await run('go', ['build', '-C', source, '-o', out, '.']);
@@ -48,13 +49,24 @@ async function python(source: string, venv: string): Promise<Command> {
 }
 
 async function inspector(source: string, out: string): Promise<Command> {
+  await npm(source, out);
+  const env = { MCPDO: join(out, 'node_modules/.bin/mcpdo'), HOME: out, MCP_INSPECTOR_SECRET_STORE: 'memory' };
+  return { file: process.execPath, args: [join(source, 'main.ts')], env };
+}
+
+async function claudeCode(source: string, out: string): Promise<Command> {
+  const program = await python(source, `${out}-terminal`);
+  // Its install script puts the program for this machine into place.
+  await npm(source, out, []);
+  return { ...program, env: { CLAUDE: join(out, 'node_modules/.bin/claude') } };
+}
+
+async function npm(source: string, out: string, options = ['--ignore-scripts']): Promise<void> {
   await installed(out, join(source, 'package.json'), async (wanted) => {
     mkdirSync(out, { recursive: true });
     copyFileSync(wanted, join(out, 'package.json'));
-    await run('npm', ['install', '--prefix', out, '--no-audit', '--no-fund', '--ignore-scripts']);
+    await run('npm', ['install', '--prefix', out, '--no-audit', '--no-fund', ...options]);
   });
-  const env = { MCPDO: join(out, 'node_modules/.bin/mcpdo'), HOME: out, MCP_INSPECTOR_SECRET_STORE: 'memory' };
-  return { file: process.execPath, args: [join(source, 'main.ts')], env };
 }
 
 /** Installs once for each content of the file that pins the versions. */
