@@ -5,9 +5,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
-import { openTaskSession } from '../../bin/demo/task-session.ts';
 import { legacySession, modernRequest, runTask } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
+import { openTaskSession } from '../support/task-session.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;

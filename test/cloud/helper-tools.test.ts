@@ -70,7 +70,7 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     expect(result).not.toHaveProperty('isError');
     const done = await help(era, 'get_task_result', { taskId, waitSeconds: 20 });
     expect(done.content).toEqual([{ type: 'text', text: 'slept 3000 ms' }]);
-    expect(done.structuredContent).toEqual({ taskId, status: 'completed' });
+    expect(done.structuredContent).toEqual({ taskId, status: 'completed', result: 'slept 3000 ms' });
   });
 
   test('with an outputSchema that is no error either, and fits what the list says of it (A-19, F-14)', async () => {

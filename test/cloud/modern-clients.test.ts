@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { resultFromTaskOutcome, type SerializedTaskReference } from '@modelcontextprotocol/ext-tasks/client';
 import { describe, expect, test } from 'vitest';
-import { openTaskSession } from '../../bin/demo/task-session.ts';
 import { useCloud } from '../support/cloud.ts';
+import { openTaskSession } from '../support/task-session.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;

@@ -56,8 +56,18 @@ describe('on the embedded cloud', () => {
   test('the tool of the README asks the official client, and answers', async () => {
     const file = folder.write('ask.ts', snippet(readme, 'ask.ts').replace(HERE, url()));
     const { stdout } = await run(process.execPath, [file]);
-    expect(stdout).toMatch(/^How many people, and what tip in percent\?\n/);
+    expect(stdout).toMatch(/^How many people, and what tip in percent\?$/m);
     expect(stdout).toContain('structuredContent: { each: 27.5 }');
+  });
+
+  test('the program of docs/clients.md calls a tool, and goes on by the id of its task', async () => {
+    const file = folder.write('resume.ts', snippet(readPage('docs/clients.md'), 'resume.ts').replace(HERE, url()));
+    const [called, resumed] = [
+      await run(process.execPath, [file], { cwd: folder.path }),
+      await run(process.execPath, [file, 'resume'], { cwd: folder.path }),
+    ].map(({ stdout }) => stdout.trim().split('\n').at(-1));
+    expect(called).toMatch(/^false Profile of /);
+    expect(resumed).toBe(called);
   });
 
   const noCurl = spawnSync('bash', ['-c', 'curl --version']).status !== 0;

@@ -29,7 +29,7 @@ const outputSchema = {
     retryAfterSeconds: { type: 'number', description: 'When to ask again, while it is not over.' },
     next: { type: 'string', description: 'What to do, while it is not over.' },
     result: {
-      description: 'What the tool returned as structured content, once completed.',
+      description: 'What the tool returned, once completed: its structured content, or else its text.',
       anyOf: ['object', 'array', 'string', 'number', 'boolean', 'null'].map((type) => ({ type })),
     },
   },
@@ -123,8 +123,10 @@ async function report(found: TaskRecord, server: Server): Promise<ToolResult> {
   };
   if (status === 'completed') {
     const { content, structuredContent, isError } = toolResult(record.result ?? 'null');
-    const result = structuredContent === undefined ? {} : { result: structuredContent };
-    return { content, structuredContent: { ...structured, ...result }, ...(isError === true && { isError }) };
+    // Many clients show their model the structured content and nothing else: a text has to be there, too.
+    const result = structuredContent === undefined ? textOf(content) : structuredContent;
+    const known = result === undefined ? structured : { ...structured, result };
+    return { content, structuredContent: known, ...(isError === true && { isError }) };
   }
   const text = `Task ${id} is ${status}${message === undefined ? '' : `: ${message}`}.${over ? '' : ` ${next}`}`;
   return {
@@ -132,6 +134,11 @@ async function report(found: TaskRecord, server: Server): Promise<ToolResult> {
     structuredContent: structured,
     ...(status === 'failed' && { isError: true }),
   };
+}
+
+function textOf(content: ToolResult['content']): string | undefined {
+  const texts = (content ?? []).flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return texts.length === 0 ? undefined : texts.join('\n');
 }
 
 function helperEntry(

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type CallOptions,
+  KEY,
+  type OfficialClient,
+  type Progress,
+  type TaskOptions,
+  type ToolResult,
+} from './options.ts';
+import { persist } from './persist.ts';
+import { listen } from './questions.ts';
+
+const METHOD_NOT_FOUND = -32601;
+/** As long as a timer can be. The clients give up after a minute otherwise. */
+const LONG = 2 ** 31 - 1;
+
+type Send = <T>(method: string, params: object) => Promise<T>;
+
+interface Task {
+  readonly taskId: string;
+  readonly status: Progress['status'];
+  readonly statusMessage?: string;
+  readonly pollInterval?: number;
+}
+
+/** 2025-11-25: either client by its plain requests. */
+export async function callTask(client: OfficialClient, name: string, args: object, options: CallOptions) {
+  const { idempotencyKey: key, signal } = options;
+  signal?.throwIfAborted();
+  const send = await senderOf(client);
+  const params = { name, arguments: args, ...(key !== undefined && { _meta: { [KEY]: key } }) };
+  const create = () => send<{ task: Task }>('tools/call', { ...params, task: {} });
+  const created = (key === undefined ? create() : persist(create, signal)).catch((error: { code?: unknown }) => {
+    if (error.code !== METHOD_NOT_FOUND) throw error;
+    return undefined;
+  });
+  // What was created after an abort is cancelled, too.
+  const answer = await orAborted(created, signal).catch((error) => {
+    if (signal?.aborted)
+      void created.then(
+        (late) => late && send('tasks/cancel', { taskId: late.task.taskId }),
+        () => {},
+      );
+    throw error;
+  });
+  // The tool never runs as a task.
+  if (answer === undefined) return orAborted(send<ToolResult>('tools/call', params), signal);
+  await options.onTask?.(answer.task.taskId);
+  return settle(client, send, answer.task.taskId, options);
+}
+
+export async function resumeTask(client: OfficialClient, taskId: string, options: TaskOptions) {
+  return settle(client, await senderOf(client), taskId, options);
+}
+
+async function settle(client: OfficialClient, send: Send, taskId: string, options: TaskOptions): Promise<ToolResult> {
+  const { signal, onQuestion } = options;
+  const stop = listen(client, taskId, onQuestion);
+  try {
+    return await orAborted(Promise.race([stop.failed, follow(send, taskId, options, stop.ended)]), signal);
+  } catch (error) {
+    if (signal?.aborted) await send('tasks/cancel', { taskId });
+    throw error;
+  } finally {
+    stop.end();
+  }
+}
+
+/** Polls, and once there is more than progress to hear of, waits for the result, too: that is where questions come. */
+async function follow(
+  send: Send,
+  taskId: string,
+  { onProgress }: TaskOptions,
+  ended: AbortSignal,
+): Promise<ToolResult> {
+  let waiting: Promise<{ result: ToolResult } | { error: unknown }> | undefined;
+  let last: string | undefined;
+  for (;;) {
+    const task = await persist(() => send<Task>('tasks/get', { taskId }), ended);
+    ended.throwIfAborted();
+    const { status, statusMessage: message, pollInterval = 1_000 } = task;
+    if (`${status} ${message}` !== last) onProgress?.({ taskId, status, ...(message !== undefined && { message }) });
+    last = `${status} ${message}`;
+    if (status !== 'working') {
+      waiting ??= send<ToolResult>('tasks/result', { taskId }).then(
+        (result) => ({ result }),
+        (error) => ({ error }),
+      );
+    }
+    const over = !['working', 'input_required'].includes(status);
+    const heard = await (over
+      ? waiting
+      : Promise.race([waiting, sleep(pollInterval, undefined, { signal: ended })].filter(Boolean)));
+    if (heard !== undefined && 'result' in heard) return heard.result;
+    if (over) throw heard?.error;
+    // A stream that broke off while the task goes on: it is asked for again.
+    if (heard !== undefined) waiting = undefined;
+  }
+}
+
+/** The clients check an answer with a schema; each takes another kind. */
+async function senderOf(client: OfficialClient): Promise<Send> {
+  const options = { timeout: LONG };
+  if ('getProtocolEra' in client) {
+    const any = { '~standard': { version: 1, vendor: 'any', validate: (value: unknown) => ({ value }) } } as const;
+    return async (method, params) => (await client.request({ method, params: { ...params } }, any, options)) as never;
+  }
+  const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  return async (method, params) =>
+    (await client.request({ method, params: { ...params } } as never, ResultSchema, options)) as never;
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort));
+}

@@ -1,0 +1,75 @@
+import type { Client } from '@modelcontextprotocol/client';
+import {
+  resultFromTaskOutcome,
+  type TaskEnabledSession,
+  type TaskExecutionEvent,
+  type ToolExecution,
+  taskViewFromExecutionEvent,
+  withTasks,
+} from '@modelcontextprotocol/ext-tasks/client';
+import type { JsonValue, TaskId } from '@modelcontextprotocol/ext-tasks/core';
+import { type CallOptions, KEY, NO_ANSWER, type Question, type TaskOptions, type ToolResult } from './options.ts';
+import { portOf } from './port.ts';
+
+/** 2026-07-28: the official tasks package, on a port of its own for each call. */
+export function callTask(client: Client, name: string, args: object, options: CallOptions): Promise<ToolResult> {
+  const { idempotencyKey } = options;
+  const metadata = idempotencyKey === undefined ? {} : { metadata: { [KEY]: idempotencyKey } };
+  const params = args as Readonly<Record<string, JsonValue>>;
+  return settle(client, options, (session, signal) => session.callTool(name, params, { signal, ...metadata }));
+}
+
+export function resumeTask(client: Client, taskId: string, options: TaskOptions): Promise<ToolResult> {
+  return settle(client, options, (session, signal) => {
+    const task = { generation: 'v2', taskId: taskId as TaskId, originalOperation: 'tools/call' } as const;
+    return session.resumeTask({ endpointId: session.endpointId, ...task }, { signal });
+  });
+}
+
+async function settle(
+  client: Client,
+  { signal, onTask, onProgress, onQuestion }: TaskOptions,
+  begin: (session: TaskEnabledSession, signal: AbortSignal) => Promise<ToolExecution<unknown>>,
+): Promise<ToolResult> {
+  const given = new AbortController();
+  const session = withTasks(portOf(client, onQuestion === undefined ? {} : { elicitation: { form: {}, url: {} } }), {
+    // Whether a call becomes a task is for the server to say: the list of tools is not needed.
+    tools: { currentTool: () => undefined },
+    async onInputRequest({ params }) {
+      try {
+        if (onQuestion === undefined) throw new Error(NO_ANSWER);
+        return (await onQuestion(params as unknown as Question)) as never;
+      } catch (error) {
+        // The package would answer "cancel", and the question would be gone.
+        given.abort(error);
+        return new Promise<never>(() => {});
+      }
+    },
+  });
+  const waiting = signal === undefined ? given.signal : AbortSignal.any([given.signal, signal]);
+  const execution = await begin(session, waiting);
+  try {
+    if (execution.kind === 'task') await onTask?.(execution.handle.taskId);
+    const onEvent = changes(onProgress);
+    const { outcome } = await execution.settle({ close: false, signal: waiting, ...(onEvent && { onEvent }) });
+    return resultFromTaskOutcome(outcome) as ToolResult;
+  } catch (error) {
+    if (signal?.aborted && execution.kind === 'task') await session.cancelTask(execution.handle.taskId);
+    throw waiting.aborted ? waiting.reason : error;
+  } finally {
+    await execution.detach();
+  }
+}
+
+function changes(onProgress: TaskOptions['onProgress']): ((event: TaskExecutionEvent<unknown>) => void) | undefined {
+  if (onProgress === undefined) return undefined;
+  let last: string | undefined;
+  return (event) => {
+    const task = taskViewFromExecutionEvent(event);
+    const now = `${task?.status} ${task?.statusMessage}`;
+    if (task === undefined || now === last) return;
+    last = now;
+    const { taskId, status, statusMessage } = task;
+    onProgress({ taskId, status, ...(statusMessage !== undefined && { message: statusMessage }) });
+  };
+}

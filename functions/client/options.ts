@@ -1,0 +1,58 @@
+import type { Client as Client2 } from '@modelcontextprotocol/client';
+import type { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+
+/** A connected official client: of `@modelcontextprotocol/client` 2.x, or of `@modelcontextprotocol/sdk` 1.x. */
+export type OfficialClient = Client1 | Client2;
+
+/** How far a task is. */
+export interface Progress {
+  readonly taskId: string;
+  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+  /** What the tool reports last, such as `3 of 12 files`. */
+  readonly message?: string;
+}
+
+/** What a tool asks: a form to fill in, or a page to open. */
+export interface Question {
+  readonly message: string;
+  /** @default 'form' */
+  readonly mode?: 'form' | 'url';
+  /** Of a form: a JSON Schema whose properties are its fields. */
+  readonly requestedSchema?: { readonly properties: Readonly<Record<string, unknown>>; readonly required?: string[] };
+  /** Of a page. */
+  readonly url?: string;
+}
+
+export type Answer =
+  | { readonly action: 'accept'; readonly content?: Readonly<Record<string, string | number | boolean | string[]>> }
+  | { readonly action: 'decline' | 'cancel' };
+
+export interface TaskOptions {
+  /** Called once, as soon as the task exists: write the id down, and `resumeTask` goes on with it after a restart. */
+  readonly onTask?: (taskId: string) => void | Promise<void>;
+  /** Called at each change. */
+  readonly onProgress?: (progress: Progress) => void;
+  /**
+   * Answers a question of the tool. The client must have declared `elicitation`. If it is missing or throws, the call
+   * fails with that error, and the question stays open for `resumeTask`.
+   */
+  readonly onQuestion?: (question: Question) => Answer | Promise<Answer>;
+  /** Aborting it cancels the task on the server; the call then fails with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+export interface CallOptions extends TaskOptions {
+  /** The same key and arguments get the same task, so that a call can be repeated safely. Take a random UUID. */
+  readonly idempotencyKey?: string;
+}
+
+/** What a tool answers. */
+export interface ToolResult {
+  readonly content: readonly { readonly type: string; readonly text?: string; readonly [field: string]: unknown }[];
+  readonly structuredContent?: unknown;
+  /** The tool itself reports a failure; `content` says which. */
+  readonly isError?: boolean;
+}
+
+export const KEY = 'mcp-task-server/idempotencyKey';
+export const NO_ANSWER = 'The tool asks a question: pass onQuestion';

@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Before each new try, in ms. */
+const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000];
+
+/** An answer that did not come, though the request may have arrived. */
+export class Lost extends Error {}
+
+/** Tries again what may be repeated, while the reason is the network, a busy server or one that cannot answer. */
+export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  for (const pause of PAUSES) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal?.aborted || !isPassing(error)) throw error;
+      await sleep(pause, undefined, { signal });
+    }
+  }
+  return work();
+}
+
+/** `fetch` throws a TypeError when there is no connection; the clients put an HTTP status into what they throw. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof Lost || error instanceof TypeError) return true;
+  const { status, data, code } = error as { status?: unknown; data?: { status?: unknown }; code?: unknown };
+  return [status, data?.status, code].some((found) => found === 429 || (Number(found) >= 500 && Number(found) < 600));
+}

@@ -1,0 +1,100 @@
+import type { Client, Transport } from '@modelcontextprotocol/client';
+import type { ConnectedMcpSessionPort, JsonRpcResponse } from '@modelcontextprotocol/ext-tasks/client';
+import type { JsonValue } from '@modelcontextprotocol/ext-tasks/core';
+import { KEY } from './options.ts';
+import { Lost, persist } from './persist.ts';
+
+const META = 'io.modelcontextprotocol';
+const CLIENT_INFO = { name: 'mcp-task-server/client', version: '0.1.0' };
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly result?: JsonValue;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/**
+ * A way past the client's own reader, which does not know the answers of the tasks extension: requests go out on the
+ * client's transport, with its headers and its authorization, under ids of their own.
+ */
+export function portOf(client: Client, capabilities: Readonly<Record<string, JsonValue>>): ConnectedMcpSessionPort {
+  const { transport } = client;
+  if (transport === undefined) throw new Error('The client is not connected');
+  const _meta = {
+    [`${META}/protocolVersion`]: client.getNegotiatedProtocolVersion() ?? '2026-07-28',
+    [`${META}/clientInfo`]: CLIENT_INFO,
+    [`${META}/clientCapabilities`]: { ...capabilities, extensions: { [`${META}/tasks`]: {} } },
+  };
+  return {
+    endpointId: 'server',
+    taskCapabilities: { generation: 'v2', capabilities: {} },
+    dispatch(request, { signal } = {}) {
+      const { method, params } = request as { method: string; params: Record<string, JsonValue> };
+      const mine = params._meta as Record<string, JsonValue> | undefined;
+      const message = { method, params: { ...params, _meta: { ...mine, ..._meta } } };
+      const once = () => send(transport, message, signal);
+      // A second call without a key would be a second task.
+      return method === 'tools/call' && mine?.[KEY] === undefined ? once() : persist(once, signal);
+    },
+    // Questions and ends of tasks come with tasks/get.
+    onServerRequest: () => () => {},
+    onNotification: () => () => {},
+    onInvalidated: () => () => {},
+    invalidated: false,
+  };
+}
+
+const waiting = new WeakMap<Transport, Map<string, (message: Message) => void>>();
+
+/** The answers to requests of ours go to who waits for them, all else to the client. */
+function answersOf(transport: Transport): Map<string, (message: Message) => void> {
+  const known = waiting.get(transport);
+  if (known !== undefined) return known;
+  const answers = new Map<string, (message: Message) => void>();
+  waiting.set(transport, answers);
+  const { onmessage } = transport;
+  transport.onmessage = (message, extra) => {
+    const { id, method } = message as Message;
+    const resolve = method === undefined ? answers.get(String(id)) : undefined;
+    if (resolve === undefined) onmessage?.(message, extra);
+    else resolve(message as Message);
+  };
+  return answers;
+}
+
+async function send(transport: Transport, request: object, signal: AbortSignal | undefined): Promise<JsonRpcResponse> {
+  const id = `task-${crypto.randomUUID()}`;
+  const answers = answersOf(transport);
+  const answer = Promise.withResolvers<Message>();
+  answers.set(id, answer.resolve);
+  const abort = () => answer.reject(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const options = {
+    ...(signal && { requestSignal: signal }),
+    onRequestStreamEnd: () => answer.reject(new Lost('The stream ended without an answer')),
+  };
+  try {
+    transport.send({ jsonrpc: '2.0', id, ...request } as never, options).catch((error: unknown) => {
+      const found = answerIn(error, id);
+      if (found === undefined) answer.reject(error);
+      else answer.resolve(found);
+    });
+    const { result, error } = await answer.promise;
+    return error === undefined ? { kind: 'result', result: result ?? {} } : { kind: 'error', error };
+  } finally {
+    answers.delete(id);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** An answer that came with an HTTP error: the transport throws it as a text. */
+function answerIn(thrown: unknown, id: string): Message | undefined {
+  const text = (thrown as { data?: { text?: unknown } }).data?.text;
+  try {
+    const message: Message = JSON.parse(String(text));
+    return message.id === id ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}

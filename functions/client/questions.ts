@@ -1,0 +1,59 @@
+import type { Client as Client2 } from '@modelcontextprotocol/client';
+import { type Answer, NO_ANSWER, type OfficialClient, type Question, type TaskOptions } from './options.ts';
+
+const METHOD_NOT_FOUND = -32601;
+const RELATED = 'io.modelcontextprotocol/related-task';
+
+type Listener = (question: Question, id: string) => Promise<Answer>;
+const listeners = new WeakMap<OfficialClient, Map<string, Listener>>();
+
+/**
+ * Answers the questions of one task, unless the client has a handler of its own for them. A question that comes on two
+ * streams, the session's and the result's, has one id and is asked once.
+ */
+export function listen(client: OfficialClient, taskId: string, onQuestion: TaskOptions['onQuestion']) {
+  const ended = new AbortController();
+  const open = new Map<string, Promise<Answer>>();
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {});
+  const asked = askedOf(client);
+  const answer = async (question: Question) => {
+    try {
+      if (onQuestion === undefined) throw new Error(NO_ANSWER);
+      return await onQuestion(question);
+    } catch (error) {
+      // An error would be an answer, and the question would be gone.
+      failed.reject(error);
+      return new Promise<never>(() => {});
+    }
+  };
+  asked.set(taskId, (question, id) => {
+    const answered = open.get(id) ?? answer(question);
+    open.set(id, answered);
+    return answered;
+  });
+  const end = () => {
+    asked.delete(taskId);
+    ended.abort();
+  };
+  return { failed: failed.promise, ended: ended.signal, end };
+}
+
+function askedOf(client: OfficialClient): Map<string, Listener> {
+  const known = listeners.get(client);
+  if (known !== undefined) return known;
+  const asked = new Map<string, Listener>();
+  listeners.set(client, asked);
+  const own = client as Client2;
+  const before = own.fallbackRequestHandler;
+  own.fallbackRequestHandler = async (request, context) => {
+    const { _meta, ...question } = (request.params ?? {}) as unknown as Question & {
+      _meta?: Record<string, { taskId?: string }>;
+    };
+    const listener = request.method === 'elicitation/create' ? asked.get(_meta?.[RELATED]?.taskId ?? '') : undefined;
+    if (listener !== undefined) return (await listener(question, String(request.id))) as never;
+    if (before !== undefined) return before(request, context);
+    throw Object.assign(new Error(`Method not found: ${request.method}`), { code: METHOD_NOT_FOUND });
+  };
+  return asked;
+}

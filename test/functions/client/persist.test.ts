@@ -1,0 +1,31 @@
+import { expect, test, vi } from 'vitest';
+import { Lost, persist } from '../../../functions/client/persist.ts';
+
+const passing = [
+  new TypeError('fetch failed'),
+  new Lost('no answer'),
+  Object.assign(new Error('busy'), { data: { status: 429 } }),
+  Object.assign(new Error('bad gateway'), { code: 502 }),
+];
+
+test.concurrent.each(passing)('what the network or the server could not do is tried again: %s', async (error) => {
+  const work = vi.fn<() => Promise<string>>().mockRejectedValueOnce(error).mockResolvedValueOnce('done');
+  expect(await persist(work, undefined)).toBe('done');
+  expect(work).toHaveBeenCalledTimes(2);
+});
+
+test('what was answered is not tried again', async () => {
+  for (const code of [-32602, 404, 'CONNECTION_CLOSED']) {
+    const work = vi.fn<() => Promise<string>>().mockRejectedValue(Object.assign(new Error('no'), { code }));
+    await expect(persist(work, undefined)).rejects.toThrow('no');
+    expect(work).toHaveBeenCalledOnce();
+  }
+});
+
+test('an abort ends the wait for the next try', async () => {
+  const stop = new AbortController();
+  const work = vi.fn<() => Promise<string>>().mockRejectedValue(new TypeError('fetch failed'));
+  setTimeout(() => stop.abort(), 50);
+  await expect(persist(work, stop.signal)).rejects.toThrow('aborted');
+  expect(work).toHaveBeenCalledOnce();
+});
