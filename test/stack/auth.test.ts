@@ -2,6 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
+import { neededScopes } from '../../lib/auth.ts';
 import { type Auth, anonymous, iam, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
 
 function makeStack(auth: Auth, props: Partial<McpTaskServerProps> = {}, scopes?: readonly string[]) {
@@ -185,6 +186,13 @@ describe('oauth', () => {
   ])('%s is refused at synth', (_title, make) => {
     expect(make).toThrow(/^(oauth|McpTaskServer: publicUrl|Tool 'scoped')/);
   });
+});
+
+test('a scope that oauth() is given twice takes nothing away from a tool (G-09)', () => {
+  const twice = oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['mcp', 'mcp'] });
+  expect(twice.scopes).toEqual(['mcp']);
+  expect(neededScopes('t', ['admin'], { ...twice, scopes: ['mcp', 'mcp'] })).toEqual(['mcp', 'admin']);
+  expect(neededScopes('t', ['mcp'], twice)).toBeUndefined();
 });
 
 test('iam: everything but the preflight is signed, and there is nothing of OAuth', () => {

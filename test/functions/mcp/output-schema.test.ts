@@ -31,3 +31,14 @@ test('a deployment with another outputSchema does not change what readers of a f
   expect(present(done('v1'), deployed('v2'))).toEqual(done('v1'));
   expect(present(done('v1'), deployed(undefined))).toEqual(done('v1'));
 });
+
+test.each([
+  ['{"n":1}', true, 'completed', false],
+  ['{"content":[],"isError":true}', false, 'completed', true],
+  ['{"x": NaN}', false, 'completed', true],
+  ['', true, 'completed', true],
+])('the text %j of an envelope that said isError %s decides', (result, said, status, isError) => {
+  const { outputSchemaId: _, ...made } = done('v1');
+  const shown = present({ ...made, result, isError: said }, deployed(undefined));
+  expect(shown).toMatchObject({ status, isError });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeServer } from './fake-server.ts';
+import { fakeServer, manifest } from './fake-server.ts';
 import { type Given, legacy, modern, NEEDED, OPERATIONS, OWNERS, use, type World, world } from './owners-world.ts';
 
 const [ann] = OWNERS;
@@ -118,4 +118,29 @@ describe('what shows many tasks leaves out those that the token is not enough fo
     expect([weak.status, weak.body.includes('elicitation/create')]).toEqual([200, false]);
     expect((await here.send(ann, stream)).body).toContain('elicitation/create');
   });
+});
+
+test.each(['ThrottlingException', 'Error'])(
+  'a resumed stream shows nothing without the scopes when a read fails with %s (G-09)',
+  async (name) => {
+    const here = world();
+    const own = await use(here, ann);
+    const get = here.records.get.bind(here.records);
+    let reads = 0;
+    here.records.get = (id: string) => {
+      if (reads++ === 0) throw Object.assign(new Error('slow down'), { name });
+      return get(id);
+    };
+    const { status, body } = await here.send(ann, OPERATIONS.resume?.send(own.eventId, own) as never, WEAK);
+    expect(status).toBeGreaterThanOrEqual(500);
+    expect(body).not.toContain('Sure');
+  },
+);
+
+test('what every token must have is held by the endpoint, too: the authorizer may have answered before it was (G-09)', async () => {
+  const strict = world('oauth', { manifest: { ...manifest, auth: 'oauth', scopes: ['mcp', 'tasks'] } });
+  const { status, body } = await strict.send(ann, modern('tools/list', {}), WEAK);
+  expect(status).toBe(403);
+  expect(JSON.parse(body)).toMatchObject({ error: { data: { scopes: ['mcp', 'tasks'] } } });
+  expect((await strict.send(ann, modern('tools/list', {}), ['mcp', 'tasks'])).status).toBe(200);
 });

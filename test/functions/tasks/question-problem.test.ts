@@ -80,3 +80,10 @@ test('answers of earlier rounds take room; those of this round do not change the
   expect(reasonOf(answered('r1.b', 131_000))).toBe('InputRequestTooLarge');
   expect(reasonOf(answered('r2.a', 131_000))).toBeUndefined();
 });
+
+test.each(['', 'nope', '{"inputRequests":', 'null'])(
+  'an envelope whose text is %j asks nothing that is valid',
+  (text) => {
+    expect(reasonOf(waiting({}, { asked: text }))).toBe('InputRequestInvalid');
+  },
+);

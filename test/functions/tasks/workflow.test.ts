@@ -32,6 +32,7 @@ test.each([
   ['ExecutionLimitExceeded'],
   ['TooManyRequestsException'],
   ['RequestLimitExceeded'],
+  ['KmsThrottlingException'],
 ])('a start refused with %s is not tried again: the client is told at once, with 429 (row 2)', async (error) => {
   const { sent, start } = refusal(error, 0);
   const refused = await start().catch((thrown: unknown) => thrown);
