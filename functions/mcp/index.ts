@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import middy from '@middy/core';
@@ -44,7 +43,6 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
     marshallOptions: { removeUndefinedValues: true },
   });
-  const secrets = new SecretsManagerClient({ requestHandler });
   const tools = manifest.tools.map((entry, i) => {
     const output = validators.outputs[i];
     const validate = bounded(validators.inputs[i] ?? (() => false), `arguments of ${entry.name}`);
@@ -62,7 +60,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),
     currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),
     invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
-    signer: signer(signingKey(secrets, env.SIGNING_KEY_SECRET ?? '')),
+    signer: signer(signingKey(env.SIGNING_KEY_SECRET ?? '', env)),
     polls: countPolls(Date.now),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
