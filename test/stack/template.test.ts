@@ -52,6 +52,17 @@ describe('the template', () => {
     expect(new Set(texts)).toEqual(new Set([definition(false), definition(true)]));
   });
 
+  test('no state calls Lambda by an SDK integration, which ends after about 60 s', () => {
+    const machines = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
+    const used = machines.flatMap(({ Properties }) =>
+      Object.values<{ Resource?: string }>(JSON.parse(Properties.DefinitionString).States).map(
+        ({ Resource }) => Resource,
+      ),
+    );
+    expect(used).toContain('arn:aws:states:::lambda:invoke');
+    expect(used.filter((resource) => /aws-sdk:lambda/.test(resource ?? ''))).toEqual([]);
+  });
+
   test('each machine may invoke one function and update one table', () => {
     template.hasResourceProperties('AWS::IAM::Role', {
       AssumeRolePolicyDocument: { Statement: [Match.objectLike({ Principal: { Service: 'states.amazonaws.com' } })] },
