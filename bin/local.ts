@@ -1,7 +1,8 @@
 /** `npm start`: the app on this machine, in one process, without an AWS account. */
 import { createServer } from 'node:http';
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { type Cloud, startCloud } from '../local/cloud.ts';
+import { asDiskError } from '../local/disk.ts';
 import { close, listen } from '../local/loopback.ts';
 import { assemblyDirOf, synthApp } from '../local/synth.ts';
 
@@ -89,6 +90,10 @@ function explain(error: unknown, port: number): string {
 }
 
 const flags = readFlags();
+process.once('uncaughtException', (error) => {
+  process.stderr.write(`${asDiskError(error, flags.data ?? '')?.message ?? inspect(error)}\n`);
+  process.exit(1);
+});
 const interrupted = new AbortController();
 let cloud: Cloud | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -18,6 +18,7 @@ import { bundleEndpoint, bundleReconciler, McpCode } from './mcp-code.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
 import { Reconciler } from './reconciler.ts';
 import { resultBucket } from './result-bucket.ts';
+import { slowParts } from './schema-cost.ts';
 import {
   keyRotation,
   type McpTaskServerProps,
@@ -162,10 +163,18 @@ export class McpTaskServer extends Construct {
     const { scopes = [], ...described } = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
     const needed = neededScopes(name, scopes, this.#auth);
     const entry = { ...described, ...(needed && { scopes: needed }) };
+    this.#warnOfSlowSchemas(entry);
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
     else if (entry.machine === undefined) this.#addDirect(entry, props.handler);
     else this.#addFunction(entry, props.handler);
     return this;
+  }
+
+  #warnOfSlowSchemas({ name, inputSchema, outputSchema }: ToolEntry): void {
+    const output = outputSchema === undefined ? [] : slowParts('outputSchema', outputSchema);
+    for (const problem of [...slowParts('inputSchema', inputSchema), ...output]) {
+      Annotations.of(this).addWarningV2('mcp-task-server:slow-schema', `Tool '${name}': ${problem}`);
+    }
   }
 
   #addDirect(entry: ToolEntry, handler: IFunction): void {

@@ -2,6 +2,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import type { JsonSchema, ToolEntry } from '../functions/mcp/manifest.ts';
+import { isCheap } from './schema-cost.ts';
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
@@ -31,7 +32,8 @@ function compile(what: string, schema: JsonSchema): string {
     const ajv = new (dialect === DRAFT_07 ? Ajv : Ajv2020)({
       code: { source: true },
       ownProperties: true,
-      allErrors: true,
+      // With all errors, maxLength and maxItems guard nothing: the keywords behind them are judged as well.
+      allErrors: isCheap(schema),
       strict: false,
       validateFormats: false,
     });

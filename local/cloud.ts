@@ -26,7 +26,10 @@ export interface CloudOptions {
   readonly assembly: string;
   /** Of the REST front door. @default 0, a free one */
   readonly port?: number;
-  /** Where tables, objects, secrets and executions are kept. @default in memory */
+  /**
+   * Where tables, objects, secrets and executions are kept. A folder of this cloud alone, which gets mode 0700. When it
+   * cannot be written, an uncaught DiskError ends the process. @default in memory
+   */
   readonly dataDir?: string;
   /** What functions and the cloud itself have to say. @default nowhere */
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
@@ -45,6 +48,8 @@ export interface CloudOptions {
   readonly ttlSweepMs?: number;
   /** Of each function, at most. @default 16 */
   readonly maxWorkersPerFunction?: number;
+  /** Of all functions together, in megabytes: see `LambdaOptions`. @default three quarters of the machine's memory */
+  readonly maxMemoryMb?: number;
   /**
    * Whether functions that say so run many events at once in one worker: see docs/writing-tools.md. False gives each
    * event a worker to itself, as AWS does, and then streams that are held use up the workers. @default true
@@ -139,7 +144,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const clock = clockOf(options, specs.functions);
   const { now } = clock;
 
-  if (dataDir !== undefined) atStop(lockDataDir(dataDir));
+  if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
   const { tables, buckets } = specs;
   const dynamoDb = await startDynamoDb({ tables, dataDir, now, ttlSweepMs, metered: recordCalls, onError });
   atStop(dynamoDb.stop);
@@ -152,6 +157,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     return { ...withAwsEnvironment(spec, wire.url, region), ...(shared && { clock: shared }) };
   });
   const workers = {
+    ...(options.maxMemoryMb !== undefined && { maxMemoryMb: options.maxMemoryMb }),
     ...(maxWorkersPerFunction !== undefined && { maxWorkersPerFunction }),
     ...(options.sharedWorkers !== undefined && { sharedWorkers: options.sharedWorkers }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
@@ -186,7 +192,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     closed,
   });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
-    ...{ integrations, now, timeScale },
+    ...{ integrations, now, timeScale, onNotice: onError },
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
       events.statusChanged(change);

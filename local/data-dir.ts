@@ -1,39 +1,41 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { asDiskError } from './disk.ts';
 
-/** The folders of this process: after a crash its id may come again, in a container surely does. */
-const held = new Set<string>();
+const STICKY = 0o1000;
 
-/** Takes a data folder for this process; two on one LevelDB would end in an error far from its cause. */
-export function lockDataDir(dataDir: string): () => void {
-  mkdirSync(dataDir, { recursive: true });
-  const file = resolve(dataDir, 'lock');
-  const owner = ownerOf(file);
-  const taken = owner === process.pid ? held.has(file) : owner !== undefined && isAlive(owner);
-  if (taken) {
-    throw new Error(`${dataDir} is in use by process ${owner} (if that is something else, remove ${file})`);
-  }
-  writeFileSync(file, String(process.pid));
-  held.add(file);
-  return () => {
-    rmSync(file, { force: true });
-    held.delete(file);
-  };
-}
-
-function ownerOf(file: string): number | undefined {
+/**
+ * Takes a data folder for this process, before anything reads or writes it, and keeps other users of the machine out.
+ * The lock is that of a LevelDB which holds nothing else: `fcntl` on a file, so it is seen from other containers that
+ * mount the folder, and the kernel releases it however this process ends. No lock file can refuse a start for ever.
+ *
+ * @returns releases it
+ * @throws DiskError when the folder cannot be written
+ */
+export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  keepToOwner(dataDir);
+  const lock = new ClassicLevel(join(dataDir, 'in-use'));
   try {
-    return Number(readFileSync(file, 'utf8')) || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
+    await lock.open();
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    throw isLocked(error)
+      ? new Error(`${dataDir} is in use by another embedded cloud: stop that one first, or choose another folder`)
+      : (asDiskError(error, dataDir) ?? error);
   }
+  return () => lock.close();
+}
+
+function keepToOwner(dataDir: string): void {
+  const { mode, uid } = statSync(dataDir);
+  const { getuid } = process;
+  if ((mode & STICKY) !== 0 || (getuid !== undefined && uid !== getuid())) {
+    throw new Error(`${dataDir} belongs to other users, too: choose a folder of your own, tasks are confidential`);
+  }
+  chmodSync(dataDir, 0o700);
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && (('code' in error && error.code === 'LEVEL_LOCKED') || isLocked(error.cause));
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AwsError } from './aws-error.ts';
+import { onDisk } from './disk.ts';
 
 export interface Version {
   readonly id: string;
@@ -81,6 +82,8 @@ function read(file: string): (readonly [string, readonly Version[]])[] {
 
 /** By way of a second file, so that a crash leaves the old or the new secrets, and never half of them. */
 function write(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  onDisk(file, () => {
+    writeFileSync(`${file}.new`, text, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  });
 }

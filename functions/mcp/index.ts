@@ -12,6 +12,7 @@ import { currentState } from '../tasks/execution-history.ts';
 import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
 import { workflow } from '../tasks/workflow.ts';
+import { bounded } from './bounded.ts';
 import { callerOf } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import type { HttpRequest } from './http.ts';
@@ -45,8 +46,12 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   });
   const secrets = new SecretsManagerClient({ requestHandler });
   const tools = manifest.tools.map((entry, i) => {
-    const validate = validators.inputs[i] ?? (() => false);
-    return [entry.name, { entry, validate, validateOutput: validators.outputs[i] }] as const;
+    const output = validators.outputs[i];
+    const validate = bounded(validators.inputs[i] ?? (() => false), `arguments of ${entry.name}`);
+    return [
+      entry.name,
+      { entry, validate, validateOutput: output && bounded(output, `a result of ${entry.name}`) },
+    ] as const;
   });
   return {
     manifest,

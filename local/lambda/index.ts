@@ -4,6 +4,7 @@ import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { handleHttp, type Invoker } from './http.ts';
 import { type Job, newJob, type Settle, wholeReply } from './job.ts';
 import { checkPayload } from './limits.ts';
+import { createMemory, type Memory, machineMemoryMb } from './memory.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createRegistry } from './registry.ts';
 import { streamReply } from './streaming.ts';
@@ -39,7 +40,8 @@ interface Entry {
  */
 export function createLambda(functions: readonly FunctionSpec[], options: LambdaOptions = {}): Lambda {
   const { timeScale = 1, now = Date.now, onGivenUp = () => undefined, concurrency = CONCURRENT_EXECUTIONS } = options;
-  const entries = functions.map((spec) => createEntry(spec, options));
+  const memory = createMemory(options.maxMemoryMb ?? machineMemoryMb());
+  const entries = functions.map((spec) => createEntry(spec, options, memory));
   const find = createRegistry(entries.map((entry) => ({ spec: entry.spec, value: entry })));
   const patience = patienceMs * timeScale;
   const refusalOf = concurrencyOf(entries, concurrency);
@@ -111,7 +113,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
   };
 }
 
-function createEntry(spec: FunctionSpec, options: LambdaOptions): Entry {
+function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory): Entry {
   const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, sharedWorkers = true } = options;
   const { onLog = () => undefined, onRun = () => undefined } = options;
   const { reservedConcurrency = maxWorkersPerFunction } = spec;
@@ -119,6 +121,7 @@ function createEntry(spec: FunctionSpec, options: LambdaOptions): Entry {
     maxWorkers: Math.min(maxWorkersPerFunction, reservedConcurrency),
     idleMs,
     initMs,
+    memory,
     shared: sharedWorkers && spec.sharedWorker === true,
     log: (line, stream, requestId) => onLog(spec.name, line, stream, requestId),
     onRun,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { stopped } from './errors.ts';
 import type { Job } from './job.ts';
+import type { Memory } from './memory.ts';
 import { killed, type Sandbox, startSandbox, type Verdict } from './sandbox.ts';
 import type { FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from './types.ts';
 import { createWaitingLine } from './waiting-line.ts';
@@ -9,6 +10,8 @@ export interface PoolOptions {
   maxWorkers: number;
   idleMs: number;
   initMs: number;
+  /** Shared with the pools of all other functions. */
+  memory: Memory;
   /** Whether its workers run many events at once. */
   shared: boolean;
   log: (line: string, stream: LogStream, requestId?: string) => void;
@@ -46,7 +49,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   let idle: { sandbox: Sandbox; timer: NodeJS.Timeout }[] = [];
   let open = true;
 
-  const { shared, maxWorkers } = options;
+  const { shared, maxWorkers, memory } = options;
   const eventsEach = shared ? SHARED_EVENTS : 1;
 
   const inState = (...states: ReturnType<Sandbox['state']>[]): Sandbox[] =>
@@ -54,7 +57,8 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   /** The workers that take jobs, or will. */
   const serving = () => inState('starting', 'idle', 'busy');
   const line = createWaitingLine(() => {
-    const expected = inState('starting').length + maxWorkers - serving().length;
+    const more = Math.min(maxWorkers - serving().length, memory.room(spec.memoryMb));
+    const expected = inState('starting').length + Math.max(0, more);
     return shared ? expected * Number.MAX_SAFE_INTEGER : expected;
   });
 
@@ -73,7 +77,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     const workers = serving();
     const room = Math.min(maxWorkers - workers.length, availableParallelism() - inState('starting').length);
     const missing = Math.min(Math.ceil((runningIn(workers) + line.size()) / eventsEach) - workers.length, room);
-    for (let started = 0; started < missing; started++) start();
+    for (let n = 0; n < missing && memory.take(spec.memoryMb, workers.length + n === 0); n++) start();
   }
 
   /** An idle worker; where workers are shared and none is idle, the one that runs the fewest jobs. */
@@ -113,7 +117,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   }
 
   function forget(sandbox: Sandbox): void {
-    sandboxes.delete(sandbox);
+    if (sandboxes.delete(sandbox)) memory.give(spec.memoryMb);
     wake(sandbox);
   }
 
@@ -125,6 +129,15 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   function endAll(verdict: Verdict): void {
     for (const sandbox of [...sandboxes]) sandbox.end(verdict);
   }
+
+  memory.join({
+    endIdle() {
+      const [longest] = idle;
+      longest?.sandbox.end(refuse);
+      return longest !== undefined;
+    },
+    pump: () => open && pump(),
+  });
 
   return {
     submit(job, patienceMs) {

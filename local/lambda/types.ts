@@ -56,6 +56,11 @@ export type LogStream = 'stdout' | 'stderr';
 export interface LambdaOptions {
   /** @default 16 */
   maxWorkersPerFunction?: number;
+  /**
+   * What the workers of all functions may take together in megabytes, each counted by its function's memory; the first
+   * worker of a function may come on top. @default three quarters of the machine's, or of the container's
+   */
+  maxMemoryMb?: number;
   /** How many executions all functions may have at once; more are refused, or come later. @default 1_000 */
   concurrency?: number;
   /**

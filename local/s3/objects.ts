@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { onDisk } from '../disk.ts';
 
 /** What S3 knows of an object besides its bytes. */
 export interface ObjectFacts {
@@ -62,8 +63,10 @@ export function objectsInFolder(folder: string): Objects {
     },
     write(facts, body) {
       // By way of a second file, so that a crash leaves the old object or the new one, and never half of it.
-      writeFileSync(fresh, Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), body]), { mode: 0o600 });
-      renameSync(fresh, fileOf(facts.key));
+      onDisk(folder, () => {
+        writeFileSync(fresh, Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), body]), { mode: 0o600 });
+        renameSync(fresh, fileOf(facts.key));
+      });
       known.set(facts.key, facts);
     },
     remove(key) {

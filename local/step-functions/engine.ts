@@ -76,7 +76,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const timers = createTimers(timeScale, now);
   const store = createExecutionStore(keepClosed);
   const running = new Map<Execution, Live>();
-  const before = restore(options.journal, store, now());
+  const before = restore(options, store, now());
   const { journal } = before;
   let lastNumber = store.all().at(-1)?.number ?? 0;
   let stopped = false;

@@ -197,7 +197,8 @@ export function createOutside(parts: OutsideParts): Outside {
         const lost = before?.called.has(number) === true;
         let begun = lost;
         const begins = () => {
-          if (!begun) journal?.called({ execution, ask: number });
+          // Of a function no power cut may leave it open whether it began: one that may not be repeated would run twice.
+          if (!begun) journal?.called({ execution, ask: number }, waits);
           begun = true;
         };
         if (!waits) begins();

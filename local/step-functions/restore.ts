@@ -2,6 +2,7 @@ import { closedExecution, closedRecord, type ExecutionStore } from './executions
 import { openJournal } from './journal/file.ts';
 import { type Running, readJournal } from './journal/read.ts';
 import type { Journal } from './journal/records.ts';
+import type { StepFunctionsOptions } from './types.ts';
 
 /** AWS frees the name of an execution so long after it closed. */
 const NAME_TAKEN_MS = 90 * 24 * 60 * 60 * 1000;
@@ -13,9 +14,14 @@ export interface Restored {
 }
 
 /** Fills the store with the executions that closed in processes before this one, and opens the journal for all others. */
-export function restore(file: string | undefined, store: ExecutionStore, now: number): Restored {
+export function restore(
+  { journal: file, onNotice }: Pick<StepFunctionsOptions, 'journal' | 'onNotice'>,
+  store: ExecutionStore,
+  now: number,
+): Restored {
   if (file === undefined) return { journal: undefined, running: [] };
-  const { closed, running } = readJournal(file);
+  const { closed, running, cut } = readJournal(file);
+  if (cut !== undefined) onNotice?.(cut);
   for (const record of closed) {
     if (record.stopDate < now - NAME_TAKEN_MS) continue;
     const execution = closedExecution(record);

@@ -64,6 +64,8 @@ export interface StepFunctionsOptions {
   keepClosed?: number;
   /** The file in which executions outlive this process; those that ran go on at once. @default none, they end with it */
   journal?: string;
+  /** Takes what a user should know of the journal: a broken last line that is left out. @default dropped */
+  onNotice?: (message: string) => void;
   onStatusChange?: (change: StatusChange) => void;
 }
 

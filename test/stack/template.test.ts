@@ -1,6 +1,7 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
 import { anonymous, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
 import { definition } from '../../lib/tool-workflow.ts';
@@ -232,4 +233,61 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
       });
     expect(make).toThrow(/'x': registered twice/);
   });
+});
+
+test('synth warns of schemas that some arguments make slow, by tool and path (A-16)', () => {
+  const stack = new Stack(new App(), 'S');
+  const handler = new LambdaFunction(stack, 'F', {
+    runtime: Runtime.NODEJS_24_X,
+    handler: 'index.handler',
+    code: Code.fromInline('exports.handler = async () => 1'),
+  });
+  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const slug = { type: 'string', pattern: '^([a-z0-9]+-?)+$' };
+  server.addTool('rename', {
+    ...{ handler, description: 'd', inputSchema: { type: 'object', properties: { slug } } },
+    outputSchema: { type: 'object', properties: { rows: { type: 'array', uniqueItems: true } } },
+  });
+  const warnings = Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('slow-schema'));
+  expect(warnings.map(({ entry }) => entry.data)).toEqual([
+    expect.stringContaining("Tool 'rename': inputSchema.properties.slug.pattern has nested quantifiers"),
+    expect.stringContaining("Tool 'rename': outputSchema.properties.rows.uniqueItems compares all pairs of items"),
+  ]);
+});
+
+test('no workflow logs what its states carry: arguments, answers and results (A-15)', () => {
+  const stack = new Stack(new App(), 'S');
+  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const handler = new LambdaFunction(stack, 'F', {
+    runtime: Runtime.NODEJS_24_X,
+    handler: 'index.handler',
+    code: Code.fromInline('exports.handler = async () => 1'),
+  });
+  const stateMachine = new StateMachine(stack, 'M', {
+    definitionBody: DefinitionBody.fromChainable(Pass.jsonata(stack, 'P')),
+  });
+  const tool = { description: 'd', inputSchema: schema, taskSupport: 'required' } as const;
+  server.addTool('a', { ...tool, handler }).addTool('b', { ...tool, stateMachine });
+  const machines = Object.values(Template.fromStack(stack).findResources('AWS::StepFunctions::StateMachine'));
+  const logged = machines.map(({ Properties }) => Properties.LoggingConfiguration?.IncludeExecutionData);
+  expect(logged.filter((value) => value !== undefined)).toEqual([false, false]);
+});
+
+test.each([
+  [{}],
+  [{ inlineWindow: Duration.seconds(1), holdCap: Duration.seconds(1) }],
+  [{ inlineWindow: Duration.seconds(25), holdCap: Duration.seconds(200) }],
+])('API Gateway waits longer than the endpoint may run, which says more than a 504: %j', (windows) => {
+  const stack = new Stack(new App(), 'S');
+  new McpTaskServer(stack, 'Server', { auth: anonymous(), ...windows });
+  const { Resources } = Template.fromStack(stack).toJSON();
+  const all = Object.values(Resources as Record<string, { Properties: Record<string, never> }>);
+  const [endpoint] = all.filter(({ Properties }) => String(Properties?.Description).startsWith('MCP endpoint'));
+  const timeouts = all.flatMap(({ Properties }) => {
+    const { Integration } = (Properties ?? {}) as { Integration?: { Type: string; TimeoutInMillis?: number } };
+    return Integration?.Type === 'AWS_PROXY' ? [Integration.TimeoutInMillis ?? 29_000] : [];
+  });
+  expect(timeouts.length).toBeGreaterThan(0);
+  const { Timeout } = (endpoint?.Properties ?? {}) as { Timeout?: number };
+  for (const timeout of timeouts) expect(timeout).toBeGreaterThan(Number(Timeout) * 1_000);
 });

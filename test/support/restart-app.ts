@@ -6,7 +6,12 @@ import { anonymous, McpTaskServer, ToolFunction } from '../../lib/index.ts';
 const stack = new Stack(new App(), 'Restart');
 const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 const toolFunction = (id: string) =>
-  new ToolFunction(stack, id, { entry: 'test/support/restart-tools.ts', timeout: Duration.seconds(300) });
+  new ToolFunction(stack, id, {
+    entry: 'test/support/restart-tools.ts',
+    timeout: Duration.seconds(300),
+    // 16 workers at once have room on a small machine, too.
+    memorySize: 128,
+  });
 const tool = { inputSchema: { type: 'object' }, taskSupport: 'required' } as const;
 
 const quick = { ...tool, handler: toolFunction('Quick') };

@@ -1,4 +1,6 @@
-import { appendFileSync, closeSync, ftruncateSync, openSync, renameSync } from 'node:fs';
+import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DiskError, onDisk } from '../../disk.ts';
 import type { StateMachineSpec } from '../types.ts';
 import type { Running } from './read.ts';
 import type { CalledRecord, ClosedRecord, Journal, JournalRecord } from './records.ts';
@@ -23,8 +25,11 @@ interface Entry {
 
 /**
  * The file behind the journal. A record is in the hands of the operating system when the call returns, so it outlives
- * this process however that ends (not the machine: there is no fsync). At the start and from time to time it is written
- * anew, by way of a second file, without what is over: of a closed execution one line is left.
+ * this process however that ends. The start of a function is on the disk itself, with all records before it: after a
+ * power cut, no function that may have run runs again. At the start and from time to time the file is written anew, by
+ * way of a second file, without what is over: of a closed execution one line is left.
+ *
+ * @throws DiskError when the file cannot be written, which also ends the process
  */
 export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: JournalOptions): Journal {
   const machines = new Map<string, string>();
@@ -47,6 +52,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
     for (const id of machines.keys()) if (!used.has(id)) machines.delete(id);
     const written = writeFile(`${file}.new`, lines());
     renameSync(`${file}.new`, file);
+    syncFolder(dirname(file));
     if (fd !== undefined) closeSync(fd);
     ({ fd, size } = written);
     limit = Math.max(compactAt, 2 * size);
@@ -60,27 +66,34 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
       limit = 2 * size;
     }
   };
-  const append = (textOf: () => string) => {
+  const append = (textOf: () => string, durable = false) => {
     if (fd === undefined) return;
     // Not after the record: then the execution that ends by it would count neither as running nor as closed.
     boundSize();
-    const text = textOf();
-    try {
-      appendFileSync(fd, text);
-      size += Buffer.byteLength(text);
-    } catch (thrown) {
-      // A full disk took a part of it: the next record must not continue that line.
-      ftruncateSync(fd, size);
-      throw thrown;
-    }
+    const [to, bytes] = [fd, Buffer.from(textOf())];
+    onDisk(file, () => {
+      try {
+        writeAt(to, bytes, size);
+        if (durable) fsyncSync(to);
+      } catch (thrown) {
+        // A full disk takes a part of a record. The part must go: a shorter record in its place would leave its rest.
+        ftruncateSync(to, size);
+        throw thrown;
+      }
+    });
+    size += bytes.length;
   };
-  const note = (record: JournalRecord & CalledRecord) => {
+  const note = (record: JournalRecord & CalledRecord, durable?: boolean) => {
     const line = lineOf(record);
-    append(() => line);
+    append(() => line, durable);
     entries.get(record.execution)?.lines.push(line);
   };
 
-  beginAnew();
+  try {
+    beginAnew();
+  } catch (thrown) {
+    throw new DiskError(file, thrown);
+  }
   return {
     started(record, spec) {
       const { execution, machine } = record;
@@ -90,7 +103,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
       machines.set(machine, definition);
       entries.set(execution, { machine, lines: [line] });
     },
-    called: (record) => note({ type: 'called', ...record }),
+    called: (record, durable) => note({ type: 'called', ...record }, durable),
     answered: (record) => note({ type: 'answered', ...record }),
     ended(record) {
       append(() => lineOf({ type: 'ended', ...record }));
@@ -111,14 +124,15 @@ function lineOf(record: JournalRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** Writes a file of its own and leaves it open. Inputs are as confidential as tables: it is for its owner alone. */
+/** Writes a file of its own, onto the disk, and leaves it open. Inputs are as confidential as tables: mode 0600. */
 function writeFile(file: string, lines: Iterable<string>): { fd: number; size: number } {
   const fd = openSync(file, 'w', 0o600);
   let size = 0;
   let batch = '';
   const flush = () => {
-    appendFileSync(fd, batch);
-    size += Buffer.byteLength(batch);
+    const bytes = Buffer.from(batch);
+    writeAt(fd, bytes, size);
+    size += bytes.length;
     batch = '';
   };
   try {
@@ -127,9 +141,27 @@ function writeFile(file: string, lines: Iterable<string>): { fd: number; size: n
       if (batch.length > BATCH) flush();
     }
     flush();
+    fsyncSync(fd);
     return { fd, size };
   } catch (thrown) {
     closeSync(fd);
+    // Half a file takes the space that the next record needs.
+    rmSync(file, { force: true });
     throw thrown;
+  }
+}
+
+/** At an explicit position: after a partial write, that of the file itself is behind the end. */
+function writeAt(fd: number, bytes: Buffer, position: number): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+}
+
+/** Makes a rename outlive a power cut. */
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { StateMachineSpec } from '../types.ts';
 import type { AnsweredRecord, ClosedRecord, EndedRecord, JournalRecord, StartedRecord } from './records.ts';
 
@@ -6,6 +6,8 @@ import type { AnsweredRecord, ClosedRecord, EndedRecord, JournalRecord, StartedR
 export interface Recorded {
   readonly closed: readonly ClosedRecord[];
   readonly running: readonly Running[];
+  /** What was left out at the end of the file, in a sentence. */
+  readonly cut?: string;
 }
 
 export interface Running {
@@ -17,7 +19,10 @@ export interface Running {
   readonly lines: string[];
 }
 
-/** Reads a journal, a file that does not exist as an empty one. A last line that was not written to its end is none. */
+/**
+ * Reads a journal, a file that does not exist as an empty one. A last line that is broken is cut: the process or the
+ * machine ended while it was written. A broken line with others behind it is refused, since those would be lost with it.
+ */
 export function readJournal(file: string): Recorded {
   const machines = new Map<string, StateMachineSpec>();
   const running = new Map<number, Running>();
@@ -38,16 +43,30 @@ export function readJournal(file: string): Recorded {
     return execution.lines.push(text);
   };
 
-  for (const text of existsSync(file) ? linesOf(file) : []) {
+  let cut: string | undefined;
+  for (const { text, whole, last } of existsSync(file) ? linesOf(file) : []) {
     line += 1;
+    const record = whole ? parsed(text) : undefined;
     try {
-      read(JSON.parse(text) as JournalRecord, `${text}\n`);
+      if (record !== undefined) read(record, `${text}\n`);
+      else if (last)
+        cut = `${file}: line ${line}, the last one, is broken and is left out (${Buffer.byteLength(text)} bytes)`;
+      else throw new Error('it is no JSON');
     } catch (thrown) {
       const why = (thrown as Error).message;
-      throw new Error(`${file}, line ${line}: ${why} (remove the file to start without the executions of before)`);
+      const help = `keep a copy of the file, then cut it before this line to start with what happened until then`;
+      throw new Error(`${file}, line ${line}: ${why} (${help})`);
     }
   }
-  return { closed, running: [...running.values()] };
+  return { closed, running: [...running.values()], ...(cut !== undefined && { cut }) };
+}
+
+function parsed(text: string): JournalRecord | undefined {
+  try {
+    return JSON.parse(text) as JournalRecord;
+  } catch {
+    return undefined;
+  }
 }
 
 function begun(machines: ReadonlyMap<string, StateMachineSpec>, started: StartedRecord, text: string): Running {
@@ -69,23 +88,36 @@ function summary({ spec, started: { arn, startDate, input } }: Running, ended: E
 const CHUNK = 2 ** 20;
 const NEWLINE = 0x0a;
 
-/** The lines that end in a newline, one after the other: the whole may be longer than a string can be. */
-function* linesOf(file: string): Generator<string> {
+interface Line {
+  readonly text: string;
+  /** Whether it ends in a newline. */
+  readonly whole: boolean;
+  readonly last: boolean;
+}
+
+/** The lines of a file, one after the other: all of them may be longer than a string can be. */
+function* linesOf(file: string): Generator<Line> {
   const fd = openSync(file, 'r');
+  const size = fstatSync(fd).size;
+  let seen = 0;
+  let rest: Buffer[] = [];
   try {
-    let rest: Buffer[] = [];
     for (;;) {
       const chunk = Buffer.allocUnsafe(CHUNK);
-      const left = chunk.subarray(0, readSync(fd, chunk));
-      if (left.length === 0) return;
+      const read = chunk.subarray(0, readSync(fd, chunk));
+      if (read.length === 0) break;
       let begin = 0;
-      for (let end = left.indexOf(NEWLINE); end >= 0; end = left.indexOf(NEWLINE, begin)) {
-        yield Buffer.concat([...rest, left.subarray(begin, end)]).toString();
+      for (let end = read.indexOf(NEWLINE); end >= 0; end = read.indexOf(NEWLINE, begin)) {
+        const text = Buffer.concat([...rest, read.subarray(begin, end)]).toString();
         rest = [];
         begin = end + 1;
+        yield { text, whole: true, last: seen + begin === size };
       }
-      rest.push(left.subarray(begin));
+      rest.push(read.subarray(begin));
+      seen += read.length;
     }
+    const text = Buffer.concat(rest).toString();
+    if (text !== '') yield { text, whole: false, last: true };
   } finally {
     closeSync(fd);
   }

@@ -62,7 +62,8 @@ export interface ClosedRecord extends EndedRecord {
 /** What executions have to say. Throws when it cannot be written: what is not in the journal must not happen. */
 export interface Journal {
   started(record: StartedRecord, spec: StateMachineSpec): void;
-  called(record: CalledRecord): void;
+  /** @param durable whether it has to outlive a power cut, too @default false */
+  called(record: CalledRecord, durable?: boolean): void;
   answered(record: AnsweredRecord): void;
   ended(record: EndedRecord): void;
   /** Everything later is dropped, as when the process had died. */

@@ -116,6 +116,13 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     expect(did).toEqual(['get', 'apply', 'get']);
   });
 
+  test('starts nothing after the deadline, though readers do not see it fail yet (row 16)', async () => {
+    const { deadlineAt } = made;
+    const { send, inputs } = serverWith(answered, deadlineAt);
+    expect(JSON.parse(await send('tasks/get')).result).toMatchObject({ status: 'working' });
+    expect(inputs).toEqual([]);
+  });
+
   test('leaves it to the sweep where its run has ended: nobody has seen it run', async () => {
     const { send, records } = serverWith(answered, now, {
       workflow: { start: async () => 'taken', stop: async () => {} },

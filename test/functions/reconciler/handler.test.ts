@@ -1,5 +1,7 @@
+import { inspect } from 'node:util';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { handle, type ReconcilerEvent } from '../../../functions/reconciler/index.ts';
+import { createHandler, handle, type ReconcilerEvent } from '../../../functions/reconciler/index.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import { executionArn, fakeWorld, MINUTE, record, T0 } from './fake-world.ts';
 
@@ -98,4 +100,23 @@ test('the end of a run is dealt with at once; without effect it says nothing (ro
   expect(metrics()).toMatchObject([{ Repaired: 1, Kind: 'run_ended', Server: 'Server-1' }]);
   await handle(ended, 60_000, world, 'Server-1');
   expect(lines).toHaveLength(1);
+});
+
+test('what AWS says of an error, with the input of a run, is in neither the log nor the dead letter (A-15)', async () => {
+  const sent = vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockImplementation(() => {
+    throw Object.assign(new Error('Invalid Input: \'{"iban":"planted"}\''), { name: 'InvalidExecutionInput' });
+  });
+  vi.stubEnv('MACHINE_ARN_PREFIX', executionArn('t', 1).replace(/:execution:.*/, ':stateMachine:'));
+  const settled = createHandler({ tool: 'm' })(ended, { getRemainingTimeInMillis: () => 60_000 });
+  const error = await settled.then(
+    () => undefined,
+    (thrown: unknown) => thrown as Error,
+  );
+  expect(sent).toHaveBeenCalled();
+  expect(error).toMatchObject({ name: 'Error', message: expect.stringContaining('could not be settled') });
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('planted');
+  const logged = JSON.stringify(vi.mocked(console.error).mock.calls);
+  expect(logged).toContain('InvalidExecutionInput');
+  expect(logged).not.toContain('planted');
+  vi.unstubAllEnvs();
 });

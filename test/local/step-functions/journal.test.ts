@@ -80,10 +80,22 @@ describe('a file that the last process left', () => {
     for (const cut of [1, 2, 30]) {
       writeFileSync(file, whole.subarray(0, whole.length - cut));
       expect(readJournal(file).running.map((one) => one.started.execution)).toEqual([1]);
+      expect(readJournal(file).cut).toContain('line 3, the last one, is broken and is left out');
     }
     const again = open();
     again.journal.started(started(3), spec);
     expect(readJournal(file).running.map((one) => one.started.execution)).toEqual([1, 3]);
+  });
+
+  it('may end in a line of zeros, which a power cut leaves', () => {
+    const { journal } = open();
+    journal.started(started(1), spec);
+    journal.close();
+    appendFileSync(file, `${'\0'.repeat(40)}\n`);
+    expect(readJournal(file)).toMatchObject({
+      running: [{ called: new Set() }],
+      cut: expect.stringContaining('line 3'),
+    });
   });
 
   it('holds lines longer than it is read at once', () => {
@@ -104,7 +116,7 @@ describe('a file that the last process left', () => {
     const { journal } = open();
     journal.started(started(1), spec);
     journal.close();
-    appendFileSync(file, `${line}\n`);
+    appendFileSync(file, `${line}\n{"type":"called","execution":1,"ask":1}\n`);
     expect(() => readJournal(file)).toThrow(why);
     expect(() => readJournal(file)).toThrow(`${file}, line 3`);
   });

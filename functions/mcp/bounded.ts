@@ -1,0 +1,40 @@
+import { Script } from 'node:vm';
+import { limits } from '../tasks/limits.ts';
+import type { Validator } from './manifest.ts';
+
+/** The only way to end JavaScript that runs, regular expressions included, is a script with a timeout. */
+const CHECK = Symbol.for('mcp-task-server.check');
+const holder = globalThis as typeof globalThis & { [CHECK]?: () => boolean };
+const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
+
+/** Milliseconds that checks took in this turn of the event loop: a list judges many results in one. */
+let spent = 0;
+
+/**
+ * A validator that ends in time, whatever its schema and the value are: a `pattern` or a `uniqueItems` may take hours.
+ * What takes longer does not fit, and its `errors` say so.
+ *
+ * @param what is checked, for the log of the operator
+ */
+export function bounded(validate: Validator, what: string): Validator {
+  const judge: Validator = (value) => {
+    const timeout = Math.max(limits.check.together - spent, limits.check.least);
+    const before = performance.now();
+    try {
+      holder[CHECK] = () => validate(value);
+      const fits = script.runInThisContext({ timeout }) as boolean;
+      judge.errors = validate.errors ?? null;
+      return fits;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      console.error(JSON.stringify({ event: 'schema_too_slow', what, ms: timeout }));
+      judge.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
+      return false;
+    } finally {
+      delete holder[CHECK];
+      if (spent === 0) setImmediate(() => (spent = 0));
+      spent += Math.ceil(performance.now() - before);
+    }
+  };
+  return judge;
+}

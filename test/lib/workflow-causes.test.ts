@@ -1,0 +1,54 @@
+import jsonata from 'jsonata';
+import { describe, expect, test } from 'vitest';
+import { definition, machineDefinition } from '../../lib/tool-workflow.ts';
+
+const PLANTED = 'planted-in-the-cause';
+const input = { owner: 'o', taskId: 't', tool: 'x', round: 1, deadlineAt: Date.now() + 100_000, arguments: '{}' };
+/** As Lambda and Step Functions write causes, and an author may. */
+const CAUSES = [
+  PLANTED,
+  JSON.stringify({ errorType: PLANTED, errorMessage: PLANTED, trace: [PLANTED] }),
+  JSON.stringify({ Cause: PLANTED, Input: `{"a":"${PLANTED}"}`, Output: PLANTED }),
+];
+const ERRORS = ['States.TaskFailed', 'States.QueryEvaluationError', 'Lambda.Unknown', 'TypeError'];
+
+interface Found {
+  readonly path: string;
+  readonly expression: string;
+}
+
+/** All expressions of a definition. */
+function expressions(value: unknown, path = ''): Found[] {
+  if (typeof value === 'string') {
+    return value.startsWith('{%') ? [{ path, expression: value.slice(2, -2) }] : [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => expressions(inner, `${path}.${key}`));
+}
+
+describe.each([
+  ['a tool', definition(false)],
+  ['a tool that may be repeated', definition(true)],
+  ['a state machine', machineDefinition()],
+])('the cause of an error is never written, shown or passed on: %s (A-15)', (_, text) => {
+  const caught = expressions(JSON.parse(text)).filter(({ expression }) => expression.includes('errorOutput'));
+
+  test.each(caught.map(({ path, expression }) => [path, expression]))('%s', async (_path, expression) => {
+    const compiled = jsonata(expression);
+    compiled.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);
+    for (const error of ERRORS) {
+      for (const cause of CAUSES) {
+        const states = { context: { Execution: { Input: input }, State: { RetryCount: 0 } } };
+        const write: unknown = await compiled.evaluate(undefined, {
+          states: { ...states, input, errorOutput: { Error: error, Cause: cause } },
+        });
+        expect(JSON.stringify(write)).toContain('"S":"failed"');
+        expect(JSON.stringify(write)).not.toContain(PLANTED);
+      }
+    }
+  });
+
+  test('errors are caught, so there is something to look at', () => {
+    expect(caught.length).toBeGreaterThan(0);
+  });
+});
