@@ -12,6 +12,7 @@ const USAGE = `usage: npm start -- [options]
   --data DIR      where tables, secrets and executions are kept (default: in memory)
   --assembly DIR  run what cdk synth wrote there, instead of an app
   --concurrency N how many executions of functions the account may have at once (default 1000, a new account has 10)
+  --single        gives each request a worker to itself, as AWS does (default: the endpoint shares its workers)
 `;
 
 interface Flags {
@@ -20,29 +21,31 @@ interface Flags {
   readonly data: string | undefined;
   readonly assembly: string | undefined;
   readonly concurrency: number;
+  readonly single: boolean;
 }
 
 function readFlags(): Flags {
   try {
-    const { port, app, data, assembly, concurrency } = parseArgs({
+    const { port, app, data, assembly, concurrency, single } = parseArgs({
       options: {
         port: { type: 'string', default: '3000' },
         app: { type: 'string', default: 'bin/app.ts' },
         data: { type: 'string' },
         assembly: { type: 'string' },
         concurrency: { type: 'string', default: '1000' },
+        single: { type: 'boolean', default: false },
       },
     }).values;
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error(`${port} is not a port`);
     if (!/^[1-9]\d{0,5}$/.test(concurrency)) throw new Error(`--concurrency ${concurrency}: a whole number above 0`);
-    return { port: Number(port), app, data, assembly, concurrency: Number(concurrency) };
+    return { port: Number(port), app, data, assembly, concurrency: Number(concurrency), single };
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n${USAGE}`);
     return process.exit(2);
   }
 }
 
-async function run({ port, app, data, assembly, concurrency }: Flags, signal: AbortSignal): Promise<Cloud> {
+async function run({ port, app, data, assembly, concurrency, single }: Flags, signal: AbortSignal): Promise<Cloud> {
   // Now, rather than after some seconds of synthesis.
   const probe = createServer();
   await listen(probe, port);
@@ -55,7 +58,7 @@ async function run({ port, app, data, assembly, concurrency }: Flags, signal: Ab
   }
   return startCloud({
     assembly: dir,
-    ...{ port, concurrency },
+    ...{ port, concurrency, sharedWorkers: !single },
     ...(data === undefined ? {} : { dataDir: data }),
     onLog(source, line) {
       // What CloudWatch would make metrics of, every minute.

@@ -12,4 +12,4 @@ export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
 export type { Domain, OperationProps } from './operation-props.ts';
 export type { Reconciler } from './reconciler.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool.ts';
-export { ToolFunction } from './tool-function.ts';
+export { ToolFunction, type ToolFunctionProps } from './tool-function.ts';

@@ -26,6 +26,7 @@ import {
   type ServerSettings,
   serverSettings,
 } from './server-props.ts';
+import { shareWorker } from './shared-worker.ts';
 import { SigningKey } from './signing-key.ts';
 import { taskTable } from './task-table.ts';
 import type { ToolProps } from './tool.ts';
@@ -112,6 +113,7 @@ export class McpTaskServer extends Construct {
         TOOL_MACHINES: Lazy.string({ produce: () => joined([...this.#stateMachines.values()]) }),
       },
     });
+    shareWorker(this.endpoint);
     const machines = machineArn(this, `${this.#machinePrefix}*`);
     const table = this.table.tableArn;
     this.#allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn);

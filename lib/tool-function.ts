@@ -4,6 +4,18 @@ import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-
 import { Construct } from 'constructs';
 import { logs } from './logs.ts';
 import { acknowledgeToolFunction } from './nag.ts';
+import { shareWorker } from './shared-worker.ts';
+
+export interface ToolFunctionProps extends NodejsFunctionProps {
+  /** The file of the handler. */
+  readonly entry: string;
+  /**
+   * Whether the embedded cloud may run many events at once in one worker: for a tool that mostly waits, and that keeps
+   * nothing of an event in variables of its module. On AWS it changes nothing: each event has a container to itself.
+   * @default false
+   */
+  readonly sharedWorker?: boolean;
+}
 
 /**
  * A NodejsFunction as this project bundles its own (design section 12): Node 24 on arm64, one CommonJS file with the
@@ -14,7 +26,7 @@ import { acknowledgeToolFunction } from './nag.ts';
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
  */
 export class ToolFunction extends NodejsFunction {
-  constructor(scope: Construct, id: string, props: NodejsFunctionProps & { readonly entry: string }) {
+  constructor(scope: Construct, id: string, { sharedWorker = false, ...props }: ToolFunctionProps) {
     if (props.timeout !== undefined && props.timeout.toSeconds() > 900) {
       throw new Error(`ToolFunction '${id}': a Lambda function runs 15 minutes at most`);
     }
@@ -41,6 +53,7 @@ export class ToolFunction extends NodejsFunction {
         esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
       },
     });
+    if (sharedWorker) shareWorker(this);
     acknowledgeToolFunction(this);
     if (!own) return;
     const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];

@@ -32,7 +32,7 @@ export interface CloudOptions {
    */
   readonly dataDir?: string;
   /** What functions and the cloud itself have to say. @default nowhere */
-  readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr') => void;
+  readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
   /** Milliseconds since the epoch, to all but the functions. @default Date.now */
   readonly now?: () => number;
   /** Whether `cloud.clock` can be moved, that of the functions with it; in place of `now`. @default false */
@@ -50,6 +50,11 @@ export interface CloudOptions {
   readonly maxWorkersPerFunction?: number;
   /** Of all functions together, in megabytes: see `LambdaOptions`. @default three quarters of the machine's memory */
   readonly maxMemoryMb?: number;
+  /**
+   * Whether functions that say so run many events at once in one worker: see docs/writing-tools.md. False gives each
+   * event a worker to itself, as AWS does, and then streams that are held use up the workers. @default true
+   */
+  readonly sharedWorkers?: boolean;
   /**
    * How many executions all functions together may have at once, as the account's quota says: 10 is that of many new
    * accounts. More are refused with TooManyRequestsException, or come later. @default 1_000
@@ -154,6 +159,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const workers = {
     ...(options.maxMemoryMb !== undefined && { maxMemoryMb: options.maxMemoryMb }),
     ...(maxWorkersPerFunction !== undefined && { maxWorkersPerFunction }),
+    ...(options.sharedWorkers !== undefined && { sharedWorkers: options.sharedWorkers }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   };
   const queues = createQueues(specs.queues, now);

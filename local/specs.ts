@@ -107,7 +107,17 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
     roleArn: String(Role),
     asynchronous: readEventInvokeConfig(resource, resolved),
     ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
+    sharedWorker: readSharedWorker(resource, resolved),
   };
+}
+
+/** A mark that lib/shared-worker.ts leaves: AWS does nothing with the metadata of a resource. */
+const SHARED_WORKER = 'mcp-task-server:sharedWorker';
+
+function readSharedWorker(resource: Resource, { stack }: ResolvedStack): boolean {
+  const value = objectOf(stack.template.Resources[resource.logicalId]?.Metadata)[SHARED_WORKER] ?? false;
+  if (typeof value !== 'boolean') throw unknownValue(resource, `Metadata.${SHARED_WORKER}`, value);
+  return value;
 }
 
 /**

@@ -31,7 +31,8 @@ interface Entry {
 }
 
 /**
- * Runs function assets as Lambda does: each event in a worker thread of its function, one at a time per worker.
+ * Runs function assets as Lambda does: each event in a worker thread of its function, one at a time per worker unless
+ * the function shares its workers.
  *
  * @example
  * const lambda = createLambda([{ name: 'hello', arn, codePath, handler: 'index.handler', timeoutSeconds: 3, memoryMb: 128, environment: {} }]);
@@ -113,7 +114,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
 }
 
 function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory): Entry {
-  const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000 } = options;
+  const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, sharedWorkers = true } = options;
   const { onLog = () => undefined, onRun = () => undefined } = options;
   const { reservedConcurrency = maxWorkersPerFunction } = spec;
   const pool = createPool(spec, {
@@ -121,7 +122,8 @@ function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory)
     idleMs,
     initMs,
     memory,
-    log: (line, stream) => onLog(spec.name, line, stream),
+    shared: sharedWorkers && spec.sharedWorker === true,
+    log: (line, stream, requestId) => onLog(spec.name, line, stream, requestId),
     onRun,
   });
   const log = (line: string): void => onLog(spec.name, line, 'stderr');

@@ -12,7 +12,9 @@ export interface PoolOptions {
   initMs: number;
   /** Shared with the pools of all other functions. */
   memory: Memory;
-  log: (line: string, stream: LogStream) => void;
+  /** Whether its workers run many events at once. */
+  shared: boolean;
+  log: (line: string, stream: LogStream, requestId?: string) => void;
   /** As of `LambdaOptions`. */
   onRun: NonNullable<LambdaOptions['onRun']>;
 }
@@ -23,7 +25,7 @@ export interface Pool {
   submit(job: Job, patienceMs?: number): void;
   /** Takes back a job that has not started. */
   withdraw(job: Job): void;
-  /** @returns its workers, those of them at work, and the jobs that wait for one */
+  /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
   load(): { count: number; busy: number; waiting: number };
   heaps(): Promise<readonly WorkerHeap[]>;
   kill(): void;
@@ -31,6 +33,12 @@ export interface Pool {
   killWorker(workerId: string): Promise<void> | undefined;
   stop(): Promise<void>;
 }
+
+/**
+ * One more shared worker is started for each so many events at once, up to the bound; then all take more. As many as a
+ * Node.js environment of Lambda Managed Instances takes per vCPU by default.
+ */
+const SHARED_EVENTS = 64;
 
 const refuse: Verdict = (job) => job.reply.refused(stopped());
 
@@ -41,30 +49,43 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   let idle: { sandbox: Sandbox; timer: NodeJS.Timeout }[] = [];
   let open = true;
 
-  const count = (state: ReturnType<Sandbox['state']>): number =>
-    [...sandboxes].filter((sandbox) => sandbox.state() === state).length;
-  const { memory } = options;
+  const { shared, maxWorkers, memory } = options;
+  const eventsEach = shared ? SHARED_EVENTS : 1;
+
+  const inState = (...states: ReturnType<Sandbox['state']>[]): Sandbox[] =>
+    [...sandboxes].filter((sandbox) => states.includes(sandbox.state()));
+  /** The workers that take jobs, or will. */
+  const serving = () => inState('starting', 'idle', 'busy');
   const line = createWaitingLine(() => {
-    const more = Math.min(options.maxWorkers - sandboxes.size, memory.room(spec.memoryMb));
-    return count('starting') + Math.max(0, more);
+    const more = Math.min(maxWorkers - serving().length, memory.room(spec.memoryMb));
+    const expected = inState('starting').length + Math.max(0, more);
+    return shared ? expected * Number.MAX_SAFE_INTEGER : expected;
   });
 
   /**
-   * Gives waiting jobs to idle workers, and starts workers for the rest, up to the bound. No more start at once than
-   * there are cores: beyond that each only slows the others, and a short job is soon done by those that run.
+   * Gives waiting jobs to workers that take them, and starts workers for the rest, up to the bound. No more start at
+   * once than there are cores: beyond that each only slows the others, and a short job is soon done by those that run.
    */
   function pump(): void {
-    while (line.size() > 0 && idle.length > 0) {
-      const rested = idle.pop();
-      const job = line.next();
-      if (!rested || !job) break;
-      clearTimeout(rested.timer);
-      rested.sandbox.run(job);
+    while (line.size() > 0) {
+      const sandbox = taker();
+      const job = sandbox && line.next();
+      if (!sandbox || !job) break;
+      wake(sandbox);
+      sandbox.run(job);
     }
-    const starting = count('starting');
-    const room = Math.min(options.maxWorkers - sandboxes.size, availableParallelism() - starting);
-    const missing = Math.min(line.size() - starting, room);
-    for (let started = 0; started < missing && memory.take(spec.memoryMb, sandboxes.size === 0); started++) start();
+    const workers = serving();
+    const room = Math.min(maxWorkers - workers.length, availableParallelism() - inState('starting').length);
+    const missing = Math.min(Math.ceil((runningIn(workers) + line.size()) / eventsEach) - workers.length, room);
+    for (let n = 0; n < missing && memory.take(spec.memoryMb, workers.length + n === 0); n++) start();
+  }
+
+  /** An idle worker; where workers are shared and none is idle, the one that runs the fewest jobs. */
+  function taker(): Sandbox | undefined {
+    const rested = idle.at(-1)?.sandbox;
+    if (rested || !shared) return rested;
+    const [first, ...others] = inState('busy');
+    return others.reduce((least, other) => (least && other.running() < least.running() ? other : least), first);
   }
 
   function start(): void {
@@ -72,14 +93,12 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
       log: options.log,
       begin: ({ payload }, workerId) => options.onRun({ functionName: spec.name, workerId, payload }),
       free() {
-        const timer = setTimeout(() => sandbox.end(refuse), options.idleMs);
-        idle.push({ sandbox, timer });
+        if (sandbox.state() === 'idle') rest(sandbox);
         pump();
       },
       gone(verdict) {
         forget(sandbox);
-        const job = verdict && line.next();
-        if (job) verdict(job);
+        if (verdict) failWaiting(verdict);
         if (open) pump();
       },
     });
@@ -88,8 +107,21 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     void sandbox.exited.then(() => exits.delete(sandbox.exited));
   }
 
+  /** The jobs that the worker would have taken. */
+  function failWaiting(verdict: Verdict): void {
+    for (const job of Array.from({ length: Math.min(eventsEach, line.size()) }, line.next)) if (job) verdict(job);
+  }
+
+  function rest(sandbox: Sandbox): void {
+    idle.push({ sandbox, timer: setTimeout(() => sandbox.end(refuse), options.idleMs) });
+  }
+
   function forget(sandbox: Sandbox): void {
     if (sandboxes.delete(sandbox)) memory.give(spec.memoryMb);
+    wake(sandbox);
+  }
+
+  function wake(sandbox: Sandbox): void {
     for (const rested of idle) if (rested.sandbox === sandbox) clearTimeout(rested.timer);
     idle = idle.filter((rested) => rested.sandbox !== sandbox);
   }
@@ -114,7 +146,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
       pump();
     },
     withdraw: line.remove,
-    load: () => ({ count: sandboxes.size, busy: count('busy'), waiting: line.size() }),
+    load: () => ({ count: sandboxes.size, busy: runningIn(sandboxes), waiting: line.size() }),
     async heaps() {
       const heapOf = async ({ id, heapBytes }: Sandbox) => {
         const bytes = await heapBytes();
@@ -136,3 +168,6 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     },
   };
 }
+
+const runningIn = (sandboxes: Iterable<Sandbox>): number =>
+  [...sandboxes].reduce((sum, sandbox) => sum + sandbox.running(), 0);

@@ -40,11 +40,12 @@ export interface WeighMessage {
 
 export type ToWorker = InvokeMessage | AckMessage | WeighMessage;
 
-/** `result`, `failed` and `done` each end an invocation and free the worker; `fatal` ends the worker too. */
+/** `result`, `failed` and `done` each end an invocation; `fatal` ends the worker too. */
 export type FromWorker =
   | { type: 'ready' }
   | { type: 'heap'; bytes: number }
-  | { type: 'log'; stream: LogStream; text: string }
+  /** `id`: of the event that wrote it. */
+  | { type: 'log'; id: string | undefined; stream: LogStream; text: string }
   | { type: 'result'; id: string; payload: string }
   | { type: 'failed'; id: string; error: ErrorBody }
   | { type: 'chunk'; id: string; bytes: Uint8Array }

@@ -1,6 +1,6 @@
 import { runtimeExited, timedOut } from './errors.ts';
 import type { Job } from './job.ts';
-import { lineSplitter } from './lines.ts';
+import { type LineSplitter, lineSplitter } from './lines.ts';
 import type { FromWorker, InvokeMessage, ToWorker } from './protocol.ts';
 import { startThread } from './thread.ts';
 import type { FunctionSpec, LogStream } from './types.ts';
@@ -11,17 +11,21 @@ export type Verdict = (job: Job) => void;
 export interface SandboxEvents {
   /** A job is about to begin: it waits for what this answers. */
   begin(job: Job, workerId: string): Promise<void> | undefined;
-  /** The module is loaded, or an event is done: the next job may come. */
+  /** The module is loaded, or an event is done. */
   free(): void;
   /** The worker ended. The verdict is there when it did so by itself, before it could take a job. */
   gone(verdict?: Verdict): void;
-  log(line: string, stream: LogStream): void;
+  /** @param requestId of the event that wrote the line; undefined outside of events */
+  log(line: string, stream: LogStream, requestId?: string): void;
 }
 
-/** One worker thread, Lambda's execution environment: it runs one job at a time. */
+/** One worker thread, Lambda's execution environment. How many jobs it runs at once is for its pool to decide. */
 export interface Sandbox {
   readonly id: string;
-  state(): 'starting' | 'idle' | 'busy' | 'gone';
+  /** `retired`: an event of it took too long, and it takes no more; it ends once the others are done. */
+  state(): 'starting' | 'idle' | 'busy' | 'retired' | 'gone';
+  /** How many jobs it runs now. */
+  running(): number;
   run(job: Job): void;
   /** How much its heap holds, without garbage: it stands still while that is collected. Undefined once it is gone. */
   heapBytes(): Promise<number | undefined>;
@@ -33,54 +37,84 @@ export interface Sandbox {
 
 export const killed: Verdict = (job) => job.reply.failed(runtimeExited(job.id, 'signal: killed'));
 
+interface Running {
+  readonly job: Job;
+  readonly lines: LineSplitter;
+  timer?: NodeJS.Timeout;
+}
+
 let started = 0;
 
 export function startSandbox(spec: FunctionSpec, initMs: number, events: SandboxEvents): Sandbox {
   const id = `${spec.name}-${++started}`;
-  const lines = lineSplitter(events.log);
+  const ownLines = lineSplitter(events.log);
   const exited = Promise.withResolvers<void>();
   const timeoutMs = spec.timeoutSeconds * 1000;
   const timedOutVerdict: Verdict = (late) => late.reply.failed(timedOut(late.id, spec.timeoutSeconds));
-  let state: ReturnType<Sandbox['state']> = 'starting';
-  let job: Job | undefined;
+  let stage: 'starting' | 'ready' | 'retired' | 'gone' = 'starting';
+  const running = new Map<string, Running>();
 
   const thread = startThread(spec, id, (line) => events.log(line, 'stderr'));
   const post = (message: ToWorker): void => thread.postMessage(message);
-  let timer = setTimeout(() => lost(timedOutVerdict), initMs + timeoutMs);
+  const startTimer = setTimeout(() => lost(timedOutVerdict), initMs + timeoutMs);
 
   function finish(verdict: Verdict): void {
-    const unfinished = job;
-    job = undefined;
-    state = 'gone';
-    clearTimeout(timer);
+    const unfinished = [...running.values()];
+    for (const entry of unfinished) forget(entry);
+    stage = 'gone';
+    clearTimeout(startTimer);
     void thread.terminate();
-    if (unfinished) verdict(unfinished);
+    for (const { job } of unfinished) verdict(job);
   }
 
   function lost(verdict: Verdict): void {
-    if (state === 'gone') return;
-    const early = state === 'starting';
+    if (stage === 'gone') return;
+    const early = stage === 'starting';
     finish(verdict);
     events.gone(early ? verdict : undefined);
   }
 
-  function free(): void {
+  function forget({ job, lines, timer }: Running): void {
     clearTimeout(timer);
-    job = undefined;
-    state = 'idle';
-    events.free();
+    running.delete(job.id);
+    lines.flush();
+  }
+
+  function done(entry: Running): void {
+    forget(entry);
+    if (stage === 'retired' && running.size === 0) lost(killed);
+    else events.free();
+  }
+
+  /** Ends the worker, as AWS does; but not under the other events of a shared one: AWS would run each elsewhere. */
+  function timeOut(entry: Running): void {
+    if (running.size === 1) lost(timedOutVerdict);
+    else {
+      stage = 'retired';
+      done(entry);
+      timedOutVerdict(entry.job);
+    }
   }
 
   function receive(message: FromWorker): void {
-    if (message.type === 'log') lines.add(message.stream, message.text);
-    else if (state === 'gone') return;
-    else if (message.type === 'ready') free();
-    else if (message.type === 'heap') return;
+    if (message.type === 'log') {
+      const { lines } = running.get(message.id ?? '') ?? { lines: ownLines };
+      lines.add(message.stream, message.text);
+    } else if (stage === 'gone' || message.type === 'heap') return;
+    else if (message.type === 'ready') ready();
     else if (message.type === 'fatal') lost((hit) => hit.reply.failed(message.error));
-    else if (message.id === job?.id) answer(job, message);
+    else answer(running.get(message.id), message);
   }
 
-  function answer({ id, reply }: Job, message: Extract<FromWorker, { id: string }>): void {
+  function ready(): void {
+    clearTimeout(startTimer);
+    stage = 'ready';
+    events.free();
+  }
+
+  function answer(entry: Running | undefined, message: Extract<FromWorker, { type: Answering }>): void {
+    if (entry === undefined) return;
+    const { id, reply } = entry.job;
     switch (message.type) {
       case 'chunk': {
         const bytes = message.bytes.length;
@@ -99,34 +133,39 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
       case 'done':
         break;
     }
-    free();
+    done(entry);
   }
 
   thread.on('message', receive);
   thread.on('error', (error) => lost((hit) => hit.reply.failed(threadError(hit.id, error))));
   thread.on('exit', (code) => {
-    lines.flush();
+    ownLines.flush();
     lost((hit) => hit.reply.failed(runtimeExited(hit.id, code === 0 ? undefined : `exit status ${code}`)));
     exited.resolve();
   });
 
-  function begin(next: Job): void {
-    if (job !== next) return;
-    timer = setTimeout(() => lost(timedOutVerdict), timeoutMs);
-    post(invocation(spec, next, Date.now() + timeoutMs));
+  function begin(entry: Running): void {
+    if (running.get(entry.job.id) !== entry) return;
+    entry.timer = setTimeout(() => timeOut(entry), timeoutMs);
+    post(invocation(spec, entry.job, Date.now() + timeoutMs));
   }
 
   return {
     id,
     exited: exited.promise,
-    state: () => state,
-    run(next) {
-      job = next;
-      state = 'busy';
-      next.onWorker?.(id);
-      const held = events.begin(next, id);
-      if (held) void held.then(() => begin(next));
-      else begin(next);
+    state() {
+      if (stage !== 'ready') return stage;
+      return running.size === 0 ? 'idle' : 'busy';
+    },
+    running: () => running.size,
+    run(job) {
+      const lines = lineSplitter((line, stream) => events.log(line, stream, job.id));
+      const entry: Running = { job, lines };
+      running.set(job.id, entry);
+      job.onWorker?.(id);
+      const held = events.begin(job, id);
+      if (held) void held.then(() => begin(entry));
+      else begin(entry);
     },
     heapBytes() {
       const answer = Promise.withResolvers<number | undefined>();
@@ -139,12 +178,14 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
       return Promise.race([answer.promise, exited.promise.then(() => undefined)]);
     },
     end(verdict) {
-      if (state === 'gone') return;
+      if (stage === 'gone') return;
       finish(verdict);
       events.gone();
     },
   };
 }
+
+type Answering = 'chunk' | 'end' | 'result' | 'failed' | 'done';
 
 function invocation(spec: FunctionSpec, { id, payload, mode }: Job, deadline: number): InvokeMessage {
   return { type: 'invoke', id, payload, mode, deadline, functionArn: spec.arn };

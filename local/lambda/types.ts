@@ -15,6 +15,8 @@ export interface FunctionSpec {
   asynchronous?: AsynchronousSettings;
   /** The clock its `Date` goes by. @default that of the machine */
   clock?: SharedClock;
+  /** Whether a worker of it may run many events at once: see `LambdaOptions.sharedWorkers`. @default false */
+  sharedWorker?: boolean;
   /** How many executions it may have at once; other functions may have so many less. */
   reservedConcurrency?: number;
 }
@@ -61,11 +63,17 @@ export interface LambdaOptions {
   maxMemoryMb?: number;
   /** How many executions all functions may have at once; more are refused, or come later. @default 1_000 */
   concurrency?: number;
+  /**
+   * Whether functions with `sharedWorker` share their workers among events; otherwise each event has a worker to itself,
+   * as on AWS. What kills a shared worker fails all of its events. @default true
+   */
+  sharedWorkers?: boolean;
   /** A worker idle for so long is ended. @default 60_000 */
   idleMs?: number;
   /** How long a module may load before the function timeout starts to count. @default 10_000 */
   initMs?: number;
-  onLog?: (functionName: string, line: string, stream: LogStream) => void;
+  /** @param requestId of the event that wrote the line; undefined outside of events */
+  onLog?: (functionName: string, line: string, stream: LogStream, requestId?: string) => void;
   /**
    * Factor on the time an invocation waits for a free worker (30 s), on the pauses between the attempts of an
    * asynchronous one, and on the age of its event. Function code runs on the real clock. @default 1
@@ -133,6 +141,7 @@ export interface HttpResponse {
 export interface WorkerCount {
   functionName: string;
   count: number;
+  /** The events that run now: one for each busy worker, unless workers are shared. */
   busy: number;
 }
 

@@ -34,7 +34,13 @@ try {
   await synthApp('test/support/app.ts', assembly);
   if (values.leak !== undefined) plantLeak(assembly, values.leak);
   // On disk, so that the memory of this process is not that of the tables.
-  const cloud = await startCloud({ assembly, dataDir: join(folder, 'data'), maxWorkersPerFunction: 4 });
+  const cloud = await startCloud({
+    assembly,
+    dataDir: join(folder, 'data'),
+    maxWorkersPerFunction: 4,
+    // As on AWS, a worker that is killed takes one request with it.
+    sharedWorkers: false,
+  });
   try {
     const work = await createWork(`${cloud.url}/mcp`, clients, folder);
     const strikes = disturb(cloud, rate);

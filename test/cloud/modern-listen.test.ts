@@ -62,7 +62,8 @@ describe('subscriptions/listen on 20 tasks', () => {
     if (waiting === undefined || unwanted === undefined) throw new Error('They did not start');
     const taskIds = [waiting, unwanted, ...rest];
     const listening = listen([UNKNOWN, ...taskIds, 'no id at all']);
-    await sleep(1_000);
+    // The stream looks every second: at least once while the question is open.
+    await sleep(1_500);
     await modernRequest(url(), 'tasks/cancel', { taskId: unwanted });
     await poll(url(), waiting, ({ status }) => status === 'input_required');
     const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };

@@ -93,7 +93,7 @@ test('60 runs at once of a tool that has one worker: all come to their end, and 
 
 describe('more calls than workers, for longer than they wait for one', () => {
   // 30 s of waiting are two here.
-  const small = useCloud('brief', { maxWorkersPerFunction: 1, timeScale: 15 });
+  const small = useCloud('brief', { maxWorkersPerFunction: 1, sharedWorkers: false, timeScale: 15 });
 
   test('get HTTP 500 with JSON-RPC, as from API Gateway when Lambda throttles, and are served when they try again (A-15)', async () => {
     const at = `${small().url}/mcp`;

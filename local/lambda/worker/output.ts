@@ -1,4 +1,5 @@
 import type { FromWorker } from '../protocol.ts';
+import { currentEvent } from './event.ts';
 
 type Written = (error?: Error | null) => void;
 
@@ -9,7 +10,8 @@ type Written = (error?: Error | null) => void;
 export function captureOutput(post: (message: FromWorker) => void): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     process[stream].write = (chunk: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) => {
-      post({ type: 'log', stream, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() });
+      const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+      post({ type: 'log', id: currentEvent.getStore(), stream, text });
       const done = typeof encoding === 'function' ? encoding : written;
       if (done) process.nextTick(done);
       return true;

@@ -1,27 +1,30 @@
 import { finished } from 'node:stream/promises';
 import { type AckMessage, type FromWorker, type InvokeMessage, maxResponseBytes } from '../protocol.ts';
 import { createContext } from './context.ts';
+import { currentEvent } from './event.ts';
 import { failureBody, runtimeError } from './failure.ts';
 import type { Callback, LoadedHandler } from './load.ts';
 import { collectingSink, createResponseStream, type PortSink, portSink, type Sink } from './response-stream.ts';
 
 type Post = (message: FromWorker) => void;
 
-let current: { id: string; sink: PortSink } | undefined;
+/** Of the events that answer with streams now, by request id. */
+const sinks = new Map<string, PortSink>();
 
 export function acknowledge({ id, bytes }: AckMessage): void {
-  if (current?.id === id) current.sink.acknowledge(bytes);
+  sinks.get(id)?.acknowledge(bytes);
 }
 
 /** Runs one event to its end and says so in exactly one message. */
 export async function runInvocation(handler: LoadedHandler, invocation: InvokeMessage, post: Post): Promise<void> {
   const { id } = invocation;
   try {
-    post(await (invocation.mode === 'streaming' ? answerStream : answerWhole)(handler, invocation, post));
+    const answer = invocation.mode === 'streaming' ? answerStream : answerWhole;
+    post(await currentEvent.run(id, answer, handler, invocation, post));
   } catch (error) {
     post({ type: 'failed', id, error: failureBody(error) });
   } finally {
-    current = undefined;
+    sinks.delete(id);
   }
 }
 
@@ -43,7 +46,7 @@ async function answerStream(handler: LoadedHandler, invocation: InvokeMessage, p
     );
   }
   const sink = portSink(id, post);
-  current = { id, sink };
+  sinks.set(id, sink);
   await pour(handler, invocation, sink);
   return { type: 'done', id };
 }

@@ -19,6 +19,8 @@ export async function* runSchedules(
     const cloud = await startCloud({
       ...{ assembly, movableClock: true, timeScale: TIME_SCALE, recordCalls: true, schedules: false },
       maxWorkersPerFunction: 5,
+      // As on AWS, a worker that is killed takes one request with it: the fate of a task follows from its own calls.
+      sharedWorkers: false,
     });
     try {
       const world = worldOf(cloud);

@@ -128,20 +128,21 @@ describe('the context and the environment', () => {
 });
 
 describe('the log', () => {
-  it('has every line with its function and stream, before the result is there', async () => {
+  it('has every line with its function, stream and event, before the result is there', async () => {
     const lines: unknown[] = [];
-    const source = `exports.handler = async () => {
+    const source = `exports.handler = async (_, { awsRequestId }) => {
       console.log('one\\ntwo'); console.error('oops'); process.stdout.write('pa'); process.stdout.write('rt\\n');
       await new Promise((resolve) => process.stdout.write('called back\\n', resolve));
+      return awsRequestId;
     };`;
     const lambda = bench.open([bench.define('talk', source)], { onLog: (...args) => lines.push(args) });
-    await lambda.invoke('talk', '{}');
+    const id: string = JSON.parse((await lambda.invoke('talk', '{}')).payload);
     expect(lines).toEqual([
-      ['talk', 'one', 'stdout'],
-      ['talk', 'two', 'stdout'],
-      ['talk', 'oops', 'stderr'],
-      ['talk', 'part', 'stdout'],
-      ['talk', 'called back', 'stdout'],
+      ['talk', 'one', 'stdout', id],
+      ['talk', 'two', 'stdout', id],
+      ['talk', 'oops', 'stderr', id],
+      ['talk', 'part', 'stdout', id],
+      ['talk', 'called back', 'stdout', id],
     ]);
   });
 });

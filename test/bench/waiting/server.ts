@@ -1,0 +1,40 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** `npm start` in a process of its own, so that its memory is only its own. */
+export interface ServerProcess {
+  readonly url: string;
+  /** The most memory it was seen to have, in MB. */
+  mostMegabytes(): number;
+  stop(): Promise<void>;
+}
+
+export async function startServer(args: readonly string[]): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ['bin/local.ts', '--port', '0', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stderr.resume();
+  let url = '';
+  for await (const line of createInterface(child.stdout)) {
+    url = /^ready (\S+)/.exec(line)?.[1] ?? '';
+    if (url !== '') break;
+  }
+  if (url === '') throw new Error('the server did not start');
+  child.stdout.resume();
+  let most = 0;
+  const weigh = () => {
+    const kilobytes = Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' }));
+    most = Math.max(most, kilobytes / 1_024);
+  };
+  const timer = setInterval(weigh, 1_000);
+  return {
+    url,
+    mostMegabytes: () => Math.round(most),
+    async stop() {
+      clearInterval(timer);
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
