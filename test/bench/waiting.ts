@@ -9,12 +9,13 @@ import { startServer } from './waiting/server.ts';
 /**
  * `npm run bench:waiting`: 200 `subscriptions/listen` and 200 `tasks/result` streams over 100 tools that sleep for 30
  * seconds, and what others wait for meanwhile; then 100 tasks created in parallel, each cancelled at once. Prints the
- * numbers; exits 1 when one is beyond its bound. All on 127.0.0.1, within two minutes.
+ * numbers; exits 1 when one is beyond its bound. All on 127.0.0.1, within three minutes.
  */
 const NAP = 30_000;
 const TASKS_EACH = 50;
 const STREAMS_EACH = 4;
 const BURST = 100;
+const DEADLINE = 150_000;
 const bounds = { plain: 1_000, start: 1_000, megabytes: 2_000, burst: 2_000 };
 
 const folder = mkdtempSync(join(tmpdir(), 'mcp-waiting-'));
@@ -116,6 +117,11 @@ async function burst(): Promise<void> {
   print(what, `${Math.round(slowest)} ms`, slowest <= bounds.burst);
 }
 
+const deadline = setTimeout(async () => {
+  console.error(`not done after ${DEADLINE / 1_000} s`);
+  await server.stop();
+  process.exit(1);
+}, DEADLINE);
 try {
   await plain();
   await waiting();
@@ -123,6 +129,7 @@ try {
   const megabytes = server.mostMegabytes();
   print(`memory of the process, at most ${bounds.megabytes} MB`, `${megabytes} MB`, megabytes <= bounds.megabytes);
 } finally {
+  clearTimeout(deadline);
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -33,11 +33,14 @@ export interface Held {
 function hold(url: string, message: { body: object; headers: object }): Held {
   const first = Promise.withResolvers<unknown>();
   const result = send(url, message).then(async (response) => {
+    const type = response.headers.get('content-type') ?? '';
+    if (!type.startsWith('text/event-stream')) throw new Error(`no stream: ${await response.text()}`);
     let last: Json;
     for await (const { data } of readSse(response)) {
       first.resolve(data);
       if (typeof data === 'object' && data !== null && 'result' in data) last = data.result;
     }
+    first.reject(new Error('the stream ended without an event'));
     return last;
   });
   result.catch(first.reject);
