@@ -40,15 +40,15 @@ function compile(text: string): Expression {
     return {
       text,
       ast,
-      evaluate: (bindings) => evaluate(program, { ...bindings, [BOUNDS]: watchEvaluation(members) }),
+      evaluate: (bindings) => evaluate(program, { [BOUNDS]: watchEvaluation(members), ...bindings }),
     };
   } catch (thrown) {
     throw failure(thrown);
   }
 }
 
-/** Where an evaluation finds its own bounds: no expression can name this variable. */
-const BOUNDS = ' bounds';
+/** Where an evaluation finds its bounds: no expression can name this variable, a test may bind it. */
+export const BOUNDS = ' bounds';
 
 /** The hooks belong to the program, which may be evaluated more than once at a time. */
 function watch(program: jsonata.Expression): void {

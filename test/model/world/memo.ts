@@ -1,4 +1,4 @@
-import { compileExpression, type Expression } from '../../../local/step-functions/jsonata/expression.ts';
+import { BOUNDS, compileExpression, type Expression } from '../../../local/step-functions/jsonata/expression.ts';
 
 /**
  * What an expression has read and come to, as a tree: a read, then for each value that it found the next read, at the
@@ -22,6 +22,9 @@ export function memoize(definition: string): void {
   });
 }
 
+/** Bounds read all there is of a value, where the memory goes by what the expression itself reads. */
+const UNBOUNDED = { [BOUNDS]: { enter() {}, exit() {} } };
+
 const memoized = new Set<Expression>();
 
 /** The embedded Step Functions compiles each text once, and keeps what is changed here. */
@@ -35,7 +38,9 @@ function memoizeExpression(text: string): void {
     const known = root && find(root, bindings);
     if (known !== undefined) return replay(known);
     const reads: { read: Read; found: unknown }[] = [];
-    const outcome = await settle(evaluate(recording(bindings, (read, found) => reads.push({ read, found }))));
+    const outcome = await settle(
+      evaluate({ ...recording(bindings, (read, found) => reads.push({ read, found })), ...UNBOUNDED }),
+    );
     root = insert(root, reads, outcome);
     return replay(outcome);
   };
