@@ -1,3 +1,5 @@
+import { RecordUnknown } from '../tasks/errors.ts';
+import { limits } from '../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/store.ts';
 import { lookAgain } from '../tasks/transitions.ts';
@@ -6,7 +8,7 @@ import { type Decision, decide, postpone, type Run } from './decide.ts';
 
 /** All that the reconciler needs of the world; each member can be replaced in a test. */
 export interface World {
-  readonly store: Pick<TaskStore, 'get' | 'applyBlind'>;
+  readonly store: Pick<TaskStore, 'get' | 'applyBlind' | 'postpone'>;
   readonly workflow: Workflow;
   readonly describe: (executionArn: string) => Promise<Described>;
   /** Ends of the names of the tool workflows, by tool. */
@@ -26,7 +28,11 @@ export type Done = Decision['kind'];
 
 /** Puts one task right, wherever it was left: read, decide, write. It can die between any two of its calls. */
 export async function reconcile(key: TaskKey, mayLook: boolean, world: World): Promise<Done> {
-  const record = await world.store.get(key);
+  const record = await readKnown(key, world);
+  if (record === 'unknown') {
+    await world.store.postpone(key, world.now(), world.now() + limits.unknownRecord);
+    return 'postponed';
+  }
   const decision = decide(record, world.now());
   if (record === undefined) return decision.kind;
   if (decision.kind !== 'look' || !mayLook) return act(record, decision, world);
@@ -44,9 +50,18 @@ export async function reconcile(key: TaskKey, mayLook: boolean, world: World): P
 
 /** The same for a task whose run has ended; nothing, if the task is in another round by now. */
 export async function reconcileEnded(key: TaskKey, round: number, run: Run, world: World): Promise<Done> {
-  const record = await world.store.get(key);
-  if (record?.round !== round) return 'nothing';
+  const record = await readKnown(key, world);
+  if (record === 'unknown' || record?.round !== round) return 'nothing';
   return act(record, decide(record, world.now(), run), world);
+}
+
+async function readKnown(key: TaskKey, { store }: World): Promise<TaskRecord | undefined | 'unknown'> {
+  try {
+    return await store.get(key);
+  } catch (error) {
+    if (error instanceof RecordUnknown) return 'unknown';
+    throw error;
+  }
 }
 
 async function act(record: TaskRecord, decision: Decision, { store, workflow, machines }: World): Promise<Done> {

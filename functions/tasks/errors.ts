@@ -68,6 +68,16 @@ export class InternalError extends McpError {
   }
 }
 
+/** The stored record is one that this release of the server does not understand (docs/deploying.md, "Deploying while tasks run"). */
+export class RecordUnknown extends InternalError {
+  constructor(taskId: string) {
+    super(`Task ${taskId} was stored by another release of this server: ask for it again after the deployment`, {
+      reason: 'RecordUnknown',
+      taskId,
+    });
+  }
+}
+
 /** Nobody's fault, and soon over. What the request did so far, doing it again does not do twice. */
 export class Unavailable extends InternalError {
   constructor() {

@@ -28,6 +28,8 @@ export const limits = {
   restartAfter: 15 * SECOND,
   /** When the sweep comes back to a task whose tool it does not know. */
   unknownTool: 300 * SECOND,
+  /** And to a task whose record it does not understand. */
+  unknownRecord: 300 * SECOND,
   dueShards: 16,
   pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
   /**

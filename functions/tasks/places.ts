@@ -1,8 +1,9 @@
 import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { InternalError } from './errors.ts';
+import { isKnown } from './known-record.ts';
 import { limits } from './limits.ts';
 import { lost } from './lost.ts';
-import type { TaskKey, TaskRecord } from './record.ts';
+import type { TaskKey } from './record.ts';
 import { asOf, isTerminal } from './transitions.ts';
 
 /**
@@ -23,10 +24,21 @@ const BATCH = 100;
 const ID = 36;
 const MINUTE = 60_000;
 
-type Seen = Pick<TaskRecord, (typeof SEEN)[number]>;
-/** All that `asOf` goes by. */
+/** All that `isKnown` and `asOf` go by. */
 const SEEN = [
-  ...(['taskId', 'status', 'round', 'createdAt', 'updatedAt', 'ttl', 'deadlineAt'] as const),
+  ...([
+    'owner',
+    'version',
+    'tool',
+    'expiresAt',
+    'taskId',
+    'status',
+    'round',
+    'createdAt',
+    'updatedAt',
+    'ttl',
+    'deadlineAt',
+  ] as const),
   ...(['asked', 'accepts', 'arguments', 'inputResponses'] as const),
 ] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
@@ -88,7 +100,7 @@ export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStor
       const got = await db.send(new BatchGetCommand({ RequestItems: { [table]: request } }));
       const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key.taskId as string));
       const records = new Map(
-        (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as Seen]),
+        (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as unknown]),
       );
       gone.push(...some.filter((place) => !unread.has(idOf(place)) && isOver(place, records.get(idOf(place)), now)));
     }
@@ -112,9 +124,10 @@ export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStor
   };
 }
 
-function isOver(place: string, record: Seen | undefined, now: number): boolean {
+function isOver(place: string, record: unknown, now: number): boolean {
   const takenAt = Number.parseInt(place.slice(ID), 36) * MINUTE;
   if (record === undefined) return now - takenAt > limits.places.createdWithin + MINUTE;
-  const seen = asOf(record as TaskRecord, now);
+  // A record that this release does not understand takes no place: nothing here could free it.
+  const seen = isKnown(record) ? asOf(record, now) : undefined;
   return seen === undefined || isTerminal(seen.status);
 }

@@ -7,6 +7,8 @@ export interface TaskRecord {
   readonly owner: string;
   /** Sort key. */
   readonly taskId: string;
+  /** Which layout this is; left out in records from before there were versions. See `known-record.ts`. */
+  readonly version?: number;
   readonly status: Status;
   /** 1, then +1 each time answered input restarts the work. */
   readonly round: number;

@@ -7,6 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { Unavailable } from './errors.ts';
+import { isKnown, known } from './known-record.ts';
 import { lost } from './lost.ts';
 import { type PlaceStore, placeStore } from './places.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
@@ -20,15 +21,27 @@ import type { Change } from './transitions.ts';
 export interface TaskStore extends SessionStore, PlaceStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
+  /** Throws RecordUnknown. */
   get(key: TaskKey): Promise<TaskRecord | undefined>;
-  /** Those of up to 100 tasks that are there. Strongly consistent. Throws Unavailable when some could not be read. */
+  /**
+   * Those of up to 100 tasks that are there and that this release understands. Strongly consistent. Throws Unavailable
+   * when some could not be read.
+   */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
-  /** Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). */
+  /**
+   * Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). Leaves out records that this
+   * release does not understand, so a page may be shorter than `limit`.
+   */
   list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
   /** The record after the change, or undefined when it no longer allowed the change. */
   apply(key: TaskKey, change: Change): Promise<TaskRecord | undefined>;
   /** As apply, but reads nothing back: all that a tool's own credentials allow. */
   applyBlind(key: TaskKey, change: Change): Promise<boolean>;
+  /**
+   * Makes the sweep come back at `later` to a task that is due by `now`, without a look at its record: for one that this
+   * release does not understand. Times in ms since the epoch.
+   */
+  postpone(key: TaskKey, now: number, later: number): Promise<void>;
   /** What a run may know of its own task. */
   glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
 }
@@ -61,7 +74,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
     },
     async get(key) {
       const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
-      return Item as TaskRecord | undefined;
+      return Item && known(Item);
     },
     async getMany(keys) {
       const found: TaskRecord[] = [];
@@ -71,9 +84,9 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         const got = await db.send(
           new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } }),
         );
-        const some = (got.Responses?.[table] ?? []) as TaskRecord[];
+        const some = got.Responses?.[table] ?? [];
         if (some.length > 0) idle = 0;
-        found.push(...some);
+        found.push(...some.filter(isKnown));
         rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
       }
       if (rest.length > 0) throw new Unavailable();
@@ -93,13 +106,25 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         }),
       );
       const last: unknown = page.LastEvaluatedKey?.taskId;
-      return { tasks: (page.Items ?? []) as TaskRecord[], ...(typeof last === 'string' && { last }) };
+      return { tasks: (page.Items ?? []).filter(isKnown), ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
-      return (await update(key, change, 'ALL_NEW'))?.Attributes as TaskRecord | undefined;
+      const written = (await update(key, change, 'ALL_NEW'))?.Attributes;
+      return written && known(written);
     },
     async applyBlind(key, change) {
       return (await update(key, change, 'NONE')) !== undefined;
+    },
+    async postpone(key, now, later) {
+      const move = new UpdateCommand({
+        TableName: table,
+        Key: tableKey(key),
+        ConditionExpression: 'attribute_exists(#due) AND #dueAt <= :now',
+        UpdateExpression: 'SET #dueAt = :later',
+        ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
+        ExpressionAttributeValues: { ':now': now, ':later': later },
+      });
+      await lost(db.send(move));
     },
     async glimpse(key) {
       const get = new GetCommand({

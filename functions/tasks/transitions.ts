@@ -1,4 +1,5 @@
 import { dueShard } from './ids.ts';
+import { RECORD_VERSION } from './known-record.ts';
 import { limits } from './limits.ts';
 import { questionProblem } from './question-problem.ts';
 import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
@@ -60,6 +61,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
   const ttl = Math.max(task.ttl, task.timeout + limits.ttl.fetch);
   return {
     ...key,
+    version: RECORD_VERSION,
     status: 'working',
     round: 1,
     tool: task.tool,

@@ -1,3 +1,4 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
 import { cancel, createRefused, remember } from '../../functions/tasks/transitions.ts';
@@ -59,6 +60,34 @@ export function readsContract(referee: () => Referee): void {
       expect(await store().glimpse(record)).toStrictEqual({ status: 'working', round: 1 });
       await store().applyBlind(record, remember(1, '{}'));
       expect(await store().glimpse(record)).toMatchObject({ memory: '{}', memoryRound: 1 });
+    });
+  });
+
+  describe('a record that this release does not understand', () => {
+    const later = (more: Partial<TaskRecord> = {}) => ({ ...newTask(more), version: 2, status: 'paused' });
+    const put = (record: object) => store().create(record as TaskRecord);
+    const raw = async ({ owner, taskId }: { owner: string; taskId: string }) =>
+      (await referee().db.send(new GetCommand({ TableName: referee().table, Key: { owner, taskId } }))).Item;
+
+    test('is an error for itself, and left out where there are others', async () => {
+      const [record, other] = [later(), newTask()];
+      await put(record);
+      await put(other);
+      await expect(store().get(record)).rejects.toMatchObject({ data: { reason: 'RecordUnknown' } });
+      expect(await store().getMany([record as TaskRecord, other])).toEqual([other]);
+      expect(await store().list(record.owner, 10)).toEqual({ tasks: [] });
+    });
+
+    test('is postponed if it is due still, and nothing but that changes', async () => {
+      const record = later({ dueAt: 1_000 });
+      await put(record);
+      await store().postpone(record, 999, 5_000);
+      expect(await raw(record)).toEqual(record);
+      await store().postpone(record, 1_000, 5_000);
+      expect(await raw(record)).toEqual({ ...record, dueAt: 5_000 });
+      const gone = newTask();
+      await store().postpone(gone, 1_000, 5_000);
+      expect(await raw(gone)).toBeUndefined();
     });
   });
 

@@ -73,6 +73,7 @@ export function fakeServer(over: Partial<Server> = {}) {
       },
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
       glimpse: async () => undefined,
+      postpone: async () => {},
       ...fakeSessions(),
       takePlace: async () => true,
       applyBlind: async () => true,

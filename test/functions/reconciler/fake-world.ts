@@ -66,6 +66,11 @@ export function fakeWorld(tasks: readonly TaskRecord[] = [], over: Partial<Sweep
           if (after !== undefined) records.set(taskId, after);
           return after !== undefined;
         }),
+      postpone: async ({ taskId }, _now, dueAt) =>
+        call('postpone', () => {
+          const before = records.get(taskId);
+          if (before !== undefined) records.set(taskId, { ...before, dueAt });
+        }),
     },
     workflow: {
       start: async ({ taskId, round }, machine, input) =>

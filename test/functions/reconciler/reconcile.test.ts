@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
+import { RecordUnknown } from '../../../functions/tasks/errors.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { answered, executionArn, fakeWorld, GRACE, Killed, MINUTE, record, T0, waiting } from './fake-world.ts';
 
@@ -207,5 +208,28 @@ describe('a run that has ended', () => {
     expect(await reconcileEnded(key, 1, { status: 'FAILED' }, world)).toBe('nothing');
     expect(did).toEqual(['get']);
     expect(records.get('t')).toEqual(task);
+  });
+});
+
+describe('a record that this release does not understand', () => {
+  const unknown = () => {
+    const fake = fakeWorld([record()]);
+    const get = async () => {
+      throw new RecordUnknown('t');
+    };
+    return { ...fake, world: { ...fake.world, store: { ...fake.world.store, get } } };
+  };
+
+  test('is postponed, and nothing else is done with it', async () => {
+    const { world, did, records, clock } = unknown();
+    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(did).toEqual(['postpone']);
+    expect(records.get('t')).toEqual(record({ dueAt: clock.now + 5 * MINUTE }));
+  });
+
+  test('and whose run has ended is left as it is', async () => {
+    const { world, did } = unknown();
+    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, world)).toBe('nothing');
+    expect(did).toEqual([]);
   });
 });

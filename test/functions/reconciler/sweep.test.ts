@@ -113,6 +113,7 @@ describe('a sweep', () => {
     const world: SweepWorld = {
       ...fake.world,
       store: {
+        ...fake.world.store,
         get: async (key) => (key.taskId === 't1' ? oops('InternalServerError') : get(key)),
         applyBlind: async (key, change) => (key.taskId === 't2' ? oops('TimeoutError') : applyBlind(key, change)),
       },

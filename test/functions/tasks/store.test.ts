@@ -6,7 +6,8 @@ import { answer, create } from '../../../functions/tasks/transitions.ts';
 /** A table that leaves out the second of two tasks so often before it gives it, too. */
 function leavingOut(times: number) {
   let asked = 0;
-  const keys = [1, 2].map((n) => ({ owner: 'o', taskId: String(n) }));
+  const task = { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [], legacy: false };
+  const keys = [1, 2].map((n) => create({ owner: 'o', taskId: String(n) }, task, 1_700_000_000_000));
   const send = async () => {
     const [first, second] = keys;
     if (++asked === 1) return { Responses: { t: [first] }, UnprocessedKeys: { t: { Keys: [second] } } };

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { isKnown, known, RECORD_VERSION } from '../../../functions/tasks/known-record.ts';
+import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
+import { taskIn } from '../../contract/tasks.ts';
+
+const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
+const { version: _, ...earlier } = taskIn('working');
+
+describe('a record', () => {
+  test.each(STATUSES)('of this release is known: %s', (status) => {
+    const record = taskIn(status);
+    expect(record.version).toBe(RECORD_VERSION);
+    expect(known({ ...record })).toEqual(record);
+  });
+
+  test('of the release before, which wrote no version, is known', () => {
+    expect(isKnown(earlier)).toBe(true);
+  });
+
+  test.each<[string, object]>([
+    ['of a later version', { version: RECORD_VERSION + 1 }],
+    ['with a version that is no number', { version: '1' }],
+    ['with an unknown status', { status: 'paused' }],
+    ['with a status from a prototype', { status: 'constructor' }],
+    ['without createdAt', { createdAt: undefined }],
+    ['without ttl', { ttl: undefined }],
+    ['without a deadline', { deadlineAt: undefined }],
+    ['without a tool', { tool: undefined }],
+    ['with a round that is no number', { round: 'x' }],
+    ['with a result that is no text', { result: { content: [] } }],
+    ['with answers that are no texts', { inputResponses: { 'r1.a': { action: 'accept' } } }],
+    ['with a status message that is no text', { statusMessage: 7 }],
+  ])('%s is not: it says so for itself', (_name, change) => {
+    const record = { ...earlier, ...change } as unknown as TaskRecord;
+    expect(isKnown(record)).toBe(false);
+    expect(() => known({ ...record })).toThrow(
+      expect.objectContaining({ code: -32603, data: { reason: 'RecordUnknown', taskId: earlier.taskId } }),
+    );
+  });
+
+  test('that is only what an update made of a key that was not there is not known', () => {
+    expect(isKnown({ owner: 'o', taskId: 't', statusMessage: 'Step 3 of 7', updatedAt: 1 })).toBe(false);
+  });
+});
