@@ -1,7 +1,7 @@
 import { errorFacts } from '../tasks/error-facts.ts';
 import { InternalError } from '../tasks/errors.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { type StoredResult, storedResult } from '../tasks/result-ref.ts';
+import { isOf, type StoredResult, storedResult } from '../tasks/result-ref.ts';
 import type { Server } from './server.ts';
 import { judged, judgeOf } from './task-view.ts';
 
@@ -30,11 +30,12 @@ export async function withStatus(record: TaskRecord, server: Server): Promise<Ta
 }
 
 /** The task is as it was, whatever S3 does: only this request fails, and says how to try again without a second call. */
-async function fetchResult(record: TaskRecord, { bytes, ...run }: StoredResult, server: Server): Promise<string> {
+async function fetchResult(record: TaskRecord, stored: StoredResult, server: Server): Promise<string> {
+  const { attempt = 0 } = stored;
   try {
-    const text = await server.results.get({ ...record, ...run });
-    if (Buffer.byteLength(text) === bytes) return text;
-    throw new Error('It does not have as many bytes as the record says');
+    const text = await server.results.get({ ...record, attempt });
+    if (isOf(stored, text)) return text;
+    throw Object.assign(new Error('What is stored is not the text that the record names'), { name: 'ResultAltered' });
   } catch (error) {
     console.error(JSON.stringify({ event: 'result_unavailable', tool: record.tool, ...errorFacts(error) }));
     throw new InternalError(

@@ -1,6 +1,6 @@
 import type { TaskContext } from '../tool/contract.ts';
 import { limits } from './limits.ts';
-import { type ResultRef, resultTooLarge } from './result-ref.ts';
+import { measured, type ResultRef, resultTooLarge } from './result-ref.ts';
 import { type ResultStore, resultStore } from './result-store.ts';
 
 const stores = new Map<string, ResultStore>();
@@ -22,7 +22,7 @@ export async function storeIfLarge(
   // A direct call has no workflow in between: Lambda carries as much.
   if (bytes <= limits.result.inline || task === undefined) return returned;
   await storeOf(task.results).put(task, text);
-  const ref: ResultRef = { resultRef: { bytes, ...(task.attempt > 0 && { attempt: task.attempt }) } };
+  const ref: ResultRef = { resultRef: { ...measured(text), ...(task.attempt > 0 && { attempt: task.attempt }) } };
   return hasError(returned) ? { ...ref, isError: true } : ref;
 }
 

@@ -41,6 +41,33 @@ describe('a forged reference shows nothing of another task (C-28, E-15)', () => 
   });
 });
 
+describe('a text that another tool has put in the place of a result', () => {
+  test('of the same length is not shown, to anybody', async () => {
+    const bytes = 200_004;
+    const client = await session();
+    const legacy = await legacyFinished(client, 'large', { bytes });
+    const legacyKey = keyOf(legacy);
+    const taskId = await finished('large', { bytes });
+    const key = keyOf(taskId);
+    const stored = JSON.stringify(largeResult(bytes));
+    const forged = stored.replace(/[a-z]/, 'Z');
+    expect([forged.length, forged === stored]).toEqual([stored.length, false]);
+    for (const of of [key, legacyKey]) await object('PUT', of, forged);
+    expect((await get(taskId)).error).toEqual(unread(taskId));
+    expect((await plain('get_task_result', { taskId })).error).toEqual(unread(taskId));
+    expect((await client.request('tasks/result', { taskId: legacy })).body.error).toEqual(unread(legacy));
+    // The text itself is shown again once it is back.
+    await object('PUT', key, stored);
+    expectSame((await get(taskId)).result.result, largeResult(bytes));
+  });
+
+  test('is what a reference of the release before, which has no hash, still shows by its length', async () => {
+    const bytes = 200_005;
+    const taskId = await finished('before', { bytes });
+    expectSame((await get(taskId)).result.result, largeResult(bytes));
+  });
+});
+
 describe('while S3 does not answer', () => {
   test.each(['failing', 'unreachable'] as const)(
     '%s: who wants a result is told to ask again, and then gets it; no status changes',

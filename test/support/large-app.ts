@@ -19,6 +19,7 @@ const tool = {
 } as const;
 server.addTool('large', tool);
 server.addTool('raw', tool);
+server.addTool('before', tool);
 server.addTool('crashes', { ...tool, annotations: { idempotentHint: true } });
 server.addTool('promise', {
   ...tool,

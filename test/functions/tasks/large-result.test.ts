@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { storeIfLarge } from '../../../functions/tasks/large-result.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { storedResult } from '../../../functions/tasks/result-ref.ts';
+import { isOf, measured, storedResult } from '../../../functions/tasks/result-ref.ts';
 
 const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };
 const { inline, stored } = limits.result;
@@ -30,9 +31,10 @@ describe('storeIfLarge', () => {
     const value = { content: [{ type: 'text', text: `${json(inline)} größer 𝄞` }] };
     const text = JSON.stringify(value);
     const ref = await storeIfLarge(value, task, storeOf);
-    expect(ref).toEqual({ resultRef: { bytes: Buffer.byteLength(text) } });
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    expect(ref).toEqual({ resultRef: { bytes: Buffer.byteLength(text), sha256 } });
     expect(puts).toEqual([{ bucket: 'bucket', key: task, text }]);
-    expect(storedResult(JSON.stringify(ref))).toEqual({ bytes: Buffer.byteLength(text), attempt: 0 });
+    expect(storedResult(JSON.stringify(ref))).toEqual({ bytes: Buffer.byteLength(text), attempt: 0, sha256 });
   });
 
   test('a reference to an error says so: the workflow reads it there (F-06)', async () => {
@@ -45,13 +47,14 @@ describe('storeIfLarge', () => {
   test('a retry stores beside the try before it, and its reference says so', async () => {
     const { puts, storeOf } = recorder();
     const again = { ...task, attempt: 2 };
-    expect(await storeIfLarge(json(stored), again, storeOf)).toEqual({ resultRef: { bytes: stored, attempt: 2 } });
+    const ref = { ...measured(JSON.stringify(json(stored))), attempt: 2 };
+    expect(await storeIfLarge(json(stored), again, storeOf)).toEqual({ resultRef: ref });
     expect(puts).toMatchObject([{ key: again }]);
   });
 
   test('up to the limit, to the byte; over it an error result says why and what to do, and nothing is stored', async () => {
     const { puts, storeOf } = recorder();
-    expect(await storeIfLarge(json(stored), task, storeOf)).toEqual({ resultRef: { bytes: stored } });
+    expect(await storeIfLarge(json(stored), task, storeOf)).toMatchObject({ resultRef: { bytes: stored } });
     expect(puts).toHaveLength(1);
     const refused = await storeIfLarge(json(stored + 1), task, storeOf);
     expect(refused).toEqual({
@@ -81,12 +84,28 @@ describe('storedResult', () => {
     ['{"resultRef":{"bytes":5500000},"isError":true}', 5_500_000],
     ['{ "isError": true, "resultRef": { "bytes": 128001 } }', 128_001],
     ['{"resultRef":{"bytes":5500000,"attempt":2}}', 5_500_000, 2],
-  ])('%s is a reference', (text, bytes, attempt = 0) => {
+  ])('%s, of a release before, is a reference', (text, bytes, attempt = 0) => {
     expect(storedResult(text)).toEqual({ bytes, attempt });
+  });
+
+  test('the longest reference is one', () => {
+    const resultRef = { bytes: 5_500_000, sha256: 'a'.repeat(64), attempt: 9_999 };
+    expect(storedResult(JSON.stringify({ resultRef, isError: true }))).toEqual(resultRef);
+  });
+
+  test('a text is that of a reference to the byte; without a hash, as of a release before, by its length', () => {
+    const [text, other] = ['{"paid":"to Alice"}', '{"paid":"to Mally"}'];
+    const ref = measured(text);
+    expect([text, other, `${text} `].map((stored) => isOf(ref, stored))).toEqual([true, false, false]);
+    const { bytes } = ref;
+    expect([text, other, `${text} `].map((stored) => isOf({ bytes }, stored))).toEqual([true, true, false]);
   });
 
   test.each([
     ['{"resultRef":{"bytes":5500000},"content":[]}'],
+    ['{"resultRef":{"bytes":5500000,"sha256":"x"}}'],
+    ['{"resultRef":{"bytes":5500000,"sha256":7}}'],
+    [`{"resultRef":{"bytes":5500000,"sha256":"${'A'.repeat(64)}"}}`],
     ['{"resultRef":{"bytes":5500000,"key":"results/other"}}'],
     ['{"resultRef":{"bytes":128000}}'],
     ['{"resultRef":{"bytes":6000001}}'],
