@@ -3,8 +3,14 @@ import { executionName } from '../tasks/ids.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { Server } from './server.ts';
 
-/** How often one container looks at one execution: an account may read few histories a second. */
+/** How often one container looks at one execution, in ms; less often while it looks at many. */
 const PACE = 2_000;
+/**
+ * How often it looks at all of them together. The quota of GetExecutionHistory is the account's, for other applications,
+ * too.
+ */
+const LOOKS_PER_SECOND = 5;
+const BURST = 10;
 /** The same after a look that failed. */
 const PAUSE = 10_000;
 /** Executions remembered in one container. */
@@ -38,15 +44,32 @@ export function machineStates(
 interface Look {
   readonly state: Promise<ExecutionState | undefined>;
   until: number;
+  askedAt: number;
 }
 
 /** What was seen last is the answer for a while, and again whenever a new look fails: progress is worth no error. */
 function remembered(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
   const looks = new Map<string, Look>();
+  const left = { looks: BURST, at: now() };
+  const mayLook = (): boolean => {
+    const earned = (Math.max(0, now() - left.at) / 1_000) * LOOKS_PER_SECOND;
+    left.looks = Math.min(BURST, left.looks + earned);
+    left.at = now();
+    if (left.looks < 1) return false;
+    left.looks--;
+    return true;
+  };
+  /** Until the others that were asked for of late have had their turn. */
+  const pace = (): number => {
+    const asked = [...looks.values()].filter(({ askedAt }) => now() - askedAt < PAUSE).length;
+    return Math.max(PACE, (asked * 1_000) / LOOKS_PER_SECOND);
+  };
   return (executionArn: string): Promise<ExecutionState | undefined> => {
     const last = looks.get(executionArn);
-    if (last !== undefined && now() < last.until) return last.state;
-    const next: Look = { state: lookAgain(), until: now() + PACE };
+    const early = last !== undefined && now() < last.until;
+    const seen = last ?? { state: Promise.resolve(undefined), until: now(), askedAt: now() };
+    const next: Look = early || !mayLook() ? seen : { state: lookAgain(), until: now() + pace(), askedAt: now() };
+    next.askedAt = now();
     // At the end of the map: the first is the one that nobody has asked for the longest.
     looks.delete(executionArn);
     looks.set(executionArn, next);

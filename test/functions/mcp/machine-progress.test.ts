@@ -109,9 +109,28 @@ describe('looking at executions', () => {
     expect(told.at(-1)?.name).toBe('Map');
   });
 
+  test('has a budget for all of them together, and each has its turn: the quota is the account’s', async () => {
+    const { looked, later } = looking(() => ({ name: 'S', enteredAt: 1 }));
+    const tasks = Array.from({ length: 100 }, (_, i) => ({ ...record, taskId: `t${i}` }));
+    const told: (ExecutionState | undefined)[] = [];
+    const look = async (seconds: number) => {
+      for (let i = 0; i < seconds; i++) {
+        await later(1_000);
+        told.splice(0, 100, ...(await Promise.all(tasks.map((task) => later(0, task)))));
+      }
+    };
+    await look(10);
+    expect(looked.length).toBeLessThanOrEqual(10 + 5 * 10);
+    expect(looked.length).toBeGreaterThan(20);
+    await look(90);
+    expect(looked.length).toBeLessThanOrEqual(10 + 5 * 100);
+    expect(new Set(looked).size).toBe(101);
+    expect(told.map((state) => state?.name)).toEqual(tasks.map(() => 'S'));
+  });
+
   test('remembers a thousand of them', async () => {
     const { looked, later } = looking(() => ({ name: 'S', enteredAt: 1 }));
-    for (let i = 0; i <= 1_000; i++) await later(0, { ...record, taskId: `t${i}` });
+    for (let i = 0; i <= 1_000; i++) await later(1_000, { ...record, taskId: `t${i}` });
     await later(0, { ...record, taskId: 't1000' });
     expect(looked).toHaveLength(1_001);
     await later(0, { ...record, taskId: 't0' });
