@@ -48,19 +48,33 @@ export interface TaskStore extends SessionStore, PlaceStore {
 
 const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
 
-export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
-  const update = async (key: TaskKey, change: Change, returned: 'ALL_NEW' | 'NONE') =>
-    lost(
-      db.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: tableKey(key),
-          ...updateExpression(change),
-          ReturnValues: returned,
-        }),
-      ),
-    );
+const updateOf = (table: string, key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
+  new UpdateCommand({ TableName: table, Key: tableKey(key), ...updateExpression(change), ReturnValues });
+
+/** What a tool's run needs of the store: a tool's bundle has no more of it. */
+export type RunStore = Pick<TaskStore, 'applyBlind' | 'glimpse'>;
+
+export function runStore(db: DynamoDBDocumentClient, table: string): RunStore {
   return {
+    async applyBlind(key, change) {
+      return (await lost(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
+    },
+    async glimpse(key) {
+      const get = new GetCommand({
+        TableName: table,
+        Key: tableKey(key),
+        ConsistentRead: true,
+        ProjectionExpression: GLIMPSE.map((attribute) => `#${attribute}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(GLIMPSE.map((attribute) => [`#${attribute}`, attribute])),
+      });
+      return (await db.send(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
+    },
+  };
+}
+
+export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
+  return {
+    ...runStore(db, table),
     ...sessionStore(db, table),
     ...placeStore(db, table),
     async create(record) {
@@ -109,11 +123,8 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       return { tasks: (page.Items ?? []).filter(isKnown), ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
-      const written = (await update(key, change, 'ALL_NEW'))?.Attributes;
+      const written = (await lost(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
       return written && known(written);
-    },
-    async applyBlind(key, change) {
-      return (await update(key, change, 'NONE')) !== undefined;
     },
     async postpone(key, now, later) {
       const move = new UpdateCommand({
@@ -125,16 +136,6 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         ExpressionAttributeValues: { ':now': now, ':later': later },
       });
       await lost(db.send(move));
-    },
-    async glimpse(key) {
-      const get = new GetCommand({
-        TableName: table,
-        Key: tableKey(key),
-        ConsistentRead: true,
-        ProjectionExpression: GLIMPSE.map((attribute) => `#${attribute}`).join(', '),
-        ExpressionAttributeNames: Object.fromEntries(GLIMPSE.map((attribute) => [`#${attribute}`, attribute])),
-      });
-      return (await db.send(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
     },
   };
 }

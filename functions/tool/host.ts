@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { storeIfLarge } from '../tasks/large-result.ts';
 import { limits } from '../tasks/limits.ts';
-import { type TaskStore, taskStore } from '../tasks/store.ts';
+import { type RunStore, runStore } from '../tasks/store.ts';
 import { progress, remember } from '../tasks/transitions.ts';
 import type { TaskContext } from './contract.ts';
 import { ToolError } from './errors.ts';
@@ -24,7 +24,7 @@ export interface Amount {
   readonly total?: number;
 }
 
-const stores = new Map<string, TaskStore>();
+const stores = new Map<string, RunStore>();
 /** A connection that fell silent would use up the function's time: a report is worth seconds. */
 const requestHandler = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
 
@@ -77,7 +77,7 @@ let denied = false;
  * What the record says. Where the role of the function may not read it, the tool goes on: a write that is lost tells it
  * that the task is over, and a retried round begins without the steps of the try before.
  */
-async function look(task: TaskContext): Promise<Awaited<ReturnType<TaskStore['glimpse']>> | 'denied'> {
+async function look(task: TaskContext): Promise<Awaited<ReturnType<RunStore['glimpse']>> | 'denied'> {
   try {
     return await storeOf(task).glimpse(task);
   } catch (error) {
@@ -89,9 +89,9 @@ async function look(task: TaskContext): Promise<Awaited<ReturnType<TaskStore['gl
   }
 }
 
-function storeOf({ table }: TaskContext): TaskStore {
+function storeOf({ table }: TaskContext): RunStore {
   const store =
-    stores.get(table) ?? taskStore(DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler })), table);
+    stores.get(table) ?? runStore(DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler })), table);
   stores.set(table, store);
   return store;
 }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { recordHost } from '../../../functions/tool/host.ts';
 
 const seen = vi.hoisted(() => ({ record: undefined as object | undefined }));
-vi.mock('../../../functions/tasks/store.ts', () => ({ taskStore: () => ({ glimpse: async () => seen.record }) }));
+vi.mock('../../../functions/tasks/store.ts', () => ({ runStore: () => ({ glimpse: async () => seen.record }) }));
 
 const task = { taskId: 't', owner: 'o', table: 'T', results: 'B', round: 2, attempt: 0, deadline: 1 };
 

@@ -4,7 +4,7 @@ import { recordHost } from '../../../functions/tool/host.ts';
 
 const failure = vi.hoisted(() => ({ name: '' }));
 vi.mock('../../../functions/tasks/store.ts', () => ({
-  taskStore: () => ({
+  runStore: () => ({
     glimpse: async () => ({ status: 'working', round: 1 }),
     applyBlind: async () => {
       throw Object.assign(new Error('Item size to update has exceeded the maximum allowed size'), failure);
