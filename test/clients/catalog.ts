@@ -18,7 +18,7 @@ export interface ForeignClient {
 
 const TASKS = ['run', 'question', 'cancel'] as const;
 const HELPER = ['helper'] as const;
-const inspector = { folder: 'inspector', toolchain: 'inspector', steps: TASKS, noProgress: true } as const;
+const inspector = { folder: 'inspector', toolchain: 'inspector', steps: TASKS } as const;
 
 /** Clients that other people wrote. What a client has no API for is not among its steps. */
 export const clients: readonly ForeignClient[] = [

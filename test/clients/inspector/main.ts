@@ -1,4 +1,7 @@
-/** Inspector's command line of named connections (mcpdo), in the era it is given. It shows neither progress nor task ids. */
+/**
+ * Inspector's command line of named connections (mcpdo), in the era it is given. A call shows neither progress nor the id of
+ * its task: a second connection, which is handed the id, looks at the task.
+ */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,13 +15,21 @@ const mcpdo = (...args: string[]) =>
 const connect = (name: string) => mcpdo('connect', url, '--connection', name, '--era', era);
 const task = era === 'legacy' ? ['--task'] : [];
 
+const created = () =>
+  readFileSync(env.CREATED ?? '', 'utf8')
+    .trim()
+    .split('\n')
+    .at(-1) ?? '';
+
+const look = (taskId: string) => JSON.parse(mcpdo('--connection', 'two', 'tasks/get', taskId)).task;
+
 // A daemon that nothing else talks to: its folder and its token.
 const exports = execFileSync(process.execPath, [env.MCPDO ?? '', 'private'], { env, encoding: 'utf8' });
 for (const [, name = '', value] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) env[name] = value;
 
 try {
   connect('one');
-  if (step === 'run') finish(mcpdo('--connection', 'one', 'tools/call', 'count', 'to:=4', ...task));
+  if (step === 'run') await run();
   if (step === 'question') finish(mcpdo('--connection', 'one', 'tools/call', 'split', ...task));
   if (step === 'cancel') await cancel();
 } finally {
@@ -36,21 +47,28 @@ function finish(printed: string): void {
   finish(mcpdo('elicitation/respond', asked.elicitationId, ...fields));
 }
 
-/** A connection does one thing at a time, so another one cancels. The id of the task comes from the server's log. */
-async function cancel(): Promise<void> {
-  const created = () =>
-    readFileSync(env.CREATED ?? '', 'utf8')
-      .trim()
-      .split('\n')
-      .at(-1) ?? '';
+/** A connection does one thing at a time, so this goes on beside what the caller does. The id comes from the server's log. */
+async function callBeside(...tool: string[]): Promise<{ taskId: string; printed: Promise<string> }> {
   const before = created();
-  const args = ['--format', 'json', '--connection', 'one', 'tools/call', 'wait', ...task];
-  const call = new Promise<string>((resolve) => {
+  const args = ['--format', 'json', '--connection', 'one', 'tools/call', ...tool, ...task];
+  const printed = new Promise<string>((resolve) => {
     execFile(process.execPath, [env.MCPDO ?? '', ...args], { env }, (_error, out, errors) => resolve(out + errors));
   });
   while (created() === before) await sleep(100);
+  return { taskId: created(), printed };
+}
+
+async function run(): Promise<void> {
   connect('two');
-  mcpdo('--connection', 'two', 'tasks/cancel', created());
-  say({ task: created(), status: JSON.parse(mcpdo('--connection', 'two', 'tasks/get', created())).task.status });
-  say({ seen: await call });
+  const { taskId, printed } = await callBeside('count', 'to:=4');
+  for (let seen = look(taskId); seen.status === 'working'; seen = look(taskId)) say({ progress: seen.statusMessage });
+  finish(await printed);
+}
+
+async function cancel(): Promise<void> {
+  connect('two');
+  const { taskId, printed } = await callBeside('wait');
+  mcpdo('--connection', 'two', 'tasks/cancel', taskId);
+  say({ task: taskId, status: look(taskId).status });
+  say({ seen: await printed });
 }
