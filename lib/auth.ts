@@ -90,7 +90,7 @@ export function checkScopes(what: string, scopes: readonly string[]): void {
 
 /**
  * All that a call of a tool needs, what every call needs included; undefined where that is all. Throws for a scope that no
- * caller can lack: where every call needs `mcp`, `mcp:deploy` keeps nobody out.
+ * caller can lack: where every call needs `mcp`, `mcp:deploy` refuses no caller.
  */
 export function neededScopes(tool: string, scopes: readonly string[], auth: Auth): readonly string[] | undefined {
   if (scopes.length === 0) return undefined;

@@ -26,7 +26,7 @@ interface Entry {
 /**
  * The file behind the journal. A record is in the hands of the operating system when the call returns, so it outlives
  * this process however that ends. The start of a function is on the disk itself, with all records before it: after a
- * power cut, no function that may have run runs again. At the start and from time to time the file is written anew, by
+ * power cut, no function that may have run runs again. At the start and from time to time the file is written again, by
  * way of a second file, without what is over: of a closed execution one line is left.
  *
  * @throws DiskError when the file cannot be written, which also ends the process
