@@ -57,21 +57,22 @@ async function afterwards(cloud: Cloud): Promise<string[]> {
 }
 
 /** The tasks in the table, by status, once no tool works any more or 20 s have passed. */
-async function settledTasks(cloud: Cloud): Promise<Map<string, string>> {
+export async function settledTasks(cloud: Pick<Cloud, 'endpoint' | 'region' | 'tables'>): Promise<Map<string, string>> {
   const { endpoint, region, tables } = cloud;
   const client = new DynamoDBClient({
     endpoint,
     region,
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
   });
-  const scan = {
+  // A new object for each scan: the SDK's paginator writes its token into the one it gets, and starts from it.
+  const scan = () => ({
     TableName: tables[0],
     ProjectionExpression: 'taskId, #status',
     ExpressionAttributeNames: { '#status': 'status' },
-  };
+  });
   for (const started = Date.now(); ; await sleep(200)) {
     const tasks = new Map<string, string>();
-    for await (const { Items = [] } of paginateScan({ client: DynamoDBDocumentClient.from(client) }, scan)) {
+    for await (const { Items = [] } of paginateScan({ client: DynamoDBDocumentClient.from(client) }, scan())) {
       // Beside the tasks lie notes of sessions and owners.
       for (const { taskId, status } of Items)
         if (!String(taskId).startsWith('#')) tasks.set(String(taskId), String(status));
