@@ -4,6 +4,7 @@ import { createTask, type FirstAnswers } from '../../../functions/mcp/methods/cr
 import type { Call } from '../../../functions/mcp/server.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
 import { fakeServer, manifest } from './fake-server.ts';
 
 const question = {
@@ -72,4 +73,21 @@ test('a second answer that finds the run just ended leaves it to the reconciler'
   server.workflow.start = async () => 'taken';
   await answerTask(user, task()?.taskId, { 'r1.sure': answers.sure }, 'refuse', server);
   expect(task()?.status).toBe('working');
+});
+
+test('arguments too large to ask first are refused by name with their limit, and nothing is stored (A-13)', async () => {
+  const fake = fakeServer();
+  const params = { name: 'optional' };
+  const call = { wire: modernWire(manifest.serverInfo), accepts: ['elicitation/create'], params, principal: user };
+  const large = JSON.stringify({ text: 'x'.repeat(limits.asked) });
+  const made = createTask(
+    { ...call, method: 'tools/call', request: { headers: {} } } as never,
+    fake.server,
+    tool,
+    large,
+  );
+  await expect(made).rejects.toThrow(
+    `arguments are too large: this tool asks first, and both take ${limits.asked} bytes`,
+  );
+  expect([fake.records.size, fake.did]).toEqual([0, []]);
 });
