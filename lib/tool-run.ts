@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, IVersion } from 'aws-cdk-lib/aws-lambda';
 import { type IStateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { definition, machineDefinition } from './tool-workflow.ts';
+import { definition, machineDefinition } from './workflow-definition.ts';
 
 /** What the `Run` state of a tool workflow does, and what its role needs for that. */
 export interface ToolRun {

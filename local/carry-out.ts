@@ -2,7 +2,7 @@ import { AwsError } from './aws-error.ts';
 import type { CallLog } from './call-log.ts';
 import { type CallFacts, ConnectionLost, type FaultBench } from './faults/index.ts';
 import type { Iam } from './iam/index.ts';
-import type { WireResponse } from './wire.ts';
+import type { WireResponse } from './wire-types.ts';
 
 export interface CarryOutOptions {
   readonly calls: CallLog;

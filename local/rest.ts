@@ -1,27 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { AwsError } from './aws-error.ts';
-import type { FaultService } from './faults/index.ts';
-import type { WireResponse } from './wire.ts';
-
-/** AWS services whose operations are methods and paths, not names in a header. */
-
-export interface RestRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
-
-export interface RestService {
-  /** Its name in the call log. */
-  readonly name: FaultService;
-  readonly operation: (request: RestRequest) => string;
-  /** What the call log keeps of a request. */
-  readonly input: (request: RestRequest) => unknown;
-  readonly handle: (request: RestRequest) => Promise<WireResponse>;
-  /** An error as the service answers it. */
-  readonly refuse: (error: AwsError, request: RestRequest) => WireResponse;
-}
+import type { RestRequest } from './wire-types.ts';
 
 export function restRequest({ method = 'GET', headers }: IncomingMessage, path: string, body: Buffer): RestRequest {
   const single = Object.entries(headers).map(([name, value]) => [name, String(value)]);

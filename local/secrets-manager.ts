@@ -5,7 +5,7 @@ import { createRotation, type RotationOptions } from './secret-rotation.ts';
 import { generateSecret } from './secret-string.ts';
 import { openVersions, type Version, type Versions } from './secret-versions.ts';
 import type { SecretResource } from './specs.ts';
-import type { Operations } from './wire.ts';
+import type { Operations } from './wire-types.ts';
 
 export interface SecretsManager {
   readonly operations: Operations;

@@ -1,41 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { AwsError } from './aws-error.ts';
-import type { Consumed } from './call-log.ts';
 import { type CarryOutOptions, carryOut, failure } from './carry-out.ts';
 import { type CallFacts, ConnectionLost, type FaultService } from './faults/index.ts';
 import { isObject, type JsonObject } from './json.ts';
 import { errorResponse } from './lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from './loopback.ts';
-import { isForS3, type RestRequest, type RestService, restRequest } from './rest.ts';
+import { isForS3, restRequest } from './rest.ts';
+import type { Operations, RestRequest, RestService, WireResponse, WireService } from './wire-types.ts';
 
 /** One server for all AWS services: what `AWS_ENDPOINT_URL` of the functions points to. */
-
-export interface WireRequest {
-  readonly operation: string;
-  /** The access key the request was signed with: the logical id of the function or role that calls. */
-  readonly caller: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-export interface WireResponse {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
-  /** The type of the error, where it is one. */
-  readonly error?: string | undefined;
-  readonly consumed?: Consumed | undefined;
-}
-
-export type Operations = Readonly<Record<string, (input: JsonObject) => Promise<unknown>>>;
-
-/** A service that speaks AWS JSON. */
-export interface WireService {
-  /** Its name in the call log. */
-  readonly name: FaultService;
-  readonly handle: (request: WireRequest) => Promise<WireResponse>;
-}
 
 export interface WireOptions extends CarryOutOptions {
   /** By the part of `X-Amz-Target` before the dot. */

@@ -3,18 +3,11 @@ import { sufficient } from '../authorizer/scopes.ts';
 import { InsufficientScope, InvalidRequest } from '../tasks/errors.ts';
 import { listPartition, type Principal, verifiedKey } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import type { HttpRequest } from './http.ts';
+import type { Caller, HttpRequest } from './http.ts';
 import type { RpcMessage } from './jsonrpc.ts';
 import type { Manifest } from './manifest.ts';
 import type { Server } from './server.ts';
 import type { Session } from './session.ts';
-
-/** A caller the front door has verified: nothing the client says of itself counts (G-14). */
-export interface Caller {
-  readonly key: string;
-  /** Those of the token. */
-  readonly scopes: readonly string[];
-}
 
 /** From what API Gateway adds to a request; undefined if it has verified nobody. */
 export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['requestContext']): Caller | undefined {

@@ -1,5 +1,11 @@
 import type { Readable } from 'node:stream';
-import type { Caller } from './caller.ts';
+
+/** A caller the front door has verified: nothing the client says of itself counts (G-14). */
+export interface Caller {
+  readonly key: string;
+  /** Those of the token. */
+  readonly scopes: readonly string[];
+}
 
 /** What the endpoint knows of HTTP: API Gateway and middy stay outside. Header names are lower case. */
 export interface HttpRequest {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../json.ts';
 import type { ExecutionStatus, StatusChange } from '../step-functions/index.ts';
-import type { Rule } from './rules.ts';
 
 /** An event as EventBridge delivers it. */
 export type Event = JsonObject & { readonly detail: JsonObject };
@@ -9,8 +8,15 @@ export type Event = JsonObject & { readonly detail: JsonObject };
 export const STATUS_CHANGE = { source: 'aws.states', 'detail-type': 'Step Functions Execution Status Change' };
 const SCHEDULED = { source: 'aws.events', 'detail-type': 'Scheduled Event' };
 
+/** What an event tells of the rule that made it. */
+interface RuleSource {
+  readonly arn: string;
+  readonly account: string;
+  readonly region: string;
+}
+
 /** What a schedule sends to its targets. */
-export function scheduledEvent({ arn, account, region }: Rule, at: number): Event {
+export function scheduledEvent({ arn, account, region }: RuleSource, at: number): Event {
   return envelope(SCHEDULED, { account, region, resources: [arn], at }, {});
 }
 

@@ -2,22 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from '../aws-error.ts';
 import { objectOf } from '../json.ts';
 import { isNamed } from '../names.ts';
-import { type CallFacts, ConnectionLost, checkMortal, checkSpec } from './points.ts';
-import type { Choose, Fault, FaultCall, FaultHandle, FaultPoint, FaultSpec, Faults } from './types.ts';
+import { ConnectionLost, checkMortal, checkSpec } from './points.ts';
+import type { CallFacts, Choose, Fault, FaultBench, FaultCall, FaultHandle, FaultPoint, FaultSpec } from './types.ts';
 
-export { type CallFacts, ConnectionLost } from './points.ts';
+export { ConnectionLost } from './points.ts';
 export { randomFaults } from './random.ts';
 export { runPoint } from './run-point.ts';
 export type * from './types.ts';
-
-/** What the cloud itself does with faults. */
-export interface FaultBench {
-  readonly faults: Faults;
-  /** Carries a call out, with the faults before and after it. Throws an AwsError or ConnectionLost where one strikes. */
-  around<T>(call: CallFacts, run: () => Promise<T>): Promise<T>;
-  /** Lets the faults of one point strike: answers those that did not end the call, or nothing if there were none. */
-  strike(call: CallFacts, at: FaultPoint): Promise<readonly Fault[]> | undefined;
-}
 
 type KillWorker = (workerId: string) => Promise<boolean>;
 

@@ -1,7 +1,4 @@
-import type { FaultCall, FaultSpec } from './types.ts';
-
-/** What a call tells of itself at its points. */
-export type CallFacts = Omit<FaultCall, 'at' | 'input'> & { readonly input: () => unknown };
+import type { FaultSpec } from './types.ts';
 
 /** Thrown in place of what the call would have answered: its connection is gone. */
 export class ConnectionLost extends Error {

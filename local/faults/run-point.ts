@@ -1,7 +1,7 @@
 import type { LambdaOptions } from '../lambda/index.ts';
 import type { FunctionResource } from '../specs.ts';
-import type { FaultBench } from './index.ts';
 import { ConnectionLost } from './points.ts';
+import type { FaultBench } from './types.ts';
 
 /** The point of the fault bench where a worker begins with an event. */
 export function runPoint(

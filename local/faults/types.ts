@@ -93,3 +93,15 @@ export interface Faults {
   /** Removes all. */
   clear(): void;
 }
+
+/** What a call tells of itself at its points. */
+export type CallFacts = Omit<FaultCall, 'at' | 'input'> & { readonly input: () => unknown };
+
+/** What the cloud itself does with faults. */
+export interface FaultBench {
+  readonly faults: Faults;
+  /** Carries a call out, with the faults before and after it. Throws an AwsError or ConnectionLost where one strikes. */
+  around<T>(call: CallFacts, run: () => Promise<T>): Promise<T>;
+  /** Lets the faults of one point strike: answers those that did not end the call, or nothing if there were none. */
+  strike(call: CallFacts, at: FaultPoint): Promise<readonly Fault[]> | undefined;
+}

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AwsError } from '../aws-error.ts';
-import type { RestRequest, RestService } from '../rest.ts';
+
 import type { BucketResource } from '../specs.ts';
-import type { WireResponse } from '../wire.ts';
+import type { RestRequest, RestService, WireResponse } from '../wire-types.ts';
 import { isExpired } from './lifecycle.ts';
 import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
 import { checkBody, refuseUnknown, type Target, targetOf } from './request.ts';

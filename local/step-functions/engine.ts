@@ -3,17 +3,10 @@ import { AwsError } from '../aws-error.ts';
 import { loadMachine, type Machine } from './definition/machine.ts';
 import { refuse } from './definition/place.ts';
 import { asStatesError, type StatesError } from './errors.ts';
-import {
-  createExecutionStore,
-  type Execution,
-  type ExecutionStore,
-  nameOf,
-  snapshot,
-  statusChange,
-} from './executions.ts';
+import { createExecutionStore, type Execution, nameOf, snapshot, statusChange } from './executions.ts';
 import { createRecorder, newHistory, type Recorder } from './history.ts';
 import type { StartedRecord } from './journal/records.ts';
-import { createOperations } from './operations.ts';
+import { createOperations, type Engine, type Outcome } from './operations.ts';
 import { type Before, createOutside, type Outside } from './outside.ts';
 import { restore } from './restore.ts';
 import { runExecution } from './run.ts';
@@ -27,19 +20,6 @@ import type {
   StepFunctionsOptions,
 } from './types.ts';
 
-/** What the operations need of the engine. */
-export interface Engine {
-  readonly machines: ReadonlyMap<string, Machine>;
-  readonly store: ExecutionStore;
-  /** When the machines were loaded. */
-  readonly created: number;
-  now(): number;
-  /** Registers the execution at once, runs its first state later. */
-  start(machine: Machine, name: string, input: string): Execution;
-  /** Ends a running execution as ABORTED; a closed one stays as it is. */
-  abort(execution: Execution, reason: Outcome): void;
-}
-
 /** What an execution has only while it runs. */
 interface Live {
   readonly abort: AbortController;
@@ -47,12 +27,6 @@ interface Live {
   readonly history: Recorder;
   /** Resolves once it is closed. */
   over: Promise<void>;
-}
-
-interface Outcome {
-  output?: string;
-  error?: string;
-  cause?: string;
 }
 
 const END_EVENTS: Record<ClosedStatus, string> = {

@@ -1,13 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
 import type { Machine } from './definition/machine.ts';
-import type { Engine } from './engine.ts';
-import type { Execution } from './executions.ts';
+import type { Execution, ExecutionStore } from './executions.ts';
 import type { HistoryEvent } from './history.ts';
 import { arnOf, executionInput, executionName, optionalText, page } from './request.ts';
 import type { Operation } from './types.ts';
 
 type Request = Record<string, unknown>;
+
+/** What the operations need of the engine. */
+export interface Engine {
+  readonly machines: ReadonlyMap<string, Machine>;
+  readonly store: ExecutionStore;
+  /** When the machines were loaded. */
+  readonly created: number;
+  now(): number;
+  /** Registers the execution at once, runs its first state later. */
+  start(machine: Machine, name: string, input: string): Execution;
+  /** Ends a running execution as ABORTED; a closed one stays as it is. */
+  abort(execution: Execution, reason: Outcome): void;
+}
+
+export interface Outcome {
+  output?: string;
+  error?: string;
+  cause?: string;
+}
 
 /** The AWS JSON 1.0 operations over one engine. Dates are epoch seconds, input and output JSON text. */
 export function createOperations(engine: Engine): Record<string, Operation> {

@@ -1,16 +1,10 @@
 import { asStatesError, StatesError } from './errors.ts';
-import type { AnsweredRecord, Journal } from './journal/records.ts';
+import type { Answer, AnsweredRecord, Journal } from './journal/records.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Timers } from './timers.ts';
 
 /** What an integration answers to a call whose first answer was lost: evaluate its Arguments once more, and send them. */
 export const AGAIN = Symbol('again');
-
-/** What came of something an execution waited for. */
-export type Answer =
-  | { readonly result: unknown }
-  | { readonly error: string; readonly cause: string }
-  | { readonly again: true };
 
 /** One call of an integration. */
 export interface Attempt {

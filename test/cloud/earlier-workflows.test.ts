@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { definition } from '../../lib/tool-workflow.ts';
+import { definition } from '../../lib/workflow-definition.ts';
 import { changedAssembly, useCrashCloud } from '../faults/crash-table/cloud.ts';
 import { ended, modernRequest, poll, runTask } from '../support/clients.ts';
 

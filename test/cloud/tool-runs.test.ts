@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { definition } from '../../lib/tool-workflow.ts';
+import { definition } from '../../lib/workflow-definition.ts';
 import { changedAssembly, INVOKE, useCrashCloud } from '../faults/crash-table/cloud.ts';
 import { temporaryDir } from '../local/fixture.ts';
 import { runTask } from '../support/clients.ts';

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { executionName } from '../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
 import { roundInput } from '../../functions/tasks/workflow.ts';
-import { machineDefinition } from '../../lib/tool-workflow.ts';
+import { machineDefinition } from '../../lib/workflow-definition.ts';
 import { AwsError } from '../../local/aws-error.ts';
 import { createCallLog } from '../../local/call-log.ts';
 import { createIntegrations } from '../../local/integrations.ts';

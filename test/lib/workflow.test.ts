@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
 import type { ToolEvent } from '../../functions/tool/contract.ts';
 import { enveloped } from '../../functions/tool/envelope.ts';
-import { definition, include, machineDefinition } from '../../lib/tool-workflow.ts';
+import { definition, include, machineDefinition } from '../../lib/workflow-definition.ts';
 
 const input = {
   owner: 'o',

@@ -5,7 +5,7 @@ import { DefinitionBody, type IStateMachine, StateMachine, StateMachineType } fr
 import { describe, expect, test } from 'vitest';
 import { anonymous, McpTaskServer, type StateMachineToolProps, type ToolProps } from '../../lib/index.ts';
 import { toolEntry } from '../../lib/tool-entry.ts';
-import { machineDefinition } from '../../lib/tool-workflow.ts';
+import { machineDefinition } from '../../lib/workflow-definition.ts';
 
 const asl = '{"StartAt":"A","States":{"A":{"Type":"Pass","End":true}}}';
 const described = { description: 'd', inputSchema: { type: 'object' } };

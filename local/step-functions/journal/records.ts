@@ -1,4 +1,3 @@
-import type { Answer } from '../outside.ts';
 import type { ClosedStatus, StateMachineSpec } from '../types.ts';
 
 /** The lines of the journal: JSON objects that tell themselves apart by their `type`. */
@@ -33,6 +32,12 @@ export interface CalledRecord {
   readonly execution: number;
   readonly ask: number;
 }
+
+/** The outcome of something that an execution waits for. */
+export type Answer =
+  | { readonly result: unknown }
+  | { readonly error: string; readonly cause: string }
+  | { readonly again: true };
 
 /** Something that an execution waited for came, at this instant. */
 export interface AnsweredRecord extends CalledRecord {

@@ -78,8 +78,8 @@ describe('a status change', () => {
 
 test('a scheduled event names its rule', () => {
   const arn = 'arn:aws:events:eu-west-1:123456789012:rule/Tick';
-  const names = { logicalId: 'Tick', name: 'Tick', arn, account: '123456789012', region: 'eu-west-1' };
-  expect(scheduledEvent({ ...names, everyMs: 60_000, matches: undefined, targets: [] }, at)).toEqual({
+  const source = { arn, account: '123456789012', region: 'eu-west-1' };
+  expect(scheduledEvent(source, at)).toEqual({
     version: '0',
     id: UUID,
     'detail-type': 'Scheduled Event',

@@ -1,6 +1,6 @@
 import type { Manifest, ToolEntry } from '../../../functions/mcp/manifest.ts';
 import type { Tool } from '../../../functions/mcp/server.ts';
-import { definition } from '../../../lib/tool-workflow.ts';
+import { definition } from '../../../lib/workflow-definition.ts';
 import { TOOLS } from '../scenario.ts';
 
 /** In ms. A short deadline is met in many runs; before a long one, all else must have been put right. */

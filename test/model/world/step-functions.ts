@@ -11,7 +11,8 @@ import { loadMachine, type Machine } from '../../../local/step-functions/definit
 import { asStatesError } from '../../../local/step-functions/errors.ts';
 import { createRecorder, newHistory } from '../../../local/step-functions/history.ts';
 import type { Integration } from '../../../local/step-functions/index.ts';
-import type { Answer, Outside } from '../../../local/step-functions/outside.ts';
+import type { Answer } from '../../../local/step-functions/journal/records.ts';
+import type { Outside } from '../../../local/step-functions/outside.ts';
 import { runExecution } from '../../../local/step-functions/run.ts';
 import type { Agenda } from './agenda.ts';
 import { memoize } from './memo.ts';
