@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { synthApp } from '../../local/synth.ts';
-import { ROOT, readPage, snippet, useFolder } from './snippets.ts';
+import { ROOT, readPage } from './pages.ts';
+import { snippet, useFolder } from './snippets.ts';
 
 const run = promisify(execFile);
 const readme = readPage('README.md');

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type DefinedTool, type RunOptions, runTool, type ToolEvent } from '../../functions/tool/index.ts';
-import { ROOT, readPage, snippet, snippetsOf, useFolder } from './snippets.ts';
+import { ROOT, readPage } from './pages.ts';
+import { snippet, snippetsOf, useFolder } from './snippets.ts';
 
 const folder = useFolder();
 const readme = readPage('README.md');
