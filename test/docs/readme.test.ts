@@ -28,12 +28,6 @@ test('the excerpts of research_topic are what its file says', () => {
   for (const excerpt of excerpts) expect(source).toContain(excerpt);
 });
 
-test('what it links to is there', () => {
-  const files = [...readme.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
-  expect(files.length).toBeGreaterThan(2);
-  for (const file of files) expect(() => readFileSync(join(ROOT, file)), file).not.toThrow();
-});
-
 describe('on the embedded cloud', () => {
   const folder = useFolder();
   let cloud: Cloud;
