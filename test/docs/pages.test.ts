@@ -29,6 +29,26 @@ test.each(['docs/architecture.md', 'docs/crash-table.md'])('every path in %s is 
   for (const [, path = ''] of code) expect(existsSync(join(ROOT, path)), path).toBe(true);
 });
 
+test('every page and heading that a comment cites is there', () => {
+  const files = globSync('{bin,functions,lib,local,test}/**/*.{ts,jsonata}', {
+    cwd: ROOT,
+    exclude: ['**/node_modules'],
+  });
+  const cited = files.flatMap((file) => {
+    const text = readPage(file).replace(/\s*\n\s*(?:\*|\/\/)\s*/g, ' ');
+    return [...text.matchAll(/\b(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)].map(([, page = '', heading]) => ({
+      file,
+      page,
+      heading,
+    }));
+  });
+  expect(cited.length).toBeGreaterThan(20);
+  for (const { file, page, heading } of cited) {
+    expect(existsSync(join(ROOT, page)), `${file}: ${page}`).toBe(true);
+    if (heading !== undefined) expect(anchorsOf(page), `${file}: ${page}`).toContain(anchorOf(heading));
+  }
+});
+
 test('the map in docs/architecture.md has every folder, in one line each', () => {
   const [, map = ''] = readPage('docs/architecture.md').split('\n## Folders\n');
   const lines = rowsOf(map).flatMap(([cell = '']) => /^`(.*)`$/.exec(cell)?.[1] ?? []);
