@@ -11,7 +11,6 @@ const files = [
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
   { about: 'ask.ts', code: snippet(readme, 'ask.ts') },
   ...snippetsOf(readPage('docs/writing-tools.md')),
-  ...snippetsOf(readPage('docs/author-path.md')),
 ];
 for (const { about, code } of files) folder.write(about, code);
 
@@ -46,11 +45,6 @@ test('split_bill', async () => {
   expect(await run('functions/split-bill.ts', { total: 100 }, { answers })).toEqual({ each: 33.34 });
   const decline = { answers: { table: { action: 'decline' } } };
   expect(await run('functions/split-bill.ts', { total: 100 }, decline)).toBe('Nobody said who shares the bill.');
-});
-
-test('plan_walk', async () => {
-  const answers = { pace: { action: 'accept', content: { pace: 'march', breakMinutes: 15 } } };
-  expect(await run('functions/plan-walk.ts', { minutes: 135 }, { answers })).toEqual({ km: 13 });
 });
 
 test('summarize', async () => {
