@@ -2,6 +2,7 @@ import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pages, ROOT, readPage, rowsOf } from './pages.ts';
+import { snippetsOf } from './snippets.ts';
 
 /** As GitHub makes an anchor of a heading. */
 const anchorOf = (heading: string): string =>
@@ -23,10 +24,16 @@ test.each(pages())('every link of %s leads to a file, and to a heading in it', (
   }
 });
 
-test.each(['docs/architecture.md', 'docs/crash-table.md'])('every path in %s is there', (page) => {
+test.each(['docs/architecture.md', 'docs/crash-table.md', 'CONTRIBUTING.md'])('every path in %s is there', (page) => {
   const code = [...readPage(page).matchAll(/`((?:bin|docs|functions|lib|local|test|\.ci)\/[\w./-]+)`/g)];
   expect(code.length).toBeGreaterThan(10);
   for (const [, path = ''] of code) expect(existsSync(join(ROOT, path)), path).toBe(true);
+});
+
+test('every example of CONTRIBUTING.md is what its file says', () => {
+  const examples = snippetsOf(readPage('CONTRIBUTING.md'));
+  expect(examples).toHaveLength(10);
+  for (const { about, code } of examples) expect(readPage(about), about).toContain(code);
 });
 
 test('every page and heading that a comment cites is there', () => {
