@@ -36,8 +36,8 @@ export interface McpApiProps {
 const STAGE = 'v1';
 
 /**
- * The front door (design section 6): a regional REST API (the default, edge, cuts an idle stream after 30 s) that
- * streams every answer of `/mcp`.
+ * The front door (docs/architecture.md, "The endpoint"): a regional REST API (the default, edge, cuts an idle stream
+ * after 30 s) that streams every answer of `/mcp`.
  */
 export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const { handler, timeout, auth, publicUrl, tools, operation } = props;

@@ -13,8 +13,8 @@ import { validatorsCode } from './validators.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * How the functions of the server itself are bundled (design section 12): CommonJS and no dynamic import, since an ESM
- * `import 'node:http'` loads undici, some 30 ms of every cold start.
+ * How the functions of the server itself are bundled (docs/architecture.md, "Cold start"): CommonJS and no dynamic
+ * import, since an ESM `import 'node:http'` loads undici, some 30 ms of every cold start.
  */
 const bundleOptions = {
   bundle: true,

@@ -45,7 +45,7 @@ const TOOL_WRITES = [...TOOL_READS, 'updatedAt', 'statusMessage', 'progress', 'p
 
 /**
  * A backend for long-running MCP tools: one endpoint for 2025-11-25 and 2026-07-28 clients, a table of tasks, and a
- * state machine per task-capable tool (design section 1).
+ * state machine per task-capable tool (docs/architecture.md, "Deployed parts").
  *
  * @example
  * const server = new McpTaskServer(this, 'Server', { auth: anonymous() });

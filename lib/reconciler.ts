@@ -20,8 +20,8 @@ export interface ReconcilerProps {
 }
 
 /**
- * Puts right what a crash left behind (design section 9): at once when a run ends in a way that no workflow can catch,
- * and once a minute for what has no event, or one that was lost: they are best effort.
+ * Puts right what a crash left behind (docs/architecture.md, "Repair"): at once when a run ends in a way that no
+ * workflow can catch, and once a minute for what has no event, or one that was lost: they are best effort.
  */
 export class Reconciler extends Construct {
   readonly function: LambdaFunction;

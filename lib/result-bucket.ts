@@ -6,8 +6,9 @@ import type { OperationProps } from './operation-props.ts';
 const DAY = 86_400_000;
 
 /**
- * Results too large for a task's record (design section 8). They expire with their tasks, of which the longest can be
- * read for `maxTtl` ms. CloudFormation does not delete a bucket that holds anything: with DESTROY, empty it first.
+ * Results too large for a task's record (docs/architecture.md, "The task record"). They expire with their tasks, of
+ * which the longest can be read for `maxTtl` ms. CloudFormation does not delete a bucket that holds anything: with
+ * DESTROY, empty it first.
  */
 export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): Bucket {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;

@@ -18,9 +18,9 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
 }
 
 /**
- * A NodejsFunction as this project bundles its own (design section 12): Node 24 on arm64, one CommonJS file with the
- * AWS SDK in it, `.gz` files as bytes. Unless it is given others, it has a log group that keeps lines for a month, and
- * a role that may write them and nothing else. A tool may just as well be any other Lambda function.
+ * A NodejsFunction as this project bundles its own (docs/architecture.md, "Cold start"): Node 24 on arm64, one CommonJS
+ * file with the AWS SDK in it, `.gz` files as bytes. Unless it is given others, it has a log group that keeps lines for
+ * a month, and a role that may write them and nothing else. A tool may just as well be any other Lambda function.
  *
  * @example
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });

@@ -31,7 +31,7 @@ export async function stopIfOver(record: TaskRecord, server: Server): Promise<vo
   if (seen?.status === 'cancelled' || seen?.status === 'failed') await stopWork(record, server);
 }
 
-/** Best effort: the record is fenced, so a run that goes on can no longer change it (crash table, row 15). */
+/** Best effort: the record is fenced, so a run that goes on can no longer change it (docs/crash-table.md, row 15). */
 export async function stopWork(record: TaskRecord, server: Server): Promise<void> {
   const machine = server.tools.get(record.tool)?.entry.machine;
   if (machine === undefined) return;

@@ -21,7 +21,7 @@ import { openSession, type Session } from './session.ts';
 import { STREAM_HEADERS } from './stream/sse.ts';
 import { isDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './versions.ts';
 
-/** One HTTP request, from the door to the answer: the ladder of requirements 1.1, in its order. */
+/** One HTTP request, from the door to the answer: the ladder of docs/protocol.md 1.1, in its order. */
 export async function endpoint(request: HttpRequest, server: Server): Promise<HttpReply> {
   if (!originAllowed(request, server.manifest.allowedOrigins)) {
     return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body);
@@ -90,7 +90,7 @@ async function serveGet(request: HttpRequest, server: Server): Promise<HttpReply
 
 const notOffered = () => emptyReply(405, { allow: 'POST' });
 
-/** Rows that need no body (requirements 1.5); a client that accepts nothing in particular accepts both. */
+/** Rows that need no body (docs/protocol.md 1.5); a client that accepts nothing in particular accepts both. */
 function checkTransport(request: HttpRequest): void {
   const type = header(request, 'content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new InvalidRequest('Content-Type must be application/json', 415);

@@ -22,7 +22,7 @@ export async function goOn(record: TaskRecord, server: Server, own = false): Pro
 
 /**
  * For whoever asks how a task is: whoever answered it may have died before its round was started, so it is started
- * again, once (crash table, row 16). Nothing that goes wrong here is worth an error: there is the sweep, too.
+ * again, once (docs/crash-table.md, row 16). Nothing that goes wrong here is worth an error: there is the sweep, too.
  */
 export async function goOnIfLost(record: TaskRecord, server: Server): Promise<void> {
   const { round, dueAt, updatedAt, tool } = record;

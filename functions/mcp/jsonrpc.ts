@@ -44,7 +44,7 @@ export class UnreadableMessage extends Error {
   }
 }
 
-/** Ladder rows 5 to 7 (requirements 1.1). Throws UnreadableMessage. */
+/** Ladder rows 5 to 7 (docs/protocol.md 1.1). Throws UnreadableMessage. */
 export function parseMessage(body: string): RpcMessage {
   let message: unknown;
   try {

@@ -27,8 +27,8 @@ export interface LegacyCaller {
 
 /**
  * One 2025-11-25 (or 2025-06-18) request. Every error from here on is HTTP 200: a 404 would tell the client that its
- * session has ended (requirements 1.5). Only a token that lacks a scope, and what says when to come back, is refused by HTTP
- * (G-09, E-29).
+ * session has ended (docs/protocol.md 1.5). Only a token that lacks a scope, and what says when to come back, is
+ * refused by HTTP (G-09, E-29).
  */
 export async function serveLegacy(
   request: HttpRequest,

@@ -18,7 +18,8 @@ const MOST = 1_000;
 
 /**
  * A record as it is about to be shown: while a state machine does the work, the name of the state it is in is the
- * status message, and a new state is a change (design section 5). What the tool reported itself comes first.
+ * status message, and a new state is a change (docs/architecture.md, "State machines as tools"). What the tool reported
+ * itself comes first.
  */
 export async function withState(record: TaskRecord, server: Server): Promise<TaskRecord> {
   const stateMachine = server.tools.get(record.tool)?.entry.stateMachine;

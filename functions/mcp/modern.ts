@@ -16,7 +16,7 @@ import { EventStream, streamReply } from './stream/sse.ts';
 import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './versions.ts';
 import { modernWire } from './wire/2026-07-28.ts';
 
-/** The body field that Mcp-Name repeats (requirements 1.3, E-31). */
+/** The body field that Mcp-Name repeats (docs/protocol.md 1.3, E-31). */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'tasks/get': 'taskId',
@@ -24,7 +24,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   'tasks/cancel': 'taskId',
 };
 
-/** One 2026-07-28 request: the checks of requirements 1.2 in their order, then the method. */
+/** One 2026-07-28 request: the checks of docs/protocol.md 1.2 in their order, then the method. */
 export async function serveModern(
   request: HttpRequest,
   message: RpcRequest,

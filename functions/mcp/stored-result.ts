@@ -6,8 +6,9 @@ import type { Server } from './server.ts';
 import { judged, judgeOf } from './task-view.ts';
 
 /**
- * A record whose result is about to be shown, with the result itself in the place of a reference to it (design section
- * 8), judged like any other. Only who shows a result calls this: a list never fetches one.
+ * A record whose result is about to be shown, with the result itself in the place of a reference to it
+ * (docs/architecture.md, "The task record"), judged like any other. Only who shows a result calls this: a list never
+ * fetches one.
  */
 export async function withResult(record: TaskRecord, server: Server): Promise<TaskRecord> {
   const shown = await judgedWhole(record, server);

@@ -6,9 +6,9 @@ import type { Server } from './server.ts';
 import { errorResult } from './wire/tool-result.ts';
 
 /**
- * The inline window of a call without a task has closed, the work goes on (design section 7). A client that knows
- * no tasks can ask for the result with `get_task_result`. It says so in the structured content, too: some frameworks
- * give their model nothing else. It is no error, which frameworks take for "call it again" (F-14).
+ * The inline window of a call without a task has closed, the work goes on (docs/architecture.md, "Delivery"). A client
+ * that knows no tasks can ask for the result with `get_task_result`. It says so in the structured content, too: some
+ * frameworks give their model nothing else. It is no error, which frameworks take for "call it again" (F-14).
  */
 export function windowClosed({ tool, taskId }: TaskRecord, { manifest }: Server): ToolResult {
   const running = `Tool ${tool} is still running as task ${taskId}. It has not failed: do not call it again.`;

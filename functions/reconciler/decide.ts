@@ -38,9 +38,9 @@ export type Decision =
 const NOTHING: Decision = { kind: 'nothing' };
 
 /**
- * What to do with a task, from its record as just read, consistently, and what is known of its run (design section 9).
- * Every change demands the status and the round of that record, so that two reconcilers, or a run that ends meanwhile,
- * do no harm: whoever writes first wins.
+ * What to do with a task, from its record as just read, consistently, and what is known of its run
+ * (docs/architecture.md, "Repair"). Every change demands the status and the round of that record, so that two
+ * reconcilers, or a run that ends meanwhile, do no harm: whoever writes first wins.
  */
 export function decide(record: TaskRecord | undefined, now: number, run?: Run): Decision {
   if (record === undefined || isTerminal(record.status)) return NOTHING;

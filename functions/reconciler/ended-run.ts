@@ -13,7 +13,10 @@ export interface StatusChange {
   readonly error?: string | null;
 }
 
-/** A run of this server has failed, timed out or was stopped: its task is not to wait for the sweep (crash table, row 13). */
+/**
+ * A run of this server has failed, timed out or was stopped: its task is not to wait for the sweep
+ * (docs/crash-table.md, row 13).
+ */
 export async function settleEnded(change: StatusChange, world: World): Promise<Done> {
   const { input, error } = isWhole(change) ? change : await world.describe(change.executionArn);
   const round = roundOf(input);

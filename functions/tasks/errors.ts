@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** One base class; each subclass is one row of requirements 1.5. Messages are safe to show to a client. */
+/** One base class; each subclass is one row of docs/protocol.md 1.5. Messages are safe to show to a client. */
 export class McpError extends Error {
   readonly code: number;
   /** HTTP status in 2026-07-28; 2025-11-25 answers errors raised inside a method with 200. */

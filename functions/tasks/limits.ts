@@ -1,4 +1,4 @@
-/** Every bound a client or tool author can meet, in one place (design section 11; README "Limits"). */
+/** Every bound a client or tool author can meet, in one place (README, "Limits"). */
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const KB = 1_000;

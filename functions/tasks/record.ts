@@ -1,4 +1,7 @@
-/** The one record of a task, as it lies in the tasks table (design section 4). Both eras are projections of it. */
+/**
+ * The one record of a task, as it lies in the tasks table (docs/architecture.md, "The task record"). Both eras are
+ * projections of it.
+ */
 
 export type Status = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 

@@ -15,8 +15,8 @@ import { type SessionStore, sessionStore } from './session-notes.ts';
 import type { Change } from './transitions.ts';
 
 /**
- * The only place that holds DynamoDB expressions (design section 2), with `session-notes.ts` and `places.ts` for what
- * lies beside the tasks, `due-index.ts` for the index.
+ * The only place that holds DynamoDB expressions (docs/architecture.md, "Rules of the code"), with `session-notes.ts`
+ * and `places.ts` for what lies beside the tasks, `due-index.ts` for the index.
  */
 export interface TaskStore extends SessionStore, PlaceStore {
   /** False when a task with this key exists already. */

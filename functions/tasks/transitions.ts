@@ -240,7 +240,7 @@ const unconfirmed = (record: TaskRecord, at: number): number => Math.min(at, end
 
 /**
  * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed
- * (E-28), failed once it has lapsed (design section 9).
+ * (E-28), failed once it has lapsed (docs/architecture.md, "Statuses and moves").
  */
 export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
   if (now >= record.createdAt + record.ttl) return undefined;

@@ -1,16 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-
-export const ROOT = join(import.meta.dirname, '../..');
+import { ROOT } from './pages.ts';
 
 /** A block of TypeScript: what its first line says of it, and the rest. */
 export interface Snippet {
   readonly about: string;
   readonly code: string;
 }
-
-export const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /** Every block of TypeScript begins with a comment that says what it is. */
 export function snippetsOf(page: string): Snippet[] {

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type DefinedTool, type RunOptions, runTool, type ToolEvent } from '../../functions/tool/index.ts';
-import { ROOT, readPage, snippet, snippetsOf, useFolder } from './snippets.ts';
+import { ROOT, readPage } from './pages.ts';
+import { snippet, snippetsOf, useFolder } from './snippets.ts';
 
 const folder = useFolder();
 const readme = readPage('README.md');
@@ -10,7 +11,6 @@ const files = [
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
   { about: 'ask.ts', code: snippet(readme, 'ask.ts') },
   ...snippetsOf(readPage('docs/writing-tools.md')),
-  ...snippetsOf(readPage('docs/author-path.md')),
 ];
 for (const { about, code } of files) folder.write(about, code);
 
@@ -45,11 +45,6 @@ test('split_bill', async () => {
   expect(await run('functions/split-bill.ts', { total: 100 }, { answers })).toEqual({ each: 33.34 });
   const decline = { answers: { table: { action: 'decline' } } };
   expect(await run('functions/split-bill.ts', { total: 100 }, decline)).toBe('Nobody said who shares the bill.');
-});
-
-test('plan_walk', async () => {
-  const answers = { pace: { action: 'accept', content: { pace: 'march', breakMinutes: 15 } } };
-  expect(await run('functions/plan-walk.ts', { minutes: 135 }, { answers })).toEqual({ km: 13 });
 });
 
 test('summarize', async () => {

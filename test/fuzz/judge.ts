@@ -24,7 +24,9 @@ interface RpcError {
   readonly message: string;
 }
 
-/** HTTP statuses by error code in both revisions, requirements 1.5: of the older, of the newer. Others are unknown. */
+/**
+ * HTTP statuses by error code in both revisions, docs/protocol.md 1.5: of the older, of the newer. Others are unknown.
+ */
 const STATUSES: ReadonlyMap<number, Readonly<Record<Era, readonly number[]>>> = new Map([
   [-32700, { '2025-11-25': [400], '2026-07-28': [400] }],
   [-32600, { '2025-11-25': [400, 403, 404, 406, 413, 415, 429], '2026-07-28': [400, 403, 404, 406, 413, 415, 429] }],

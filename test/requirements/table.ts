@@ -15,7 +15,7 @@ export type Weight = 'MUST' | 'SHOULD';
 export const SECTIONS = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
 
 export const readTable = (): readonly Requirement[] =>
-  parseTable(readFileSync(new URL('./requirements.md', import.meta.url), 'utf8'));
+  parseTable(readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8'));
 
 /** Every row of a Markdown text that begins with an id; throws on an id that comes twice. */
 export function parseTable(markdown: string): readonly Requirement[] {
@@ -24,7 +24,7 @@ export function parseTable(markdown: string): readonly Requirement[] {
     requirement(id, id.startsWith('X') ? '' : (second ?? ''), id.startsWith('X') ? (second ?? '') : (third ?? '')),
   );
   const twice = rows.find(({ id }, index) => rows.findIndex((row) => row.id === id) !== index);
-  if (twice !== undefined) throw new Error(`requirements.md has ${twice.id} twice`);
+  if (twice !== undefined) throw new Error(`docs/protocol.md has ${twice.id} twice`);
   return rows;
 }
 
@@ -38,5 +38,5 @@ function weightOf(level: string): Weight | undefined {
   if (/^(DEC )?MUST( NOT)?$/.test(level)) return 'MUST';
   if (/^SHOULD( NOT)?$/.test(level)) return 'SHOULD';
   if (/^(MAY|DEC)$/.test(level)) return undefined;
-  throw new Error(`requirements.md has an unknown level: ${level}`);
+  throw new Error(`docs/protocol.md has an unknown level: ${level}`);
 }

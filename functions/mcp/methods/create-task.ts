@@ -78,8 +78,8 @@ export async function startTask(
     const waiting = await server.store.apply(record, askFirst(record, asked, args, server.now()));
     return waiting ?? record;
   }
-  // Later the sweep may be about to find that it was never started: its word counts then (crash table, row 4). And
-  // nothing would come of a run that begins after the deadline.
+  // Later the sweep may be about to find that it was never started: its word counts then (docs/crash-table.md, row 4).
+  // And nothing would come of a run that begins after the deadline.
   const now = server.now();
   if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return record;
   // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
@@ -106,7 +106,7 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
       });
     } else if (record.digest === undefined) {
       // It may run all the same, if only the answer was lost: fenced, so that nothing can come of it, and told to stop
-      // (crash table, rows 2 and 3).
+      // (docs/crash-table.md, rows 2 and 3).
       const failure = fail({ code: -32603, message: 'The task could not be started' }, server.now());
       const seen = (await server.store.apply(record, failure)) ?? (await server.store.get(record));
       // It ran, and its answer was all that was lost: whoever was told to try again would run it twice.

@@ -13,7 +13,7 @@ import { watch } from '../stream/watch.ts';
 import { findTask, view } from '../task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/** Tools of the server itself, for clients that know no tasks: the model polls (design section 7). */
+/** Tools of the server itself, for clients that know no tasks: the model polls (docs/architecture.md, "Delivery"). */
 interface HelperTool {
   readonly entry: ToolEntry;
   readonly call: (call: Call, server: Server) => Promise<object>;

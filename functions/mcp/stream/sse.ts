@@ -26,7 +26,7 @@ export function primingFrame(id: string, retry: number): string {
 /** Keeps proxies from taking a quiet stream for a dead one. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** No proxy may keep a frame back (requirements 1.3). */
+/** No proxy may keep a frame back (docs/protocol.md 1.3). */
 export const STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',

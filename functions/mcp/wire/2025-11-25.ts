@@ -5,7 +5,7 @@ import { IMMEDIATE_RESPONSE, RELATED_TASK } from '../versions.ts';
 import { errorSummary, ownMeta } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';
 
-/** The only place that knows the field names of 2025-11-25 (requirements B, C). */
+/** The only place that knows the field names of 2025-11-25 (docs/protocol.md B, C). */
 export const legacyWire: Wire = {
   era: 'legacy',
   result: (result) => result,

@@ -7,7 +7,7 @@ import { meta } from '../versions.ts';
 import { ownMeta, toolResult } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';
 
-/** The only place that knows the field names of 2026-07-28 and its tasks extension (requirements D, E). */
+/** The only place that knows the field names of 2026-07-28 and its tasks extension (docs/protocol.md D, E). */
 export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
   const complete = (result: object, resultType = 'complete') => withMeta({ ...result, resultType }, serverInfo);
   return {

@@ -5,7 +5,10 @@ import { storedResult } from '../../tasks/result-ref.ts';
 import { isDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
 import type { ContentBlock, ToolResult } from '../../tool/contract.ts';
 
-/** What a tool returned, as the CallToolResult it stands for (design section 8): any other JSON becomes text, too. */
+/**
+ * What a tool returned, as the CallToolResult it stands for (docs/architecture.md, "Tools"): any other JSON becomes
+ * text, too.
+ */
 export function toolResult(text: string): ToolResult {
   const value = parsed(text);
   if (value === undefined) return errorResult('The tool returned an envelope whose text is not JSON');

@@ -15,7 +15,10 @@ const isCode = (name: string) => name.endsWith('.js');
 /** In the template, state machines are JSON text within JSON. */
 const quoted = (text: string) => text.replaceAll('"', '\\"');
 
-/** Bugs that the random schedules must find: each takes away one thing that design section 9 rests on. */
+/**
+ * Bugs that the random schedules must find: each takes away one thing that repair needs (docs/architecture.md,
+ * "Repair").
+ */
 export const bugs = {
   /** Finish writes whatever the record has become. */
   'unconditional finish': {

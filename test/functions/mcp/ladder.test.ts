@@ -24,7 +24,7 @@ async function send(body: unknown, headers: Headers = {}, method = 'POST', fake 
   return { ...reply, json: reply.body === '' ? undefined : JSON.parse(String(reply.body)), did: fake.did };
 }
 
-describe('the ladder of requirements 1.1', () => {
+describe('the ladder of docs/protocol.md 1.1', () => {
   const rows: [string, unknown, Headers, number, number | undefined][] = [
     ['5 not JSON (A-02)', '{', {}, 400, -32700],
     ['6 batch (A-03)', [rpc('ping')], {}, 400, -32600],
@@ -187,7 +187,7 @@ test('the id of a request takes 1,000 bytes at most: it comes back in each event
   }
 });
 
-describe('the order of requirements 1.2', () => {
+describe('the order of docs/protocol.md 1.2', () => {
   const call = (method: string, params: object, headers: Headers, meta: object = modern) =>
     send(rpc(method, { ...params, _meta: meta }), headers);
   const ok = (method: string, more: Headers = {}) => H('2026-07-28', { 'mcp-method': method, ...more });

@@ -68,7 +68,7 @@ describe('Accept', () => {
   });
 
   test.each(['text/event-stream', 'application/json, text/event-stream'])(
-    'no stream is kept back by a proxy: %s (requirements 1.3)',
+    'no stream is kept back by a proxy: %s (docs/protocol.md 1.3)',
     async (accept) => {
       const reply = await modern('subscriptions/listen', { notifications: {} }, { headers: { accept } }, clocked());
       const simple = await modern('tools/list', {}, { headers: { accept } });

@@ -14,7 +14,7 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const OLDER = '2025-06-18';
 const SPOKEN: readonly unknown[] = [LEGACY, OLDER];
 
-/** By which revision an answer to `body` is to be judged: requirements 1.1, read again and on its own. */
+/** By which revision an answer to `body` is to be judged: docs/protocol.md 1.1, read again and on its own. */
 export function classify(body: unknown, header: Header): Classified {
   const version = header('mcp-protocol-version')?.trim();
   const message = typeof body === 'string' ? parse(body) : body;

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../functions/tasks/limits.ts';
+import { FILES } from '../faults/crash-table/reporter.ts';
+import { titlesIn } from '../requirements/titles.ts';
+import { readPage, rowsOf } from './pages.ts';
+
+const page = readPage('docs/crash-table.md');
+const rows = rowsOf(page).filter(([row = '']) => /^\d+$/.test(row));
+const named = new Set(rows.map(([row, ...cells]) => `row ${row}: ${cells.at(-1)?.replaceAll('`', '')}`));
+const files = FILES.map((file) => new URL(file, new URL('../faults/crash-table/', import.meta.url)).pathname);
+
+/** `row 7: test/…`, for each test of a row. */
+function tested(): Set<string> {
+  const found = files.flatMap((path) => {
+    const file = path.slice(path.lastIndexOf('/test/') + 1);
+    const titles = titlesIn(readPage(file)).filter(({ proves }) => proves);
+    return titles.flatMap(({ text }) => {
+      const [, begins, ends] = /^row (\d+): |\(row (\d+)\)$/.exec(text) ?? [];
+      const row = begins ?? ends;
+      return row === undefined ? [] : [`row ${row}: ${file}`];
+    });
+  });
+  return new Set(found);
+}
+
+test('each of the 23 rows names the files with its tests, and each test has its row', () => {
+  expect(new Set(rows.map(([row]) => Number(row)))).toEqual(new Set(Array.from({ length: 23 }, (_, i) => i + 1)));
+  expect([...named].toSorted()).toEqual([...tested()].toSorted());
+});
+
+test('its times are those of functions/tasks/limits.ts', () => {
+  const times = rowsOf(page).filter(([name = '']) => name.startsWith('`limits.'));
+  expect(times.length).toBeGreaterThan(5);
+  for (const [name = '', value] of times) {
+    const path = name.replaceAll('`', '').split('.').slice(1);
+    const ms = path.reduce<unknown>((inner, key) => (inner as Record<string, unknown>)[key], limits);
+    expect(`${(Number(ms) / 1_000).toLocaleString('en')} s`, name).toBe(value);
+  }
+});
