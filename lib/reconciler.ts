@@ -15,6 +15,8 @@ export interface ReconcilerProps {
   readonly table: TableV2;
   /** What the name of every tool workflow of this server begins with. */
   readonly machinePrefix: string;
+  /** The names of the state machines that are tools, once all are known: joined by commas. */
+  readonly toolMachines: string;
   readonly code: Code;
   readonly keeping: Keeping;
 }
@@ -30,7 +32,7 @@ export class Reconciler extends Construct {
   /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { table, machinePrefix, code, keeping }: ReconcilerProps) {
+  constructor(scope: Construct, id: string, { table, machinePrefix, toolMachines, code, keeping }: ReconcilerProps) {
     super(scope, id);
     const { encryptionKey } = keeping;
     const serverName = machinePrefix.replace(/-$/, '');
@@ -57,6 +59,7 @@ export class Reconciler extends Construct {
         TASKS_TABLE: table.tableName,
         MACHINE_ARN_PREFIX: machineArn(this, machinePrefix),
         SERVER_NAME: serverName,
+        TOOL_MACHINES: toolMachines,
       },
       // EventBridge has done its part once Lambda has the event: from there on these count.
       maxEventAge: Duration.hours(6),
@@ -76,6 +79,11 @@ export class Reconciler extends Construct {
     allowKey(this.function, this, encryptionKey, ['dynamodb', 'states', 'sqs']);
     this.#trigger(machinePrefix);
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
+  }
+
+  /** Lets it look at the executions of a state machine that is a tool. */
+  lookAt(executionsArn: string): void {
+    this.#allow(['states:DescribeExecution'], executionsArn);
   }
 
   #trigger(machinePrefix: string): void {
