@@ -27,7 +27,10 @@ export interface ReconcilerProps {
  */
 export class Reconciler extends Construct {
   readonly function: LambdaFunction;
-  /** Events that three attempts, or a day of trying to deliver them, did not settle. They hold the input of a run. */
+  /**
+   * Events that three attempts, or a day of trying to deliver them, did not settle. They hold the input of a run. The sweep
+   * settles the same tasks without them: see docs/recovery.md.
+   */
   readonly deadLetters: Queue;
   /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
@@ -134,7 +137,7 @@ export class Reconciler extends Construct {
 
   #letters(): Alarm {
     return new Alarm(this, 'DeadLettersWaiting', {
-      alarmDescription: 'Ends of runs that could not be dealt with wait in the dead letter queue',
+      alarmDescription: 'Ends of runs that could not be dealt with at once: the sweep does so. See docs/recovery.md',
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
         statistic: 'Maximum',
         period: Duration.minutes(5),
