@@ -70,14 +70,20 @@ export function bundleEndpoint<T>(manifest: Manifest, use: (folder: string) => T
   return bundle(entry, parts, use);
 }
 
-/** The reconciler, and which tool workflow is whose, in one `index.js`. */
+/** The reconciler, and which tool workflow and which state machine is whose, in one `index.js`. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
   const entry = `
     import { createHandler } from './functions/reconciler/index.ts';
     import machines from 'parts/machines.json';
-    export const handler = createHandler(machines);`;
-  const machines = tools.flatMap(({ name, machine }) => (machine === undefined ? [] : [[name, machine] as const]));
-  return bundle(entry, { 'machines.json': JSON.stringify(Object.fromEntries(machines)) }, use);
+    import stateMachines from 'parts/state-machines.json';
+    export const handler = createHandler(machines, stateMachines);`;
+  const byName = (of: (tool: ToolEntry) => string | number | undefined) =>
+    JSON.stringify(Object.fromEntries(tools.map((tool) => [tool.name, of(tool)])));
+  const parts = {
+    'machines.json': byName(({ machine }) => machine),
+    'state-machines.json': byName(({ stateMachine }) => stateMachine),
+  };
+  return bundle(entry, parts, use);
 }
 
 /** The authorizer, and which scopes calls of a tool need, in one `index.js`. */

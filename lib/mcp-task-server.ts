@@ -93,6 +93,7 @@ export class McpTaskServer extends Construct {
     const logGroup = logs(this, this.#keeping);
     const { inlineWindow, holdCap } = this.#settings;
     const timeout = Duration.millis(Math.max(inlineWindow, holdCap, 50_000)).plus(Duration.seconds(10));
+    const toolMachines = Lazy.string({ produce: () => joined([...this.#stateMachines.values()]) });
     this.endpoint = new LambdaFunction(this, 'Endpoint', {
       description: 'MCP endpoint for 2025-11-25 and 2026-07-28',
       runtime: Runtime.NODEJS_24_X,
@@ -110,7 +111,7 @@ export class McpTaskServer extends Construct {
         SIGNING_KEY_SECRET: this.signingKey.secretArn,
         MACHINE_ARN_PREFIX: machineArn(this, this.#machinePrefix),
         TOOL_FUNCTIONS: Lazy.string({ produce: () => joined(this.#functions) }),
-        TOOL_MACHINES: Lazy.string({ produce: () => joined([...this.#stateMachines.values()]) }),
+        TOOL_MACHINES: toolMachines,
       },
     });
     shareWorker(this.endpoint);
@@ -146,6 +147,7 @@ export class McpTaskServer extends Construct {
     this.reconciler = new Reconciler(this, 'Reconciler', {
       table: this.table,
       machinePrefix: this.#machinePrefix,
+      toolMachines,
       code: new McpCode((use) => bundleReconciler(this.#tools, use)),
       keeping: this.#keeping,
     });
@@ -210,6 +212,7 @@ export class McpTaskServer extends Construct {
       this.#stateMachines.set(arn, added);
       // To show which state a task is in.
       this.#allow(['states:GetExecutionHistory'], run.executionsArn);
+      this.reconciler.lookAt(run.executionsArn);
       acknowledgeWildcard(this, run.executionsArn, 'All executions of one state machine');
     }
     this.#addWorkflow({ ...entry, stateMachine: [...this.#stateMachines.keys()].indexOf(arn) }, run);

@@ -15,6 +15,8 @@ export interface ReconcilerProps {
   readonly table: TableV2;
   /** What the name of every tool workflow of this server begins with. */
   readonly machinePrefix: string;
+  /** The names of the state machines that are tools, once all are known: joined by commas. */
+  readonly toolMachines: string;
   readonly code: Code;
   readonly keeping: Keeping;
 }
@@ -25,12 +27,15 @@ export interface ReconcilerProps {
  */
 export class Reconciler extends Construct {
   readonly function: LambdaFunction;
-  /** Events that three attempts, or a day of trying to deliver them, did not settle. They hold the input of a run. */
+  /**
+   * Events that three attempts, or a day of trying to deliver them, did not settle. They hold the input of a run. The sweep
+   * settles the same tasks without them: see docs/recovery.md.
+   */
   readonly deadLetters: Queue;
   /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { table, machinePrefix, code, keeping }: ReconcilerProps) {
+  constructor(scope: Construct, id: string, { table, machinePrefix, toolMachines, code, keeping }: ReconcilerProps) {
     super(scope, id);
     const { encryptionKey } = keeping;
     const serverName = machinePrefix.replace(/-$/, '');
@@ -57,6 +62,7 @@ export class Reconciler extends Construct {
         TASKS_TABLE: table.tableName,
         MACHINE_ARN_PREFIX: machineArn(this, machinePrefix),
         SERVER_NAME: serverName,
+        TOOL_MACHINES: toolMachines,
       },
       // EventBridge has done its part once Lambda has the event: from there on these count.
       maxEventAge: Duration.hours(6),
@@ -76,6 +82,11 @@ export class Reconciler extends Construct {
     allowKey(this.function, this, encryptionKey, ['dynamodb', 'states', 'sqs']);
     this.#trigger(machinePrefix);
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
+  }
+
+  /** Lets it look at the executions of a state machine that is a tool. */
+  lookAt(executionsArn: string): void {
+    this.#allow(['states:DescribeExecution'], executionsArn);
   }
 
   #trigger(machinePrefix: string): void {
@@ -126,7 +137,7 @@ export class Reconciler extends Construct {
 
   #letters(): Alarm {
     return new Alarm(this, 'DeadLettersWaiting', {
-      alarmDescription: 'Ends of runs that could not be dealt with wait in the dead letter queue',
+      alarmDescription: 'Ends of runs that could not be dealt with at once: the sweep does so. See docs/recovery.md',
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
         statistic: 'Maximum',
         period: Duration.minutes(5),

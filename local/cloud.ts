@@ -190,6 +190,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     now,
     callerOf,
     closed,
+    timeScale,
   });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
     ...{ integrations, now, timeScale, onNotice: onError },

@@ -8,13 +8,13 @@ import type { Iam } from './iam/index.ts';
 import { isObject, type JsonObject, objectOf, stringOf } from './json.ts';
 import { runtimeExited } from './lambda/errors.ts';
 import type { InvokeResult, Lambda } from './lambda/index.ts';
-import { describeExecution, startExecutionSync } from './nested-executions.ts';
+import { describeExecution, ENDS_RULE, startExecutionSync } from './nested-executions.ts';
 import { AGAIN, type Integration, type IntegrationCall, StatesError } from './step-functions/index.ts';
 
 export interface IntegrationOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
   /** @default no faults */
-  readonly bench?: Pick<FaultBench, 'around'>;
+  readonly bench?: Pick<FaultBench, 'around' | 'strike'>;
   /** @default everything is allowed */
   readonly iam?: Pick<Iam, 'denied'>;
   /** The AWS endpoint of the embedded cloud. */
@@ -26,12 +26,15 @@ export interface IntegrationOptions {
   readonly callerOf: (roleArn: string) => string;
   /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
+  /** Divides the pauses between polls of an execution. @default 1 */
+  readonly timeScale?: number;
 }
 
 /** What the tasks of a state machine may call, by their Resource. */
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
-  const { closed } = options;
-  const executions = { clientOf: clientsOf(options, (config) => new SFNClient(config)), closed };
+  const { closed, timeScale = 1 } = options;
+  const clientOf = clientsOf(options, (config) => new SFNClient(config));
+  const executions = { clientOf, closed, heard: heardOf(options), timeScale };
   return {
     'arn:aws:states:::lambda:invoke': waiting(async (call) =>
       lambdaOptimized(await invokeLambda(call, options, false)),
@@ -43,6 +46,19 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
     'arn:aws:states:::states:startExecution.sync': startExecutionSync(executions, false),
     'arn:aws:states:::states:startExecution.sync:2': startExecutionSync(executions, true),
     'arn:aws:states:::aws-sdk:sfn:describeExecution': describeExecution(executions),
+  };
+}
+
+/** The event of the end of an execution that a task waits for: a fault can lose it. */
+function heardOf({ bench = noFaults }: IntegrationOptions): (executionArn: string) => Promise<boolean> {
+  const call = { service: 'events', operation: 'Deliver', caller: ENDS_RULE, worker: undefined } as const;
+  return async (executionArn) => {
+    try {
+      await bench.strike({ ...call, input: () => ({ executionArn }) }, 'before');
+      return true;
+    } catch {
+      return false;
+    }
   };
 }
 

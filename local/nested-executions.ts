@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DescribeExecutionCommand,
   type DescribeExecutionCommandOutput,
@@ -12,9 +13,21 @@ import { type Integration, type IntegrationCall, StatesError } from './step-func
 export interface ExecutionOptions {
   /** A client with the credentials of a role. */
   readonly clientOf: (roleArn: string) => SFNClient;
-  /** Resolves once an execution has closed: what AWS waits for an event of. */
+  /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
+  /** Delivers the event of its end to the task that waits; false when the event is lost. */
+  readonly heard: (executionArn: string) => Promise<boolean>;
+  /** Divides the pause between two polls. */
+  readonly timeScale: number;
 }
+
+/** The rule that brings those events. Step Functions makes it, in the account of the state machine. */
+export const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
+/**
+ * "Step Functions uses EventBridge events and polls the APIs that you specify in the Task state" (developer guide,
+ * "Discover service integration patterns"). It does not say how often it polls.
+ */
+const POLL_MS = 300_000;
 
 /** The longest cause there is; a longer one is cut. */
 const CAUSE = 32_768;
@@ -24,9 +37,9 @@ const ARGUMENTS = new Set(['StateMachineArn', 'Name', 'Input']);
  * `startExecution.sync`: starts, waits, and answers what DescribeExecution says, input and output as text
  * (`.sync:2`: as JSON). Stops the execution when the task ends before it, for whatever reason.
  */
-export function startExecutionSync({ clientOf, closed }: ExecutionOptions, parsed: boolean): Integration {
+export function startExecutionSync(options: ExecutionOptions, parsed: boolean): Integration {
   return async (call) => {
-    const sfn = clientOf(call.roleArn);
+    const sfn = options.clientOf(call.roleArn);
     const executionArn = await start(sfn, call);
     const stop = () => {
       const cause = `The Task state in AWS Step Functions execution [${call.executionArn}] which was managing this resource was aborted`;
@@ -35,17 +48,33 @@ export function startExecutionSync({ clientOf, closed }: ExecutionOptions, parse
     };
     if (call.signal.aborted) stop();
     else call.signal.addEventListener('abort', stop, { once: true });
+    let polled: DescribeExecutionCommandOutput | undefined;
     try {
-      await closed(executionArn);
+      await options.closed(executionArn);
+      if (!(await options.heard(executionArn))) polled = await poll(sfn, executionArn, call, options);
       call.signal.throwIfAborted();
     } finally {
       call.signal.removeEventListener('abort', stop);
     }
-    const found = await named('StepFunctions', sfn.send(new DescribeExecutionCommand({ executionArn })));
+    const found = polled ?? (await named('StepFunctions', sfn.send(new DescribeExecutionCommand({ executionArn }))));
     const output = described(found, (date) => date.getTime(), parsed);
     if (found.status === 'SUCCEEDED') return output;
     throw new StatesError('States.TaskFailed', JSON.stringify(output).slice(0, CAUSE));
   };
+}
+
+/** What a task does that has missed the event: the execution has closed by now. A poll that fails is repeated. */
+async function poll(
+  sfn: SFNClient,
+  executionArn: string,
+  { signal }: IntegrationCall,
+  { timeScale }: ExecutionOptions,
+): Promise<DescribeExecutionCommandOutput> {
+  for (;;) {
+    await sleep(POLL_MS / timeScale, undefined, { signal, ref: false });
+    const found = await sfn.send(new DescribeExecutionCommand({ executionArn })).catch(() => undefined);
+    if (found !== undefined) return found;
+  }
 }
 
 /** `aws-sdk:sfn:describeExecution` */

@@ -1,7 +1,7 @@
 import { InternalError } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { asOf, confirmStart, keyExpired } from '../tasks/transitions.ts';
+import { asOf, confirmStart, isSeen, keyExpired } from '../tasks/transitions.ts';
 import { restart } from '../tasks/workflow.ts';
 import { stopIfOver, stopWork } from './cancel.ts';
 import type { Server } from './server.ts';
@@ -25,17 +25,16 @@ export async function goOn(record: TaskRecord, server: Server, own = false): Pro
  * again, once (docs/crash-table.md, row 16). Nothing that goes wrong here is worth an error: there is the sweep, too.
  */
 export async function goOnIfLost(record: TaskRecord, server: Server): Promise<void> {
-  const { round, dueAt, updatedAt, tool } = record;
-  const started = confirmStart(record);
+  const { round, updatedAt, tool } = record;
   const now = server.now();
-  if (round === 1 || dueAt === started.set.dueAt || now - updatedAt < limits.restartAfter) return;
+  if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter) return;
   if (now >= record.deadlineAt) return;
   if (asOf(record, now)?.status !== 'working') return;
   try {
     // A run that is there and does not run is for the sweep to look at.
     if ((await restart(record, machineOf(record, server), server.workflow)) !== 'started') return;
     // Lost, perhaps to a cancel that found no run to stop: there is one now.
-    if (!(await server.store.applyBlind(record, started))) await stopWork(record, server);
+    if (!(await server.store.applyBlind(record, confirmStart(record, now)))) await stopWork(record, server);
   } catch (error) {
     console.error(JSON.stringify({ event: 'restart_failed', tool, error: (error as Error).name }));
   }

@@ -1,4 +1,3 @@
-import { isErrorName } from '../tasks/error-facts.ts';
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
 import {
@@ -6,27 +5,41 @@ import {
   type Change,
   confirmStart,
   failAsSeen,
+  isSeen,
   isTerminal,
   lapse,
   lookAgain,
   overdue,
 } from '../tasks/transitions.ts';
+import { isUnheard, outcome } from './outcome.ts';
 
-/** What Step Functions says of the execution of a record's round. */
-export interface Run {
+/** What Step Functions says of an execution. */
+export interface Execution {
   readonly status: 'missing' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
   /** The name of the error it ended with. */
   readonly error?: string | undefined;
+  /** JSON text of what it was started with. */
+  readonly input?: string | undefined;
+  /** JSON text of what it returned. */
+  readonly output?: string | undefined;
+  /** In ms since the epoch. */
+  readonly stoppedAt?: number | undefined;
+}
+
+/** The execution of a record's round. */
+export interface Run extends Execution {
+  /** The execution of the tool's own state machine, where the tool is one and it was looked at. */
+  readonly work?: Execution | undefined;
 }
 
 /** What was wrong with a task. */
 export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended';
 
 export type Decision =
-  /** `nothing`: it is right, or not for the reconciler to say. `look`: that depends on its run. */
-  | { readonly kind: 'nothing' | 'look' }
+  /** `nothing`: it is right, or not for the reconciler to say. `look`: that depends on its run; `look_again`: seen before. */
+  | { readonly kind: 'nothing' | 'look' | 'look_again' }
   | {
-      /** `postponed`: nothing is wrong, and the sweep need not come back before the deadline. */
+      /** `postponed`: nothing is wrong, and the sweep comes back later. */
       readonly kind: Repair | 'postponed';
       /** Start the round again, under the same name, before the change is written. */
       readonly start?: true;
@@ -52,17 +65,29 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   }
   if (!working || asOf(record, now) === undefined) return NOTHING;
   // An index that is behind may show a round that is too young to be looked for.
-  if (run === undefined) return { kind: (record.dueAt ?? now) > now ? 'nothing' : 'look' };
-  if (run.status === 'RUNNING') return { kind: 'postponed', change: confirmStart(record) };
+  if (run === undefined) {
+    if ((record.dueAt ?? now) > now) return NOTHING;
+    return { kind: isSeen(record) ? 'look_again' : 'look' };
+  }
+  const running = run.status === 'RUNNING';
+  if (running && !isUnheard(record, run.work, now)) return { kind: 'postponed', change: comeBack(record, run, now) };
   // Too late to be of use: it lapses within the grace.
-  if (run.status === 'missing' && record.round > 1 && now >= record.deadlineAt) return NOTHING;
+  const missing = run.status === 'missing' && !isSeen(record);
+  if (missing && record.round > 1 && now >= record.deadlineAt) return NOTHING;
   // Whatever it came to, perhaps to a result that was too late to be written: readers are about to be told this.
   const late = overdue(record, now);
-  if (late !== undefined) return { kind: 'overdue', change: late, ...(run.status === 'missing' && { stop: true }) };
-  if (run.status !== 'missing') return { kind: 'run_ended', change: failAsSeen(record, endOf(run), now) };
+  const stop = { stop: true } as const;
+  if (late !== undefined) return { kind: 'overdue', change: late, ...((missing || running) && stop) };
+  if (!missing) return { kind: 'run_ended', change: outcome(record, run, now), ...(running && stop) };
   if (record.round > 1) return { kind: 'not_restarted', start: true, change: lookAgain(record, now) };
   // The client never got its id and will call again: started now, a side effect would happen twice.
   return { kind: 'never_started', change: failAsSeen(record, NEVER_STARTED, now), stop: true };
+}
+
+/** Soon, where only the workflow has not ended yet: it may be about to hear of it. */
+function comeBack(record: TaskRecord, { work }: Run, now: number): Change {
+  const ended = work !== undefined && work.status !== 'RUNNING';
+  return ended ? lookAgain(record, now, limits.unheard) : confirmStart(record, now);
 }
 
 /** For a task whose tool this version of the server does not know: the next version may, or the one before. */
@@ -71,9 +96,3 @@ export function postpone(record: TaskRecord, now: number): Decision {
 }
 
 const NEVER_STARTED: RpcError = { code: -32603, message: 'The task could not be started' };
-
-/** The cause of the error is never stored: it holds stack traces (A-15). */
-function endOf({ error = '' }: Run): RpcError {
-  const reason = isErrorName(error) ? error : 'States.TaskFailed';
-  return { code: -32603, message: 'The run of the tool ended without a result', data: { reason } };
-}

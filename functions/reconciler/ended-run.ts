@@ -1,13 +1,13 @@
 import { executionName } from '../tasks/ids.ts';
 import type { RoundInput } from '../tasks/workflow.ts';
-import type { Run } from './decide.ts';
+import type { Execution } from './decide.ts';
 import { type Done, reconcileEnded, type World } from './reconcile.ts';
 
 /** What is used of an EventBridge "Step Functions Execution Status Change". */
 export interface StatusChange {
   readonly executionArn: string;
   readonly name: string;
-  readonly status: Run['status'];
+  readonly status: Execution['status'];
   /** JSON text; absent or null when it was too large to be sent along. */
   readonly input?: string | null;
   readonly error?: string | null;
@@ -22,7 +22,8 @@ export async function settleEnded(change: StatusChange, world: World): Promise<D
   const round = roundOf(input);
   // A run that somebody has started by hand, with the input of another one, says nothing about the task.
   if (round === undefined || executionName(round.taskId, round.round) !== change.name) return 'nothing';
-  return reconcileEnded(round, round.round, { status: change.status, error: error ?? undefined }, world);
+  const run = { status: change.status, error: error ?? undefined, input: input ?? undefined };
+  return reconcileEnded(round, round.round, run, world);
 }
 
 /** What the event does not say is asked for; only a failure has a name. */

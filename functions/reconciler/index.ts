@@ -29,9 +29,15 @@ const PAGE = 25;
 /** A tick that comes so late, in ms, has been overtaken. */
 const STALE = 90_000;
 
-/** The reconciler as a Lambda function; called once, by the entry made at synth. `machines`: see `World`. */
-export function createHandler(machines: Readonly<Record<string, string>>) {
-  const world = createWorld(machines, process.env);
+/**
+ * The reconciler as a Lambda function; called once, by the entry made at synth. `machines`: see `World`. `stateMachines`:
+ * of the tools that are state machines, the index into the TOOL_MACHINES variable.
+ */
+export function createHandler(
+  machines: Readonly<Record<string, string>>,
+  stateMachines: Readonly<Record<string, number>> = {},
+) {
+  const world = createWorld(machines, stateMachines, process.env);
   const server = process.env.SERVER_NAME ?? '';
   return (event: ReconcilerEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) =>
     handle(event, context.getRemainingTimeInMillis(), world, server).catch(failed);
@@ -55,20 +61,27 @@ export async function handle(event: ReconcilerEvent, remaining: number, world: S
     return;
   }
   const done = await settleEnded(event.detail, world);
-  if (done === 'nothing' || done === 'look' || done === 'postponed') return;
+  if (done === 'nothing' || done === 'look' || done === 'look_again' || done === 'postponed') return;
   print(repairLines({ [done]: 1 }, server, world.now()));
 }
 
-function createWorld(machines: Readonly<Record<string, string>>, env: NodeJS.ProcessEnv): SweepWorld {
+function createWorld(
+  machines: Readonly<Record<string, string>>,
+  stateMachines: Readonly<Record<string, number>>,
+  env: NodeJS.ProcessEnv,
+): SweepWorld {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient(client));
   const sfn = new SFNClient(client);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
+  const names = (env.TOOL_MACHINES ?? '').split(',');
+  const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
   return {
     store: audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'reconciler').store,
     index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
     workflow: workflow(sfn, machineArnPrefix),
     describe: describer(sfn),
     machines: new Map(Object.entries(machines)),
+    stateMachines: new Map(Object.entries(stateMachines).map(([tool, index]) => [tool, arnOf(index)])),
     machineArnPrefix,
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -2,28 +2,25 @@ import { RecordUnknown } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/store.ts';
-import { lookAgain } from '../tasks/transitions.ts';
+import { isSeen, lookAgain } from '../tasks/transitions.ts';
 import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
-import { type Decision, decide, postpone, type Run } from './decide.ts';
+import { type Decision, decide, type Execution, postpone, type Run } from './decide.ts';
 
 /** All that the reconciler needs of the world; each member can be replaced in a test. */
 export interface World {
   readonly store: Pick<TaskStore, 'get' | 'applyBlind' | 'postpone'>;
   readonly workflow: Workflow;
-  readonly describe: (executionArn: string) => Promise<Described>;
+  readonly describe: (executionArn: string) => Promise<Execution>;
   /** Ends of the names of the tool workflows, by tool. */
   readonly machines: ReadonlyMap<string, string>;
+  /** ARNs of the state machines that are tools, by tool. */
+  readonly stateMachines: ReadonlyMap<string, string>;
   /** What the ARN of every tool workflow begins with. */
   readonly machineArnPrefix: string;
   readonly now: () => number;
 }
 
-export interface Described extends Run {
-  /** JSON text of what the run was started with. */
-  readonly input?: string | undefined;
-}
-
-/** What was done; `look`: nothing, since it depends on the run and `mayLook` was false. */
+/** What was done; `look`, `look_again`: nothing, since it depends on the run and `mayLook` was false. */
 export type Done = Decision['kind'];
 
 /** Puts one task right, wherever it was left: read, decide, write. It can die between any two of its calls. */
@@ -35,12 +32,13 @@ export async function reconcile(key: TaskKey, mayLook: boolean, world: World): P
   }
   const decision = decide(record, world.now());
   if (record === undefined) return decision.kind;
-  if (decision.kind !== 'look' || !mayLook) return act(record, decision, world);
+  const looks = decision.kind === 'look' || decision.kind === 'look_again';
+  if (!looks || !mayLook) return act(record, decision, world);
   const machine = world.machines.get(record.tool);
   if (machine === undefined) return act(record, postpone(record, world.now()), world);
   try {
     const run = await world.describe(executionArnOf(record, world.machineArnPrefix + machine));
-    return await act(record, decide(record, world.now(), run), world);
+    return await act(record, decide(record, world.now(), await withWork(record, run, world)), world);
   } catch (error) {
     // Still due, but behind the others: those that always fail would use up the looks of every sweep.
     await world.store.applyBlind(record, lookAgain(record, world.now(), 0)).catch(() => undefined);
@@ -52,7 +50,24 @@ export async function reconcile(key: TaskKey, mayLook: boolean, world: World): P
 export async function reconcileEnded(key: TaskKey, round: number, run: Run, world: World): Promise<Done> {
   const record = await readKnown(key, world);
   if (record === 'unknown' || record?.round !== round) return 'nothing';
-  return act(record, decide(record, world.now(), run), world);
+  return act(record, decide(record, world.now(), await withWork(record, run, world)), world);
+}
+
+/**
+ * With the execution of the tool's own state machine, where what it came to may have to be written here: the workflow that
+ * waits for it has ended, or was seen before and may have missed its end.
+ */
+async function withWork(record: TaskRecord, run: Run, { stateMachines, describe }: World): Promise<Run> {
+  const stateMachine = stateMachines.get(record.tool);
+  if (stateMachine === undefined || record.status !== 'working' || run.status === 'missing') return run;
+  if (run.status === 'RUNNING' && !isSeen(record)) return run;
+  try {
+    return { ...run, work: await describe(executionArnOf(record, stateMachine)) };
+  } catch (error) {
+    // Encrypted with a key that this role may not use: then the workflow is all there is to go by.
+    if (/AccessDenied/.test((error as Error).name)) return run;
+    throw error;
+  }
 }
 
 async function readKnown(key: TaskKey, { store }: World): Promise<TaskRecord | undefined | 'unknown'> {

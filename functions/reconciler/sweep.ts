@@ -36,15 +36,23 @@ export async function sweep(until: number, world: SweepWorld): Promise<Report> {
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = world.now();
   const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
-  const toLook: TaskKey[] = [];
+  const toLook: Record<'look' | 'look_again', TaskKey[]> = { look: [], look_again: [] };
+  let looks = 0;
+  const counting: World = {
+    ...world,
+    describe(executionArn) {
+      looks++;
+      return world.describe(executionArn);
+    },
+  };
   const walkUntil = started + (until - started) / 2;
 
   /** Answers the name of what went wrong. */
   const settle = async (key: TaskKey, mayLook: boolean): Promise<string | undefined> => {
     try {
-      const done = await reconcile(key, mayLook, world);
-      if (done !== 'look') note(report, done);
-      else if (toLook.length < mostLooks) toLook.push(key);
+      const done = await reconcile(key, mayLook, counting);
+      if (done !== 'look' && done !== 'look_again') note(report, done);
+      else if (toLook[done].length < mostLooks) toLook[done].push(key);
       else report.left++;
       return undefined;
     } catch (error) {
@@ -61,14 +69,17 @@ export async function sweep(until: number, world: SweepWorld): Promise<Report> {
     report.left += late;
     if (world.now() >= walkUntil) break;
   }
-  for (let key = toLook.shift(); key !== undefined; key = toLook.shift()) {
-    const next = world.now() + 1_000 / LOOKS_PER_SECOND;
+  // First those whose run was never seen: it may have to be started.
+  const keys = [...toLook.look, ...toLook.look_again];
+  for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
+    const begun = world.now();
+    looks = 0;
     const error = await settle(key, true);
-    const pause = Math.max(0, next - world.now());
+    const pause = Math.max(0, begun + (looks * 1_000) / LOOKS_PER_SECOND - world.now());
     if (world.now() + pause >= until || ['ThrottlingException', 'TooManyStarts'].includes(error ?? '')) break;
     await world.sleep(pause);
   }
-  report.left += toLook.length;
+  report.left += keys.length;
   // A sweep that gets nothing done is no sign of life.
   if (report.due === 0 && Object.keys(report.errors).length > 0) report.complete = false;
   return report;
@@ -121,7 +132,7 @@ async function inParallel<T>(
   return left;
 }
 
-function note(report: Report, done: Exclude<Done, 'look'>): void {
+function note(report: Report, done: Exclude<Done, 'look' | 'look_again'>): void {
   report.due++;
   if (done === 'nothing' || done === 'postponed') return;
   report.repaired[done] = (report.repaired[done] ?? 0) + 1;

@@ -20,7 +20,7 @@ const isRecord = has(
     ...{ legacy: isBoolean, isError: isBoolean, refused: objectOf(isNumber), scopes: listOf(isString) },
     ...{ outputSchemaId: isString, digest: isString, accepts: listOf(isString), asked: isString, arguments: isString },
     ...{ inputResponses: objectOf(isString), memory: isString, memoryRound: isNumber, result: isString },
-    ...{ error: isString, due: isString, dueAt: isNumber },
+    ...{ error: isString, due: isString, dueAt: isNumber, seenRound: isInteger },
   },
 );
 

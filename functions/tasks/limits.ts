@@ -17,6 +17,10 @@ export const limits = {
   retention: 24 * HOUR,
   /** The sweep first looks at a task this long after its round began. */
   firstDue: 60 * SECOND,
+  /** It looks again at a run that it has seen after as long as the task is old, within these bounds. */
+  nextLook: { min: 300 * SECOND, max: 1 * HOUR },
+  /** A workflow has so long, from the end of the state machine that it waits for, to hear of it and write the outcome. */
+  unheard: 240 * SECOND,
   /**
    * A first round is started within this time of its creation or not at all: all attempts of one start take up to 20
    * seconds, and a sweep that finds nothing 5 seconds after them may say that it was never started.

@@ -62,6 +62,8 @@ export interface TaskRecord {
   /** Shard and time of the sparse `due` index; only while unfinished. */
   readonly due?: string;
   readonly dueAt?: number;
+  /** The last round whose run was seen in Step Functions: it was started, so it is never started again. */
+  readonly seenRound?: number;
   /** DynamoDB TTL, in seconds since the epoch. */
   readonly expiresAt: number;
 }

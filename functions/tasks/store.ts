@@ -16,7 +16,8 @@ import type { Change } from './transitions.ts';
 
 /**
  * The only place that holds DynamoDB expressions (docs/architecture.md, "Rules of the code"), with `session-notes.ts`
- * and `places.ts` for what lies beside the tasks, `due-index.ts` for the index.
+ * and `places.ts` for what lies beside the tasks, `due-index.ts` for the index, `../operator/put-back.ts` for what an
+ * operator copies.
  */
 export interface TaskStore extends SessionStore, PlaceStore {
   /** False when a task with this key exists already. */

@@ -31,12 +31,15 @@ const RUNNING_FIELDS = [
   ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const),
   ...(['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'] as const),
 ] as const;
+const ROUND_FIELDS = ['statusMessage', 'refused', 'progress', 'progressTotal', 'memory', 'memoryRound'] as const;
 
 export const KEY_EXPIRED = 'The task of this idempotency key has expired: use a new key';
 
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
 export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
 const sourcesOf = (to: Status): Status[] => (Object.keys(MOVES) as Status[]).filter((from) => canMove(from, to));
+
+type Returned = { readonly text: string; readonly asks: boolean; readonly isError: boolean };
 
 export interface NewTask {
   readonly tool: string;
@@ -128,14 +131,27 @@ export function withdraw(record: TaskRecord, now: number): Change {
   return { ...failure, set: { ...failure.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
 }
 
-/** The run of a working task's round is there: until the deadline, the sweep has nothing to do with it. */
-export function confirmStart(record: TaskRecord): Change {
-  return { from: ['working'], round: record.round, set: { dueAt: endOf(record) } };
+/** What a round returned, as its workflow writes it (`lib/workflow/outcome.jsonata`), for one that died before. JSON text. */
+export function finish(record: TaskRecord, returned: Returned, args: string, now: number): Change {
+  const { text: result, asks, isError } = returned;
+  if (asks) return { ...askFirst(record, result, args, now), remove: ROUND_FIELDS };
+  const set = { status: 'completed', updatedAt: now, result, isError } as const;
+  return { from: ['working'], round: record.round, set, remove: [...RUNNING_FIELDS, 'statusMessage'] };
 }
+
+/** The run of a working task's round is there. The sweep comes back to see whether it still runs. */
+export function confirmStart(record: TaskRecord, now: number): Change {
+  const { min, max } = limits.nextLook;
+  const next = now + Math.min(max, Math.max(min, now - record.createdAt));
+  return { from: ['working'], round: record.round, set: { seenRound: record.round, dueAt: dueBy(record, next) } };
+}
+
+/** Whether the run of the record's round was seen. */
+export const isSeen = ({ round, seenRound }: TaskRecord): boolean => seenRound === round;
 
 /** The sweep is to come back and see whether the round runs. `after` in ms. */
 export function lookAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
-  return { from: ['working'], round: record.round, set: { dueAt: unconfirmed(record, now + after) } };
+  return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
 export function progress(
@@ -217,7 +233,7 @@ export function answer(
       status: 'working',
       round: record.round + 1,
       updatedAt: now,
-      dueAt: unconfirmed(record, now + limits.firstDue),
+      dueAt: dueBy(record, now + limits.firstDue),
     },
     remove: ['statusMessage', 'refused'],
   };
@@ -235,8 +251,8 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
 /** When readers are told that a task has failed, whoever died: by then all that was on its way has been written. */
 const endOf = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
-/** Any time before that, since that very time says that the round's run was seen. */
-const unconfirmed = (record: TaskRecord, at: number): number => Math.min(at, endOf(record) - 1);
+/** No later than that: then the sweep is to write it. */
+const dueBy = (record: TaskRecord, at: number): number => Math.min(at, endOf(record));
 
 /**
  * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed

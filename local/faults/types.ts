@@ -18,7 +18,7 @@ export type FaultPoint = 'before' | 'after' | 'midway';
  * |---|---|---|---|
  * | any of the call log | as there: `PutItem`, `Invoke` | function, or role of a state machine | that of the function |
  * | lambda | `Run`: a worker begins with an event; `before` only | the function | the one that begins |
- * | events | `Deliver`: a rule sends an event to a function | the rule | |
+ * | events | `Deliver`: a rule sends an event to a function, or the end of an execution to `startExecution.sync` | the rule | |
  * | apigateway | `POST /mcp`: a client calls; the resource as the template writes it | `client` | the one that answers |
  */
 export interface FaultCall {

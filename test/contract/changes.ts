@@ -29,14 +29,17 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   failAsSeen: (record) => transitions.failAsSeen(record, error, later),
   withdraw: (record) => transitions.withdraw(record, later),
   keyExpired: (record) => transitions.keyExpired(record, later),
-  confirmStart: transitions.confirmStart,
+  confirmStart: (record) => transitions.confirmStart(record, later),
+  finish: (record) => transitions.finish(record, { text: '[1]', asks: false, isError: true }, '{}', later),
+  'finish with questions': (record) =>
+    transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
   lookAgain: (record) => transitions.lookAgain(record, later),
   'overdue, past the deadline': (record) => transitions.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
   unaskable: (record) => transitions.unaskable({ ...record, asked: '{}' }) ?? none(),
   'lapse, past the deadline': (record) => transitions.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
 };
 /** What else `transitions.ts` exports. */
-const NO_CHANGES = ['KEY_EXPIRED', 'isTerminal', 'canMove', 'create', 'createRefused', 'after', 'asOf'];
+const NO_CHANGES = ['KEY_EXPIRED', 'isTerminal', 'canMove', 'create', 'createRefused', 'after', 'asOf', 'isSeen'];
 
 const open: Status[] = ['working', 'input_required'];
 const statuses: Status[] = [...open, 'completed', 'failed', 'cancelled'];

@@ -96,7 +96,7 @@ export function tableContract(referee: () => Referee): void {
       const shard = shards++;
       const record = inShard(shard);
       await store().create(record);
-      const confirmed = await store().apply(record, confirmStart(record));
+      const confirmed = await store().apply(record, confirmStart(record, now));
       await listed(shard, (confirmed?.dueAt ?? 0) - 1).toEqual([]);
       const asking = (await store().apply(record, askFirst(record, '{}', '{}', now))) ?? record;
       await listed(shard, asking.dueAt ?? 0).toHaveLength(1);

@@ -30,6 +30,7 @@ const definitions: Record<string, object> = {
   Describes: parent('aws-sdk:sfn:describeExecution', { ExecutionArn: '{% $states.input %}' }),
 };
 
+let assembly: string;
 let cloud: Cloud;
 let sfn: SFNClient;
 beforeAll(async () => {
@@ -45,7 +46,7 @@ beforeAll(async () => {
     },
   ]);
   const environment = 'aws://000000000000/us-east-1';
-  const assembly = writeAssembly({
+  assembly = writeAssembly({
     environment,
     resources: { TheRole: adminRole('states'), ...Object.fromEntries(machines) },
   });
@@ -140,6 +141,47 @@ describe('the execution is stopped', () => {
   test('when the task that waits for it takes too long', async () => {
     expect(await run('TimesOut', 'i')).toMatchObject({ status: 'FAILED', error: 'States.Timeout' });
     await stopped('TimesOut', 'i');
+  });
+});
+
+describe('the event of its end is lost', () => {
+  let fast: Cloud;
+  beforeAll(async () => {
+    // A poll of five minutes is 300 ms.
+    fast = await startCloud({ assembly, timeScale: 1_000, recordCalls: true });
+  });
+  afterAll(() => fast?.stop());
+  const END = { service: 'events', operation: 'Deliver', do: 'drop' } as const;
+  const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
+  const text = (name: string) =>
+    new SFNClient(clientConfig(fast)).send(
+      new StartExecutionCommand({ stateMachineArn: arnOf('Text'), name, input: '{}' }),
+    );
+  const statusOf = (name: string) =>
+    fast.stepFunctions.executions().find((one) => one.arn === runOf('Text', name))?.status;
+
+  test('the next poll finds it, and one that fails is made again', async () => {
+    const lost = fast.faults.add({ ...END, caller: ENDS_RULE });
+    const throttled = { error: 'ThrottlingException' };
+    const failing = fast.faults.add({
+      service: 'states',
+      operation: 'DescribeExecution',
+      caller: 'TheRole',
+      do: throttled,
+    });
+    await text('lost');
+    await lost.struck;
+    await failing.struck;
+    expect(statusOf('lost')).toBe('RUNNING');
+    await expect.poll(() => statusOf('lost'), { timeout: 10_000 }).toBe('SUCCEEDED');
+  });
+
+  test('a task that ends before the next poll is over', async () => {
+    const lost = fast.faults.add({ ...END, caller: ENDS_RULE });
+    const { executionArn } = await text('stopped');
+    await lost.struck;
+    await new SFNClient(clientConfig(fast)).send(new StopExecutionCommand({ executionArn }));
+    expect(statusOf('stopped')).toBe('ABORTED');
   });
 });
 

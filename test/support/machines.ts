@@ -43,7 +43,11 @@ export const machines: Readonly<Record<string, Machine>> = {
       States: { Gather: wait(3, 'Think it over'), 'Think it over': wait(3, 'Write'), Write: wait(3) },
     },
   },
-  endless: { definition: { StartAt: 'Wait for ever', States: { 'Wait for ever': wait(10_000) } } },
+  endless: { definition: { StartAt: 'Wait for ever', States: { 'Wait for ever': wait(10_000_000) } } },
+  all_day: {
+    definition: { StartAt: 'Wait for ever', States: { 'Wait for ever': wait(10_000_000) } },
+    timeout: Duration.hours(20),
+  },
   brief: {
     definition: { StartAt: 'Wait for ever', States: { 'Wait for ever': wait(10_000) } },
     timeout: Duration.seconds(1),

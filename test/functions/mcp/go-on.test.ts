@@ -106,7 +106,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
       inputResponses: { a: 'yes' },
       requestState: 7,
     });
-    expect(records.get(key.taskId)).toEqual({ ...answered, dueAt: end });
+    expect(records.get(key.taskId)).toEqual({ ...answered, seenRound: 2, dueAt: T0 + 315 * SECOND });
     await send('tasks/get');
     expect(did).toEqual(['get', 'apply', 'get']);
     expect(inputs).toHaveLength(1);
@@ -190,7 +190,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
 test.each<[string, TaskRecord, number]>([
   ['answered a moment ago', answered, T0 + 15 * SECOND - 1],
   ['heard of a moment ago', { ...answered, updatedAt: T0 + 10 * SECOND }, T0 + 20 * SECOND],
-  ['known to run', { ...answered, dueAt: end }, T0 + 20 * SECOND],
+  ['known to run', { ...answered, seenRound: 2 }, T0 + 20 * SECOND],
   ['in its first round', made, T0 + 20 * SECOND],
   ['over', { ...answered, status: 'completed', result: '1' }, T0 + 20 * SECOND],
   ['past its deadline', answered, end + 1],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Decision, decide, type Run } from '../../../functions/reconciler/decide.ts';
+import { type Decision, decide, type Execution, type Run } from '../../../functions/reconciler/decide.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { asOf, type Change, after as changed, lapse } from '../../../functions/tasks/transitions.ts';
@@ -61,10 +61,31 @@ describe('a record alone', () => {
 });
 
 describe('a working task and its run', () => {
-  test('running: nothing is wrong, and the sweep comes back at the deadline (row 5)', () => {
+  test('running: nothing is wrong, and the sweep comes back in five minutes (row 5)', () => {
     const decision = decide(record(), T0 + MINUTE, run('RUNNING'));
     expect(decision.kind).toBe('postponed');
-    expect(changed(record(), changeOf(decision))).toEqual(record({ dueAt: END }));
+    expect(changed(record(), changeOf(decision))).toEqual(record({ seenRound: 1, dueAt: T0 + 6 * MINUTE }));
+  });
+
+  test.each([
+    [6, 12],
+    [40, 80],
+    [90, 150],
+    [24 * 60 - 5, 24 * 60 + 0.5],
+  ])('running after %i minutes: the next look is after %i, an hour later at most', (now, next) => {
+    const task = record({ ttl: 25 * 60 * MINUTE, deadlineAt: T0 + 24 * 60 * MINUTE });
+    const decision = decide(task, T0 + now * MINUTE, run('RUNNING'));
+    expect(changeOf(decision).set.dueAt).toBe(T0 + next * MINUTE);
+  });
+
+  test('seen before, and gone: it is not started again, and the task fails (row 13)', () => {
+    for (const task of [record({ seenRound: 1 }), answered({ seenRound: 2 })]) {
+      expect(decide(task, T0 + MINUTE)).toEqual({ kind: 'look_again' });
+      const decision = decide(task, T0 + 6 * MINUTE, run('missing'));
+      expect(decision).toEqual({ kind: 'run_ended', change: expect.anything() });
+      expect(failure(task, decision)).toMatchObject({ data: { reason: 'ExecutionDoesNotExist' } });
+    }
+    expect(decide(answered({ seenRound: 1 }), T0 + MINUTE, run('missing')).kind).toBe('not_restarted');
   });
 
   test('never started: the client never got the id, so it is failed, not started (row 4)', () => {
@@ -79,8 +100,7 @@ describe('a working task and its run', () => {
     expect(decision).toMatchObject({ kind: 'not_restarted', start: true });
     expect(changed(answered(), changeOf(decision))).toEqual(answered({ dueAt: T0 + 3 * MINUTE }));
     const late = decide(answered(), END - 30_001, run('missing'));
-    // END itself would say that its run was seen.
-    expect(changeOf(late).set.dueAt).toBe(END - 1);
+    expect(changeOf(late).set.dueAt).toBe(END);
     // Within the grace it is too late for any work.
     expect(decide(answered(), END - 1, run('missing'))).toEqual({ kind: 'nothing' });
   });
@@ -115,6 +135,62 @@ describe('a working task and its run', () => {
       });
     },
   );
+});
+
+describe('a tool that is a state machine', () => {
+  const now = T0 + 8 * MINUTE;
+  const seen = record({ seenRound: 1, statusMessage: 'Step 2', progress: 2 });
+  const work = (status: Execution['status'], more: Partial<Execution> = {}): Execution => ({
+    ...{ status, stoppedAt: now - 4 * MINUTE },
+    ...more,
+  });
+  const running = (of: Execution) => ({ status: 'RUNNING', input: '{"arguments":"{\\"n\\":1.0}"}', work: of }) as const;
+
+  test('its workflow has not heard for four minutes that it succeeded: the result is written, digit for digit', () => {
+    const decision = decide(seen, now, running(work('SUCCEEDED', { output: '{"n":9007199254740993}' })));
+    expect(decision).toMatchObject({ kind: 'run_ended', stop: true });
+    const task = changed(seen, changeOf(decision));
+    expect(task).toMatchObject({ status: 'completed', result: '{"n":9007199254740993}', isError: false });
+    for (const gone of ['due', 'dueAt', 'statusMessage', 'progress']) expect(task).not.toHaveProperty(gone);
+  });
+
+  test.each([
+    ['{"isError":true}', { status: 'completed', isError: true }],
+    ['{"isError":1}', { status: 'completed', isError: false }],
+    ['"\\"isError\\""', { status: 'completed', isError: false }],
+    ['[{"inputRequests":{}}]', { status: 'completed', isError: false }],
+    ['{"inputRequests":null}', { status: 'input_required', asked: '{"inputRequests":null}', arguments: '{"n":1.0}' }],
+  ])('%s is read as its workflow reads it', (output, expected) => {
+    const decision = decide(seen, now, running(work('SUCCEEDED', { output })));
+    expect(changed(seen, changeOf(decision))).toMatchObject(expected);
+  });
+
+  test('its workflow may hear of it yet: the sweep comes back in four minutes', () => {
+    const decision = decide(seen, now, running(work('SUCCEEDED', { output: '1', stoppedAt: now - 4 * MINUTE + 1 })));
+    expect(decision).toMatchObject({ kind: 'postponed', change: { set: { dueAt: END } } });
+    const task = { ...seen, deadlineAt: T0 + 60 * MINUTE };
+    expect(decide(task, now, running(work('FAILED', { stoppedAt: now }))).kind).toBe('postponed');
+    const { change } = decide(task, now, running(work('FAILED', { stoppedAt: now }))) as { change: Change };
+    expect(change.set).toEqual({ dueAt: now + 4 * MINUTE });
+  });
+
+  test('its workflow has ended, too: what the machine came to counts', () => {
+    const died = { status: 'FAILED', error: 'DynamoDB.InternalServerError' } as const;
+    const end = (of: Execution) => changed(seen, changeOf(decide(seen, now, { ...died, work: of })));
+    expect(end(work('SUCCEEDED', { output: '7' }))).toMatchObject({ status: 'completed', result: '7' });
+    expect(end(work('FAILED', { error: 'OutOfStock' })).error).toContain('"OutOfStock"');
+    expect(end(work('TIMED_OUT')).error).toContain('"States.Timeout"');
+    for (const status of ['ABORTED', 'RUNNING', 'missing'] as const) {
+      expect(end(work(status)).error).toContain('"DynamoDB.InternalServerError"');
+    }
+  });
+
+  test('past the deadline its result is too late', () => {
+    const late = END - GRACE + limits.lateWrite + 1;
+    const decision = decide(seen, late, running(work('SUCCEEDED', { output: '1' })));
+    expect(decision).toMatchObject({ kind: 'overdue', stop: true });
+    expect(failure(seen, decision).data).toEqual({ reason: 'DeadlineExceeded' });
+  });
 });
 
 const toldSoon = (task: TaskRecord): Change => {
@@ -164,7 +240,8 @@ describe('whatever the task, the run and the time', () => {
         if (!('change' in decision) || shown === undefined) return;
         const written = changed(task, decision.change);
         if (shown.status !== task.status) expect(written).toEqual(shown);
-        else if (written.status === task.status) expect({ ...written, dueAt: task.dueAt }).toEqual(task);
+        else if (written.status === task.status)
+          expect({ ...written, dueAt: task.dueAt, seenRound: undefined }).toEqual(task);
       }),
     );
   });

@@ -1,4 +1,4 @@
-import type { Described } from '../../../functions/reconciler/reconcile.ts';
+import type { Execution } from '../../../functions/reconciler/decide.ts';
 import type { SweepWorld } from '../../../functions/reconciler/sweep.ts';
 import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -45,7 +45,7 @@ export class Killed extends Error {}
  */
 export function fakeWorld(tasks: readonly TaskRecord[] = [], over: Partial<SweepWorld> = {}) {
   const records = new Map(tasks.map((task) => [task.taskId, task]));
-  const runs = new Map<string, Described>();
+  const runs = new Map<string, Execution>();
   const did: string[] = [];
   const clock = { now: T0 + MINUTE };
   const kill: { at?: number; after?: number } = {};
@@ -94,6 +94,7 @@ export function fakeWorld(tasks: readonly TaskRecord[] = [], over: Partial<Sweep
       }),
     },
     machines: new Map([['x', 'm']]),
+    stateMachines: new Map(),
     machineArnPrefix: PREFIX,
     now: () => clock.now,
     async sleep(ms) {

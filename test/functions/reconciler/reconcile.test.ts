@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
 import { RecordUnknown } from '../../../functions/tasks/errors.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { answered, executionArn, fakeWorld, GRACE, Killed, MINUTE, record, T0, waiting } from './fake-world.ts';
+import { answered, executionArn, fakeWorld, GRACE, Killed, MINUTE, PREFIX, record, T0, waiting } from './fake-world.ts';
 
 const key = { owner: 'o', taskId: 't' };
 const END = T0 + 10 * MINUTE + GRACE;
@@ -17,7 +17,7 @@ describe('a task that is due', () => {
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
     expect(await reconcile(key, true, world)).toBe('postponed');
     expect(did).toEqual(['get', 'describe', 'write']);
-    expect(records.get('t')).toEqual(record({ dueAt: END }));
+    expect(records.get('t')).toEqual(record({ seenRound: 1, dueAt: T0 + 6 * MINUTE }));
   });
 
   test('and was never started is failed first, then told to stop, in case it is there after all (row 4)', async () => {
@@ -82,6 +82,48 @@ describe('a task that is due', () => {
     const { world, did } = fakeWorld();
     expect(await reconcile(key, true, world)).toBe('nothing');
     expect(did).toEqual(['get']);
+  });
+});
+
+describe('a task whose tool is a state machine', () => {
+  const machine = PREFIX.replace(/S-$/, 'Mine');
+  const work = `${machine.replace(':stateMachine:', ':execution:')}:t-r1`;
+  const stateMachines = new Map([['x', machine]]);
+
+  test('is looked at as any other at first, and then with its machine', async () => {
+    const { world, runs, did, clock } = fakeWorld([record()], { stateMachines });
+    runs.set(executionArn('t', 1), { status: 'RUNNING' });
+    runs.set(work, { status: 'RUNNING' });
+    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(did).toEqual(['get', 'describe', 'write']);
+    clock.now += 5 * MINUTE;
+    expect(await reconcile(key, false, world)).toBe('look_again');
+    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(did.slice(4)).toEqual(['get', 'describe', 'describe', 'write']);
+  });
+
+  test('with a machine that this role may not look at: the workflow is all there is to go by', async () => {
+    const { world, runs, clock } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
+    const describe = async (arn: string) => {
+      if (arn === work) throw Object.assign(new Error(), { name: 'KmsAccessDeniedException' });
+      return runs.get(arn) ?? ({ status: 'RUNNING' } as const);
+    };
+    expect(await reconcile(key, true, { ...world, describe })).toBe('postponed');
+    runs.set(executionArn('t', 1), { status: 'ABORTED' });
+    clock.now += 5 * MINUTE;
+    expect(await reconcile(key, true, { ...world, describe })).toBe('run_ended');
+  });
+
+  test('and the look at the machine fails otherwise: nothing is written, so that no result is lost', async () => {
+    const { world, runs, records } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
+    runs.set(executionArn('t', 1), { status: 'FAILED' });
+    const describe = async (arn: string) => {
+      if (arn === work) throw Object.assign(new Error(), { name: 'ThrottlingException' });
+      return runs.get(arn) ?? ({ status: 'RUNNING' } as const);
+    };
+    await expect(reconcile(key, true, { ...world, describe })).rejects.toThrow();
+    await expect(reconcileEnded(key, 1, { status: 'FAILED' }, { ...world, describe })).rejects.toThrow();
+    expect(records.get('t')?.status).toBe('working');
   });
 });
 
@@ -173,7 +215,7 @@ describe('killed at any call, before or after it, the next sweeps end where an u
         if (!(error instanceof Killed)) throw error;
       });
     }
-    const { dueAt: _, ...shown } = fake.records.get('t') ?? {};
+    const { dueAt: _, seenRound: __, ...shown } = fake.records.get('t') ?? {};
     const started = fake.did.filter((name) => name === 'start').length;
     return { shown, runs: [...fake.runs.keys()], started };
   }

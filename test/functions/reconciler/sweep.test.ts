@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type SweepWorld, sweep } from '../../../functions/reconciler/sweep.ts';
 import { dueShard } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { executionArn, fakeWorld, GRACE, MINUTE, record, T0 } from './fake-world.ts';
+import { executionArn, fakeWorld, GRACE, MINUTE, PREFIX, record, T0 } from './fake-world.ts';
 
 const END = T0 + 10 * MINUTE + GRACE;
 const named = (taskId: string, over: Partial<TaskRecord> = {}) =>
@@ -53,7 +53,7 @@ describe('a sweep', () => {
     for (const { taskId } of tasks) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
     const report = await sweep(fake.clock.now + 50_000, paged(fake, 7));
     expect(report).toMatchObject({ due: 30, left: 0, repaired: {} });
-    expect([...fake.records.values()].every(({ dueAt }) => dueAt === END)).toBe(true);
+    expect([...fake.records.values()].every(({ seenRound }) => seenRound === 1)).toBe(true);
   });
 
   test('of a server with one huge shard does not let the others wait', async () => {
@@ -100,7 +100,7 @@ describe('a sweep', () => {
       await sweep(fake.clock.now + 1_000, { ...fake.world, describe });
       fake.clock.now += MINUTE;
     }
-    expect(fake.records.get('b')?.dueAt).toBe(END);
+    expect(fake.records.get('b')?.seenRound).toBe(1);
   });
 
   test('goes on after a task that cannot be read, a task that cannot be written, and a shard that cannot be read', async () => {
@@ -152,6 +152,27 @@ describe('the bounds of a sweep', () => {
     expect(report).toMatchObject({ due: 30, left: 70, repaired: { never_started: 30 } });
     await sweep(fake.clock.now + 15_000, fake.world);
     expect(failed(fake.records)).toBe(100);
+  });
+
+  test('it looks first at runs that were never seen, however long the others are due', async () => {
+    const seen = many(40).map((task) => ({ ...task, seenRound: 1, dueAt: T0 }));
+    const fake = fakeWorld([...seen, named('new')]);
+    for (const { taskId } of seen) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
+    await sweep(fake.clock.now + 1_000, fake.world);
+    expect(fake.records.get('new')?.status).toBe('failed');
+  });
+
+  test('two looks at one task count as two', async () => {
+    const seen = many(100).map((task) => ({ ...task, seenRound: 1 }));
+    const machine = PREFIX.replace(/S-$/, 'Mine');
+    const fake = fakeWorld(seen, { stateMachines: new Map([['x', machine]]) });
+    for (const { taskId } of seen) {
+      fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
+      fake.runs.set(`${machine.replace(':stateMachine:', ':execution:')}:${taskId}-r1`, { status: 'RUNNING' });
+    }
+    const report = await sweep(fake.clock.now + 4_900, fake.world);
+    expect(fake.did.filter((name) => name === 'describe')).toHaveLength(30);
+    expect(report).toMatchObject({ due: 15, left: 85 });
   });
 
   test('what is overdue does not wait behind what must be looked at', async () => {

@@ -70,7 +70,7 @@ test.each<[string, Change, object[], TaskRecord?]>([
     waiting,
   ],
   ['progress', progress(1, { message: SECRET }, T0), []],
-  ['a confirmed start', confirmStart(task()), []],
+  ['a confirmed start', confirmStart(task(), T0), []],
   ['a refused answer', refuseAnswer(waiting, 'r1.a', T0), [], waiting],
 ])('%s: one event, with nothing that a caller or a tool wrote', async (_title, change, expected, record = task()) => {
   const { store, lines, told } = auditedTable(record);

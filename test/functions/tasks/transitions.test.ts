@@ -110,7 +110,7 @@ describe('answers', () => {
 
   test('the last answer starts the next round in the same write (C-22)', () => {
     const after = applied(asking, answer(asking, ['r1.a'], { 'r1.a': '{}' }, now));
-    expect(after).toMatchObject({ status: 'working', round: 2, dueAt: now + 39_999 });
+    expect(after).toMatchObject({ status: 'working', round: 2, dueAt: now + 40_000 });
   });
 
   test('two answers decided on the same record: the second one loses (F-09)', () => {

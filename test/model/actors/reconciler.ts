@@ -81,6 +81,7 @@ function sweepWorld(world: World, process: Process): SweepWorld {
     ...world.services(process, 'reconciler'),
     index: dueIndex(documentClient(world.table, world.quiet(process)), 'tasks', PAGE),
     machines,
+    stateMachines: new Map(),
     machineArnPrefix: MACHINE_PREFIX,
     now: process.now,
     sleep: process.sleep,
