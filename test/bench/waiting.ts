@@ -117,9 +117,17 @@ async function burst(): Promise<void> {
   print(what, `${Math.round(slowest)} ms`, slowest <= bounds.burst);
 }
 
+async function end(): Promise<void> {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+  const { length } = server.problems;
+  if (length > 0) console.error(`the log has ${length} lines that are no audit:`, server.problems.slice(0, 10));
+  if (failures.length > 0) console.error(`beyond its bound: ${failures.join('; ')}`);
+}
+
 const deadline = setTimeout(async () => {
   console.error(`not done after ${DEADLINE / 1_000} s`);
-  await server.stop();
+  await end();
   process.exit(1);
 }, DEADLINE);
 try {
@@ -130,8 +138,6 @@ try {
   print(`memory of the process, at most ${bounds.megabytes} MB`, `${megabytes} MB`, megabytes <= bounds.megabytes);
 } finally {
   clearTimeout(deadline);
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await end();
 }
-if (failures.length > 0) console.error(`beyond its bound: ${failures.join('; ')}`);
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -32,6 +32,19 @@ test('40 held streams and 2 workers: a plain call is answered, a new task runs, 
   expect(endpoint?.count).toBeLessThanOrEqual(2);
 });
 
+test('120 that wait in 2 workers while DynamoDB is slow: each gets its stream', async () => {
+  const open = await legacyTask(url(), 'sleep', { ms: 8_000 });
+  const slow = cloud().faults.add({
+    ...{ service: 'dynamodb', caller: 'ServerEndpoint', times: 120 },
+    // Longer than three attempts to get a socket, shorter than a call to AWS may take.
+    do: { delayMs: 4_000 },
+  });
+  const streams = times(120, open);
+  await Promise.all(streams.map(({ acknowledged }) => acknowledged));
+  expect(slow.hits).toBe(120);
+  for (const { result } of streams) expect(await result).toBeDefined();
+});
+
 test('each stream has a worker to itself where sharing is switched off, as on AWS', async () => {
   const at = `${single().url}/mcp`;
   const taskId = await create(at, 'sleep', { ms: 3_000 });

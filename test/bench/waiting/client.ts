@@ -32,9 +32,13 @@ export interface Held {
 
 function hold(url: string, message: { body: object; headers: object }): Held {
   const first = Promise.withResolvers<unknown>();
+  const since = performance.now();
   const result = send(url, message).then(async (response) => {
     const type = response.headers.get('content-type') ?? '';
-    if (!type.startsWith('text/event-stream')) throw new Error(`no stream: ${await response.text()}`);
+    if (!type.startsWith('text/event-stream')) {
+      const after = `after ${Math.round(performance.now() - since)} ms`;
+      throw new Error(`${type} and no stream, ${after}: ${await response.text()}`);
+    }
     let last: Json;
     for await (const { data } of readSse(response)) {
       first.resolve(data);
