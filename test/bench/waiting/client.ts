@@ -23,6 +23,9 @@ export async function request(url: string, method: string, params: Record<string
 export const create = async (url: string, name: string, args: object = {}): Promise<string> =>
   (await request(url, 'tools/call', { name, arguments: args })).taskId;
 
+/** The server says to try again. */
+export class Unavailable extends Error {}
+
 export interface Held {
   /** Resolves with the first event. */
   readonly acknowledged: Promise<unknown>;
@@ -36,8 +39,9 @@ function hold(url: string, message: { body: object; headers: object }): Held {
   const result = send(url, message).then(async (response) => {
     const type = response.headers.get('content-type') ?? '';
     if (!type.startsWith('text/event-stream')) {
-      const after = `after ${Math.round(performance.now() - since)} ms`;
-      throw new Error(`${type} and no stream, ${after}: ${await response.text()}`);
+      const text = await response.text();
+      const problem = `${type} and no stream, after ${Math.round(performance.now() - since)} ms: ${text}`;
+      throw text.includes('"reason":"Unavailable"') ? new Unavailable(problem) : new Error(problem);
     }
     let last: Json;
     for await (const { data } of readSse(response)) {
