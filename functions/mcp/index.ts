@@ -7,6 +7,7 @@ import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
 import { audited } from '../tasks/audited-store.ts';
+import { connections } from '../tasks/connections.ts';
 import { currentState } from '../tasks/execution-history.ts';
 import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
@@ -24,7 +25,7 @@ import { signer } from './signing.ts';
 import { signingKey } from './signing-key.ts';
 
 /** A call that hangs is repeated in time to answer: the SDK itself would wait for ever. */
-const requestHandler = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
+const requestHandler = { ...connections, requestTimeout: 5_000 };
 
 /** The endpoint as a Lambda function that streams; called once, by the entry made at synth. */
 export function createHandler(manifest: Manifest, validators: Validators) {

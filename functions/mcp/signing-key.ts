@@ -15,7 +15,12 @@ export function signingKey(secretId: string, env: NodeJS.ProcessEnv) {
 
   const read = async (stage: Stage): Promise<string | undefined> => {
     const body = Buffer.from(JSON.stringify({ SecretId: secretId, VersionStage: stage }));
-    const answer = await request({ method: 'POST', path: '/', headers, body }, AbortSignal.timeout(PATIENCE));
+    const patience = AbortSignal.timeout(PATIENCE);
+    const answer = await request({ method: 'POST', path: '/', headers, body }, patience).catch((error: unknown) => {
+      // Its reason is a TimeoutError, which is an outage; the error of the request does not say why it was ended.
+      patience.throwIfAborted();
+      throw error;
+    });
     const { SecretString, __type = '' } = JSON.parse(answer.body.toString() || '{}');
     if (answer.status === 200) return SecretString;
     const name = String(__type).replace(/^.*#/, '');

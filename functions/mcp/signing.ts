@@ -56,8 +56,16 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
       return held;
     });
   };
+  /** Requests that come before the first key is there wait for the same read. */
+  let first: Promise<readonly Key[]> | undefined;
+  const readFirst = () => {
+    first ??= read('AWSCURRENT').finally(() => {
+      first = undefined;
+    });
+    return first;
+  };
   const believed = async (): Promise<readonly Key[]> => {
-    const held = keys ?? (await read('AWSCURRENT'));
+    const held = keys ?? (await readFirst());
     return now() - readAt < BELIEVED ? held : readAgain(held);
   };
   const signed = async (purpose: string, text: string, length: number): Promise<string> => {

@@ -4,6 +4,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import type { HttpRequest } from '@smithy/core/protocols';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { connections } from './connections.ts';
 
 export interface SignedRequest {
   readonly method: string;
@@ -26,7 +27,7 @@ export interface SignedAnswer {
  */
 export function signedRequests(service: string, origin: URL, region: string, requestTimeout: number) {
   const { env } = process;
-  const http = new NodeHttpHandler({ connectionTimeout: 1_000, requestTimeout, throwOnRequestTimeout: true });
+  const http = new NodeHttpHandler({ ...connections, requestTimeout });
   const credentials = async () => ({
     accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
     secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { synthApp } from '../../local/synth.ts';
-import { create, type Held, legacyTask, listen, request } from './waiting/client.ts';
+import { create, type Held, legacyTask, listen, request, Unavailable } from './waiting/client.ts';
 import { startServer } from './waiting/server.ts';
 
 /**
@@ -14,6 +14,7 @@ import { startServer } from './waiting/server.ts';
 const NAP = 30_000;
 const TASKS_EACH = 50;
 const STREAMS_EACH = 4;
+const AT_ONCE = 50;
 const BURST = 100;
 const DEADLINE = 150_000;
 const bounds = { plain: 1_000, start: 1_000, megabytes: 2_000, burst: 2_000 };
@@ -52,18 +53,50 @@ let turn = 0;
 const plain = () =>
   turn++ % 2 === 0 ? request(url, 'tools/list') : request(url, 'tools/call', { name: 'plain', arguments: {} });
 
+/** Does all of it, so many at a time: the bench is about many that wait, not about many that come in one instant. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const queue = [...items.entries()];
+  const results: R[] = [];
+  const one = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) results[next[0]] = await work(next[1]);
+  };
+  await Promise.all(times(AT_ONCE, one));
+  return results;
+}
+
+let refused = 0;
+/** Opens a stream, as often as the server says to try again. */
+async function opened(open: () => Held): Promise<Held> {
+  for (;;) {
+    const held = open();
+    try {
+      await held.acknowledged;
+      return held;
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      refused++;
+      await sleep(2_000);
+    }
+  }
+}
+
 async function waiting(): Promise<void> {
   const since = performance.now();
   const [asleep, sessions] = await Promise.all([
     Promise.all(times(TASKS_EACH, () => create(url, 'nap', { ms: NAP }))),
     Promise.all(times(TASKS_EACH, () => legacyTask(url, 'nap', { ms: NAP }))),
   ]);
-  const listening = asleep.flatMap((taskId) => times(STREAMS_EACH, () => listen(url, taskId)));
-  const resulting = sessions.flatMap((open) => times(STREAMS_EACH, open));
-  const streams = [...listening, ...resulting];
-  await Promise.all(streams.map(({ acknowledged }) => acknowledged));
-  const opened = performance.now() - since;
-  print(`${2 * TASKS_EACH} tasks asleep, ${streams.length} streams held: all after`, `${Math.round(opened)} ms`);
+  const openers = [
+    ...asleep.flatMap((taskId) => times(STREAMS_EACH, () => () => listen(url, taskId))),
+    ...sessions.flatMap((open) => times(STREAMS_EACH, () => open)),
+  ];
+  const streams = await inTurns(openers, opened).catch((error: unknown) => {
+    if (performance.now() - since < NAP) throw error;
+    throw new Error('this machine is too busy: the tools woke before all streams were held', { cause: error });
+  });
+  print('openings refused as unavailable, and tried again', refused, refused === 0);
+  const openedAfter = performance.now() - since;
+  print(`${2 * TASKS_EACH} tasks asleep, ${streams.length} streams held: all after`, `${Math.round(openedAfter)} ms`);
 
   let ended = 0;
   for (const { result } of streams) void result.then(() => ended++);
@@ -74,7 +107,7 @@ async function waiting(): Promise<void> {
     stamps.push(create(url, 'stamp').then((taskId) => ({ sent, taskId })));
     return stamps.at(-1) ?? Promise.resolve();
   });
-  const until = performance.now() + NAP - opened - 2_000;
+  const until = performance.now() + NAP - openedAfter - 2_000;
   while (performance.now() < until) await sleep(100);
   const endedEarly = ended;
   const [latencies] = [await stopPlain(), await stopStarts()];
@@ -117,9 +150,17 @@ async function burst(): Promise<void> {
   print(what, `${Math.round(slowest)} ms`, slowest <= bounds.burst);
 }
 
+async function end(): Promise<void> {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+  const { length } = server.problems;
+  if (length > 0) console.error(`the log has ${length} lines that are no audit:`, server.problems.slice(0, 10));
+  if (failures.length > 0) console.error(`beyond its bound: ${failures.join('; ')}`);
+}
+
 const deadline = setTimeout(async () => {
   console.error(`not done after ${DEADLINE / 1_000} s`);
-  await server.stop();
+  await end();
   process.exit(1);
 }, DEADLINE);
 try {
@@ -130,8 +171,6 @@ try {
   print(`memory of the process, at most ${bounds.megabytes} MB`, `${megabytes} MB`, megabytes <= bounds.megabytes);
 } finally {
   clearTimeout(deadline);
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await end();
 }
-if (failures.length > 0) console.error(`beyond its bound: ${failures.join('; ')}`);
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -32,6 +32,21 @@ test('40 held streams and 2 workers: a plain call is answered, a new task runs, 
   expect(endpoint?.count).toBeLessThanOrEqual(2);
 });
 
+test('110 reads in 2 workers: DynamoDB has all of them at once, and none waits for a socket', async () => {
+  const taskId = await create(url(), 'sleep', { ms: 1 });
+  await request(url(), 'tasks/get', { taskId });
+  const all = Promise.withResolvers<void>();
+  let come = 0;
+  const hold = () => {
+    come++;
+    if (come === 110) all.resolve();
+    return all.promise;
+  };
+  cloud().faults.add({ service: 'dynamodb', caller: 'ServerEndpoint', times: 110, do: { run: hold } });
+  const answers = await Promise.all(times(110, () => request(url(), 'tasks/get', { taskId })));
+  expect(answers.filter((answer) => answer.taskId === taskId)).toHaveLength(110);
+});
+
 test('each stream has a worker to itself where sharing is switched off, as on AWS', async () => {
   const at = `${single().url}/mcp`;
   const taskId = await create(at, 'sleep', { ms: 3_000 });

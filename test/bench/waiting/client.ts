@@ -23,6 +23,9 @@ export async function request(url: string, method: string, params: Record<string
 export const create = async (url: string, name: string, args: object = {}): Promise<string> =>
   (await request(url, 'tools/call', { name, arguments: args })).taskId;
 
+/** The server says to try again. */
+export class Unavailable extends Error {}
+
 export interface Held {
   /** Resolves with the first event. */
   readonly acknowledged: Promise<unknown>;
@@ -32,9 +35,14 @@ export interface Held {
 
 function hold(url: string, message: { body: object; headers: object }): Held {
   const first = Promise.withResolvers<unknown>();
+  const since = performance.now();
   const result = send(url, message).then(async (response) => {
     const type = response.headers.get('content-type') ?? '';
-    if (!type.startsWith('text/event-stream')) throw new Error(`no stream: ${await response.text()}`);
+    if (!type.startsWith('text/event-stream')) {
+      const text = await response.text();
+      const problem = `${type} and no stream, after ${Math.round(performance.now() - since)} ms: ${text}`;
+      throw text.includes('"reason":"Unavailable"') ? new Unavailable(problem) : new Error(problem);
+    }
     let last: Json;
     for await (const { data } of readSse(response)) {
       first.resolve(data);

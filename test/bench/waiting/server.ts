@@ -7,6 +7,8 @@ export interface ServerProcess {
   readonly url: string;
   /** The most memory it was seen to have, in MB. */
   mostMegabytes(): number;
+  /** What its log says besides the audit. */
+  readonly problems: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -14,7 +16,10 @@ export async function startServer(args: readonly string[]): Promise<ServerProces
   const child = spawn(process.execPath, ['bin/local.ts', '--port', '0', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  child.stderr.resume();
+  const problems: string[] = [];
+  createInterface(child.stderr).on('line', (line) => {
+    if (!line.includes('"event":"audit"')) problems.push(line);
+  });
   let url = '';
   for await (const line of createInterface(child.stdout)) {
     url = /^ready (\S+)/.exec(line)?.[1] ?? '';
@@ -30,6 +35,7 @@ export async function startServer(args: readonly string[]): Promise<ServerProces
   const timer = setInterval(weigh, 1_000);
   return {
     url,
+    problems,
     mostMegabytes: () => Math.round(most),
     async stop() {
       clearInterval(timer);

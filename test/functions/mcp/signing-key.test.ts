@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { isOutage } from '../../../functions/mcp/outage.ts';
 import { signingKey } from '../../../functions/mcp/signing-key.ts';
 
 beforeAll(() => {
@@ -11,7 +12,7 @@ beforeAll(() => {
   return () => vi.unstubAllEnvs();
 });
 
-type Answer = [status: number, body: object] | 'cut';
+type Answer = [status: number, body: object] | 'cut' | 'silence';
 
 /** Secrets Manager, giving these answers in turn; the last one again and again. */
 async function secretsManager(...answers: Answer[]) {
@@ -22,6 +23,7 @@ async function secretsManager(...answers: Answer[]) {
     const signed = /\/eu-west-1\/secretsmanager\/aws4_request/.test(authorization);
     asked.push({ target, body: JSON.parse(await text(request)), signed });
     if (answer === 'cut') return request.socket.destroy();
+    if (answer === 'silence') return undefined;
     response.writeHead(answer[0], { 'content-type': 'application/x-amz-json-1.1' });
     return response.end(JSON.stringify(answer[1]));
   });
@@ -54,6 +56,16 @@ test.each<[string, Answer]>([
   const down = await secretsManager(answer);
   await expect(down.read('AWSCURRENT')).rejects.toThrow();
   expect(down.asked).toHaveLength(3);
+});
+
+test('an answer that does not come is an outage, and the client may try again', async () => {
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(200));
+  onTestFinished(() => impatient.mockRestore());
+  const { read, asked } = await secretsManager('silence');
+  const error = await read('AWSCURRENT').catch((thrown: unknown) => thrown);
+  expect(asked).toHaveLength(3);
+  expect(isOutage(error)).toBe(true);
 });
 
 test('before the first rotation there is no key before it', async () => {

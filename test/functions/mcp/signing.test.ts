@@ -98,6 +98,13 @@ describe('a signed token', () => {
 });
 
 describe('the key is read', () => {
+  test('once for all the requests that need it at the same time', async () => {
+    const { reads, container } = world();
+    const signing = container();
+    await Promise.all(Array.from({ length: 50 }, () => signing.sign('p', 'text')));
+    expect(reads).toEqual(['AWSCURRENT']);
+  });
+
   test('once, by the first request that needs it, and again after an hour', async () => {
     const { container, reads, at } = world();
     const warm = container();
