@@ -39,9 +39,14 @@ export type { McpTaskServerProps } from './server-props.ts';
 /** TOOL_FUNCTIONS and TOOL_MACHINES list them all: `checkEnvironment` says whether there is room. */
 const MAX_DIRECT_FUNCTIONS = 25;
 const MAX_STATE_MACHINES = 20;
-/** What a tool's own credentials may touch in a record: enough to report progress and remember steps, not a result. */
+/** What a tool's own credentials may read of a task: whether it goes on, and what an earlier attempt has kept. */
 const TOOL_READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound'];
-const TOOL_WRITES = [...TOOL_READS, 'updatedAt', 'statusMessage', 'progress', 'progressTotal'];
+/** And write, in the partitions of `functions/tasks/progress-item.ts` only. Nothing that puts an item into an index. */
+const TOOL_WRITES = [
+  ...['owner', 'taskId', 'round', 'updatedAt', 'statusMessage', 'progress', 'progressTotal'],
+  ...['memoryRound', 'memory', 'expiresAt'],
+];
+const TOOL_PARTITIONS = 'progress#*';
 
 /**
  * A backend for long-running MCP tools: one endpoint for 2025-11-25 and 2026-07-28 clients, a table of tasks, and a
@@ -238,7 +243,7 @@ export class McpTaskServer extends Construct {
     if (role === undefined) {
       Annotations.of(this).addWarningV2(
         'mcp-task-server:no-role',
-        `${node.path} has no known role: let it dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
+        `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
       );
       return;
     }
@@ -249,6 +254,9 @@ export class McpTaskServer extends Construct {
           actions: ['dynamodb:UpdateItem'],
           resources: [this.table.tableArn],
           conditions: {
+            'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [TOOL_PARTITIONS] },
+            // ForAllValues holds for a request without the key.
+            Null: { 'dynamodb:LeadingKeys': 'false' },
             'ForAllValues:StringEquals': { 'dynamodb:Attributes': TOOL_WRITES },
             StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
           },

@@ -43,6 +43,8 @@ export function createHandler(manifest: Manifest, validators: Validators) {
 function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): Server {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
     marshallOptions: { removeUndefinedValues: true },
+    // By default, one number of a tool that JavaScript does not hold exactly makes all items read with it unreadable.
+    unmarshallOptions: { wrapNumbers: Number },
   });
   const tools = manifest.tools.map((entry, i) => {
     const output = validators.outputs[i];

@@ -11,9 +11,12 @@ import type { Call, Server, Tool } from './server.ts';
 import { errorResult, toolResult } from './wire/tool-result.ts';
 import type { TaskView } from './wire/wire.ts';
 
+/** How a task is read: `look` costs half a read unit more and comes with what its run has reported. */
+type Read = 'get' | 'look';
+
 /** The task of `params.taskId`, if this request may see it. */
-export async function loadTask({ params, principal, tasks }: Call, server: Server): Promise<TaskRecord> {
-  const record = await findTask(principal, params.taskId, server);
+export async function loadTask({ params, principal, tasks }: Call, server: Server, read?: Read): Promise<TaskRecord> {
+  const record = await findTask(principal, params.taskId, server, read);
   // A 2026-07-28 request that declares only the older capability reaches only tasks of the older revision (F-04).
   if (!tasks && record.legacy !== true) {
     throw new MissingClientCapability('This task is for clients that know tasks', TASKS_CAPABILITY);
@@ -22,12 +25,17 @@ export async function loadTask({ params, principal, tasks }: Call, server: Serve
 }
 
 /**
- * The caller's task as of now. One GetItem; unknown, foreign and expired are the same (C-28, E-15). A token that is not
+ * The caller's task as of now; unknown, foreign and expired are the same (C-28, E-15). A token that is not
  * enough for the task's tool is not enough for the task.
  */
-export async function findTask(principal: Principal, taskId: unknown, server: Server): Promise<TaskRecord> {
+export async function findTask(
+  principal: Principal,
+  taskId: unknown,
+  server: Server,
+  read: Read = 'get',
+): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
-  const stored = key === undefined ? undefined : await server.store.get(key);
+  const stored = key === undefined ? undefined : await server.store[read](key);
   const record = stored === undefined ? undefined : present(stored, server);
   if (record === undefined) throw notFound(principal, taskId, server);
   checkScopes(principal, record, server);

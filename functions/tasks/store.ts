@@ -10,40 +10,47 @@ import { Unavailable } from './errors.ts';
 import { isKnown, known } from './known-record.ts';
 import { lost } from './lost.ts';
 import { type PlaceStore, placeStore } from './places.ts';
+import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
 import type { Change } from './transitions.ts';
 
 /**
- * The only place that holds DynamoDB expressions (docs/architecture.md, "Rules of the code"), with `session-notes.ts`
- * and `places.ts` for what lies beside the tasks, `due-index.ts` for the index, `../operator/put-back.ts` for what an
- * operator copies.
+ * The only place that holds DynamoDB expressions (docs/architecture.md, "Rules of the code"), with `progress-item.ts`,
+ * `session-notes.ts` and `places.ts` for what lies beside the tasks, `due-index.ts` for the index,
+ * `../operator/put-back.ts` for what an operator copies.
  */
-export interface TaskStore extends SessionStore, PlaceStore {
+export interface TaskStore extends RunStore, SessionStore, PlaceStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
-  /** Throws RecordUnknown. */
+  /** The record alone, as it is stored: one read unit, if it is small. Throws RecordUnknown. */
   get(key: TaskKey): Promise<TaskRecord | undefined>;
+  /** The same with what its run has reported, which may be read late: half a read unit more. Throws RecordUnknown. */
+  look(key: TaskKey): Promise<TaskRecord | undefined>;
   /**
-   * Those of up to 100 tasks that are there and that this release understands. Strongly consistent. Throws Unavailable
-   * when some could not be read.
+   * Those of up to 100 tasks that are there and that this release understands, with what their runs have reported.
+   * Strongly consistent, but for the reports. Throws Unavailable when some could not be read.
    */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
   /**
    * Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). Leaves out records that this
-   * release does not understand, so a page may be shorter than `limit`.
+   * release does not understand, so a page may be shorter than `limit`. With reports, as getMany.
    */
   list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
   /** The record after the change, or undefined when it no longer allowed the change. */
   apply(key: TaskKey, change: Change): Promise<TaskRecord | undefined>;
-  /** As apply, but reads nothing back: all that a tool's own credentials allow. */
+  /** As apply, but reads nothing back. */
   applyBlind(key: TaskKey, change: Change): Promise<boolean>;
   /**
    * Makes the sweep come back at `later` to a task that is due by `now`, without a look at its record: for one that this
    * release does not understand. Times in ms since the epoch.
    */
   postpone(key: TaskKey, now: number, later: number): Promise<void>;
-  /** What a run may know of its own task. */
+}
+
+/** What a tool's run needs of the store: a tool's bundle has no more of it. */
+export interface RunStore extends ProgressStore {
+  /** What a run may know of its own task. Memory is in records of release 0.1 only. */
   glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
 }
 
@@ -52,14 +59,9 @@ const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
 const updateOf = (table: string, key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
   new UpdateCommand({ TableName: table, Key: tableKey(key), ...updateExpression(change), ReturnValues });
 
-/** What a tool's run needs of the store: a tool's bundle has no more of it. */
-export type RunStore = Pick<TaskStore, 'applyBlind' | 'glimpse'>;
-
 export function runStore(db: DynamoDBDocumentClient, table: string): RunStore {
   return {
-    async applyBlind(key, change) {
-      return (await lost(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
-    },
+    ...progressStore(db, table),
     async glimpse(key) {
       const get = new GetCommand({
         TableName: table,
@@ -74,6 +76,11 @@ export function runStore(db: DynamoDBDocumentClient, table: string): RunStore {
 }
 
 export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
+  async function get(key: TaskKey): Promise<TaskRecord | undefined> {
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
+    return Item && known(Item);
+  }
+
   return {
     ...runStore(db, table),
     ...sessionStore(db, table),
@@ -87,9 +94,11 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       });
       return (await lost(db.send(put))) !== undefined;
     },
-    async get(key) {
-      const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
-      return Item && known(Item);
+    get,
+    async look(key) {
+      // At once: which of the two is needed is known only when both would be here.
+      const [record, item] = await Promise.all([get(key), readProgress(db, table, key)]);
+      return record && withProgress(record, item);
     },
     async getMany(keys) {
       const found: TaskRecord[] = [];
@@ -105,7 +114,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
       }
       if (rest.length > 0) throw new Unavailable();
-      return found;
+      return withAllProgress(db, table, found);
     },
     async list(owner, limit, after) {
       const page = await db.send(
@@ -121,11 +130,15 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         }),
       );
       const last: unknown = page.LastEvaluatedKey?.taskId;
-      return { tasks: (page.Items ?? []).filter(isKnown), ...(typeof last === 'string' && { last }) };
+      const tasks = await withAllProgress(db, table, (page.Items ?? []).filter(isKnown));
+      return { tasks, ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
       const written = (await lost(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
       return written && known(written);
+    },
+    async applyBlind(key, change) {
+      return (await lost(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
     },
     async postpone(key, now, later) {
       const move = new UpdateCommand({

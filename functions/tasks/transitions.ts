@@ -27,6 +27,7 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
   failed: [],
   cancelled: [],
 };
+/** Progress and memory are in records of release 0.1 only. */
 const RUNNING_FIELDS = [
   ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const),
   ...(['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'] as const),
@@ -152,28 +153,6 @@ export const isSeen = ({ round, seenRound }: TaskRecord): boolean => seenRound =
 /** The sweep is to come back and see whether the round runs. `after` in ms. */
 export function lookAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
-}
-
-export function progress(
-  round: number,
-  report: { message: string; progress?: number; total?: number },
-  now: number,
-): Change {
-  return {
-    from: ['working'],
-    round,
-    set: {
-      updatedAt: now,
-      statusMessage: report.message,
-      ...(report.progress !== undefined && { progress: report.progress }),
-      ...(report.total !== undefined && { progressTotal: report.total }),
-    },
-  };
-}
-
-/** What a run keeps for another attempt at its round. */
-export function remember(round: number, memory: string): Change {
-  return { from: ['working'], round, set: { memory, memoryRound: round } };
 }
 
 /**

@@ -3,9 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { storeIfLarge } from '../tasks/large-result.ts';
 import { limits } from '../tasks/limits.ts';
 import { type RunStore, runStore } from '../tasks/store.ts';
-import { progress, remember } from '../tasks/transitions.ts';
 import type { TaskContext } from './contract.ts';
-import { ToolError } from './errors.ts';
 
 /** What a run needs of the world around it. Each answer false means: the task is no longer this run's to work on. */
 export interface Host {
@@ -29,64 +27,91 @@ const stores = new Map<string, RunStore>();
 const requestHandler = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
 
 const INTERVAL = 1_000;
-/** The run of this container that reported last, and when. */
-let last: { run: string; at: number } | undefined;
+/** Runs that one container remembers. Tasks may take turns in it. */
+const MOST_RUNS = 100;
+/** What each run has reported last, the oldest report first. */
+const last = new Map<string, { readonly at: number; readonly amount: Amount }>();
 
-/** In Lambda: the task's own record. */
+/** In Lambda: the items that the task's runs write, while the record says that this run is wanted. */
 export const recordHost: Host = {
   async progress(task, message, amount) {
-    const run = `${task.taskId} ${task.round} ${task.attempt}`;
+    const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt}`;
     const now = Date.now();
-    if (last?.run === run && now - last.at < INTERVAL) return true;
-    last = { run, at: now };
-    const report = { message: message.slice(0, limits.statusMessage), ...amount };
+    const before = last.get(run);
+    if (before !== undefined && now - before.at < INTERVAL) return true;
+    // A message alone leaves the amount as it is.
+    const report = { message: message.slice(0, limits.statusMessage), ...before?.amount, ...amount };
+    remembered(run, { at: now, amount: { ...before?.amount, ...amount } });
     try {
-      // A look costs half of what a write costs that is too late: a cancelled task is charged for no more writes.
-      return (await alive(task)) && (await storeOf(task).applyBlind(task, progress(task.round, report, now)));
+      // A read is cheaper than a write: a cancelled task pays for no more writes.
+      return (await alive(task)) && (await storeOf(task).report(task, report, now));
     } catch (error) {
       // A report that is lost is no reason to stop the work.
-      console.error(JSON.stringify({ event: 'progress_failed', error: (error as Error).name }));
+      if (!isDenied(error, 'dynamodb:UpdateItem')) {
+        console.error(JSON.stringify({ event: 'progress_failed', error: (error as Error).name }));
+      }
       return true;
     }
   },
   alive,
   async remember(task, memory) {
     try {
-      return (await alive(task)) && (await storeOf(task).applyBlind(task, remember(task.round, memory)));
+      return (await alive(task)) && (await storeOf(task).remember(task, memory));
     } catch (error) {
-      // The one thing about this write that DynamoDB may find wrong is how large it makes the item.
-      if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
-      throw new ToolError('The arguments, questions, answers, variables and steps of a task may take 400 KB together');
+      // As during a deployment: the step is done, and a retried round does it again.
+      if (isDenied(error, 'dynamodb:UpdateItem')) return true;
+      throw error;
     }
   },
   async recall(task) {
+    try {
+      const memory = await storeOf(task).recall(task);
+      if (memory !== undefined) return memory;
+    } catch (error) {
+      if (!isDenied(error, 'dynamodb:GetItem')) throw error;
+    }
+    // An earlier attempt of release 0.1 has kept its steps in the record.
     const seen = await look(task);
     return seen !== 'denied' && seen?.memoryRound === task.round ? seen.memory : undefined;
   },
   keep: (task, result) => storeIfLarge(result, task),
 };
 
+function remembered(run: string, report: { readonly at: number; readonly amount: Amount }): void {
+  last.delete(run);
+  last.set(run, report);
+  const [oldest] = last.keys();
+  if (last.size > MOST_RUNS && oldest !== undefined) last.delete(oldest);
+}
+
 async function alive(task: TaskContext): Promise<boolean> {
   const seen = await look(task);
   return seen === 'denied' || (seen?.status === 'working' && seen.round === task.round);
 }
 
-let denied = false;
-
 /**
- * What the record says. Where the role of the function may not read it, the tool goes on: a write that is lost tells it
- * that the task is over, and a retried round begins without the steps of the try before.
+ * What the record says. Where the role of the function may not read it, the tool goes on: it learns of the end of its
+ * task only when a later round has reported, and a retried round begins without the steps of the attempt before.
  */
 async function look(task: TaskContext): Promise<Awaited<ReturnType<RunStore['glimpse']>> | 'denied'> {
   try {
     return await storeOf(task).glimpse(task);
   } catch (error) {
-    const { name } = error as Error;
-    if (name !== 'AccessDeniedException') throw error;
-    if (!denied) console.error(JSON.stringify({ event: 'read_denied', action: 'dynamodb:GetItem', error: name }));
-    denied = true;
-    return 'denied';
+    if (isDenied(error, 'dynamodb:GetItem')) return 'denied';
+    throw error;
   }
+}
+
+const denied = new Set<string>();
+
+/** Whether the role of the function lacks this right; the log says so once. */
+function isDenied(error: unknown, action: 'dynamodb:GetItem' | 'dynamodb:UpdateItem'): boolean {
+  const { name } = error as Error;
+  if (name !== 'AccessDeniedException') return false;
+  const event = action === 'dynamodb:GetItem' ? 'read_denied' : 'write_denied';
+  if (!denied.has(action)) console.error(JSON.stringify({ event, action, error: name }));
+  denied.add(action);
+  return true;
 }
 
 function storeOf({ table }: TaskContext): RunStore {

@@ -39,11 +39,11 @@ export function readCondition(condition: unknown, where: string): Condition {
 }
 
 function readOne(operator: string, name: string, wanted: unknown, where: string): Condition {
+  if (operator === 'Null') return readNull(name, wanted, where);
   const [, set, base = '', ifExists] = /^(?:(ForAllValues|ForAnyValue):)?(.*?)(IfExists)?$/.exec(operator) ?? [];
   const known = Object.hasOwn(OPERATORS, base) ? OPERATORS[base] : undefined;
   if (!known) throw new Error(`the embedded cloud does not know the condition operator ${operator} ${where}`);
-  const key = KEYS.get(name.toLowerCase());
-  if (key === undefined) throw new Error(`the embedded cloud does not know the condition key ${name} ${where}`);
+  const key = keyNamed(name, where);
   const values = (Array.isArray(wanted) ? listOf(wanted) : [wanted]).map(String);
   if (values.some((value) => value.includes('${'))) {
     throw new Error(`the embedded cloud does not know the policy variable in ${values.join()} ${where}`);
@@ -57,4 +57,21 @@ function readOne(operator: string, name: string, wanted: unknown, where: string)
     const given = typeof value === 'string' ? [value] : value;
     return set === 'ForAllValues' ? given.every(fits) : given.some(fits);
   };
+}
+
+/**
+ * `true`: the key must be absent; `false`: it must be there and not empty.
+ * docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html#Conditions_Null
+ */
+function readNull(name: string, wanted: unknown, where: string): Condition {
+  const key = keyNamed(name, where);
+  const text = String(Array.isArray(wanted) && wanted.length === 1 ? wanted[0] : wanted);
+  if (text !== 'true' && text !== 'false') throw new Error(`Null is true or false, not ${text} ${where}`);
+  return (context) => (context[key] === undefined || context[key].length === 0) === (text === 'true');
+}
+
+function keyNamed(name: string, where: string): string {
+  const key = KEYS.get(name.toLowerCase());
+  if (key === undefined) throw new Error(`the embedded cloud does not know the condition key ${name} ${where}`);
+  return key;
 }

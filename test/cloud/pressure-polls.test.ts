@@ -47,9 +47,11 @@ test.each(['2026-07-28', '2025-11-25'])(
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]$/);
     expect(refused.body).toMatchObject({ id: expect.any(Number), error: { code: -32600 } });
-    // One read for each that was served, of its task; and of the session, where a task of its asks.
+    // For each that was served, of its task and its progress; and of the session, where a task of its asks.
     const reads = readsSince(mark);
-    expect(reads).toHaveLength(version === '2026-07-28' ? served : 2 * served);
+    expect(reads).toHaveLength(version === '2026-07-28' ? 2 * served : 3 * served);
+    const units = reads.reduce((sum, { consumed }) => sum + (consumed?.table ?? 99), 0);
+    expect(units / served).toBe(version === '2026-07-28' ? 1.5 : 2.5);
     expect(reads.every(({ operation }) => operation === 'GetItem')).toBe(true);
     await expect.poll(async () => (await get()).status, { interval: 250, timeout: 10_000 }).toBe(200);
     expect((await runTask(url(), 'echo', {})).status).toBe('completed');

@@ -38,19 +38,56 @@ describe('the way of a task', () => {
     expect(units).toBeLessThanOrEqual(6);
   });
 
-  test('a poll costs exactly one strongly consistent GetItem', async () => {
+  test('a poll costs one read unit for the record, half a one for what its run reports, at once', async () => {
     const { taskId } = await runTask(url(), 'echo');
-    const mark = cloud().calls.mark();
-    await modernRequest(url(), 'tasks/get', { taskId });
-    const calls = cloud().calls.since(mark);
-    expect(calls.map(({ operation }) => operation)).toEqual(['GetItem']);
-    expect(calls[0]).toMatchObject({ input: { ConsistentRead: true }, consumed: { table: 1, index: 0 } });
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'steps', arguments: { steps: 6 } });
+    const working = body.result.taskId;
+    await poll(url(), working, ({ statusMessage }) => statusMessage !== undefined);
+    for (const id of [taskId, working]) {
+      const mark = cloud().calls.mark();
+      await modernRequest(url(), 'tasks/get', { taskId: id });
+      const calls = cloud()
+        .calls.since(mark)
+        .filter(({ caller }) => /Endpoint/.test(caller));
+      expect(calls.map(({ operation }) => operation)).toEqual(['GetItem', 'GetItem']);
+      const units = calls.map(({ input, consumed }) => [
+        (input as { ConsistentRead?: boolean }).ConsistentRead,
+        consumed,
+      ]);
+      expect(units).toEqual(
+        expect.arrayContaining([
+          [true, { table: 1, index: 0 }],
+          [undefined, { table: 0.5, index: 0 }],
+        ]),
+      );
+    }
   });
 
-  test('a look at many small tasks costs one read unit for each', async () => {
+  test('what tasks/update and tasks/cancel read is the record alone', async () => {
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'ask' });
+    const { taskId } = body.result;
+    await poll(url(), taskId, ({ status }) => status === 'input_required');
+    for (const [method, more] of [
+      ['tasks/update', { inputResponses: { 'r1.nothing': { action: 'decline' } } }],
+      ['tasks/cancel', {}],
+    ] as const) {
+      const mark = cloud().calls.mark();
+      await modernRequest(url(), method, { taskId, ...more });
+      const reads = cloud()
+        .calls.since(mark)
+        .filter(({ operation, caller }) => operation === 'GetItem' && /Endpoint/.test(caller));
+      expect(reads.length, method).toBeGreaterThan(0);
+      for (const { consumed } of reads) expect(consumed, method).toEqual({ table: 1, index: 0 });
+    }
+  });
+
+  test('a look at many small tasks costs one read unit for each, half a one more while it works', async () => {
     const call = () => modernRequest(url(), 'tools/call', { name: 'ask' });
     const started = await Promise.all(Array.from({ length: 5 }, call));
     const taskIds = started.map(({ body }) => body.result.taskId);
+    for (const taskId of taskIds) await poll(url(), taskId, ({ status }) => status === 'input_required');
+    const working = (await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 8_000 } })).body;
+    taskIds.push(working.result.taskId);
     const mark = cloud().calls.mark();
     const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
     const stream = await openStream(url(), body, headers);
@@ -60,7 +97,8 @@ describe('the way of a task', () => {
         .filter(({ operation }) => operation === 'BatchGetItem');
     await vi.waitFor(() => expect(looks().length).toBeGreaterThan(1), 10_000);
     stream.close();
-    expect(looks().map(({ consumed }) => consumed)).toEqual(looks().map(() => ({ table: 5, index: 0 })));
+    const read = looks().map(({ consumed }) => consumed?.table);
+    expect(read).toEqual(read.map((_, i) => (i % 2 === 0 ? 6 : 0.5)));
     // The function does not hear that its client is gone: it looks on while a task is open.
     await Promise.all(taskIds.map((taskId) => modernRequest(url(), 'tasks/cancel', { taskId })));
   });

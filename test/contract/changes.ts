@@ -19,9 +19,6 @@ function none(): never {
 const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   cancel: () => transitions.cancel(later),
   fail: () => transitions.fail(error, later),
-  progress: ({ round }) => transitions.progress(round, { message: '', progress: 2.5, total: 1e-7 }, later),
-  'progress without amount': ({ round }) => transitions.progress(round, { message: 'Step 2' }, later),
-  remember: ({ round }) => transitions.remember(round, '{"step":2}'),
   askFirst: (record) => transitions.askFirst(record, '{"inputRequests":{}}', '{}', later),
   refuseAnswer: (record) => transitions.refuseAnswer(record, 'r2.b', later),
   'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
@@ -85,7 +82,7 @@ export function changesContract(referee: () => Referee): void {
   test.each([-1, 1])('a change for round %i from here is refused', async (offset) => {
     const record = taskIn('working');
     await store().create(record);
-    const change = transitions.progress(record.round + offset, { message: 'late' }, later);
+    const change = transitions.lookAgain({ ...record, round: record.round + offset }, later);
     expect(await store().apply(record, change)).toBeUndefined();
     expect(await store().applyBlind(record, change)).toBe(false);
     expect(await store().get(record)).toEqual(record);

@@ -3,6 +3,7 @@ import { answersContract } from './answers.ts';
 import { besideContract } from './beside.ts';
 import { changesContract } from './changes.ts';
 import { finishContract } from './finish.ts';
+import { progressContract } from './progress.ts';
 import { racesContract } from './races.ts';
 import { readsContract } from './reads.ts';
 import type { Referee } from './referee.ts';
@@ -13,6 +14,7 @@ const parts = {
   'changes of a task': changesContract,
   'answers of a task': answersContract,
   'reading tasks': readsContract,
+  'what runs report': progressContract,
   races: racesContract,
   'sizes and values': valuesContract,
   'the table': tableContract,

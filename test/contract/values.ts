@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
-import { progress, remember } from '../../functions/tasks/transitions.ts';
+import type { Change } from '../../functions/tasks/transitions.ts';
 import { engine, type Referee } from './referee.ts';
-import { AWKWARD, newTask, now } from './tasks.ts';
+import { AWKWARD, newTask } from './tasks.ts';
 
 const KB = 1_024;
+const changing = (set: Change['set']): Change => ({ from: ['working'], round: 1, set });
 const tooLarge = { name: 'ValidationException', message: expect.stringMatching(/size.*exceeded/i) };
 
 export function valuesContract(referee: () => Referee): void {
@@ -31,7 +32,7 @@ export function valuesContract(referee: () => Referee): void {
       const record = newTask({ progress: number });
       await store().create(record);
       expect((await store().get(record))?.progress).toBe(number);
-      const change = progress(1, { message: 'm', progress: number, total: number }, now);
+      const change = changing({ progress: number, progressTotal: number });
       expect(await store().apply(record, change)).toMatchObject({ progress: number, progressTotal: number });
     },
   );
@@ -41,7 +42,7 @@ export function valuesContract(referee: () => Referee): void {
     async (number) => {
       const record = newTask();
       await store().create(record);
-      const change = progress(1, { message: 'm', progress: number }, now);
+      const change = changing({ progress: number });
       await expect(store().applyBlind(record, change)).rejects.toThrow();
       expect(await store().get(record)).toEqual(record);
     },
@@ -55,7 +56,7 @@ export function valuesContract(referee: () => Referee): void {
 
     const half: TaskRecord = { ...record, arguments: 'x'.repeat(200 * KB) };
     await store().create(half);
-    const change = remember(1, 'x'.repeat(200 * KB));
+    const change = changing({ memory: 'x'.repeat(200 * KB) });
     await expect(store().apply(record, change)).rejects.toMatchObject(tooLarge);
     await expect(store().applyBlind(record, change)).rejects.toMatchObject(tooLarge);
     expect(await store().get(record)).toEqual(half);
@@ -65,13 +66,13 @@ export function valuesContract(referee: () => Referee): void {
     const record = newTask({ arguments: 'x'.repeat(200 * KB) });
     await store().create(record);
     const memory = 'x'.repeat(199 * KB);
-    expect(await store().apply(record, remember(1, memory))).toEqual({ ...record, memory, memoryRound: 1 });
+    expect(await store().apply(record, changing({ memory }))).toEqual({ ...record, memory });
   });
 
   test.runIf(engine !== 'dynalite')('characters count as their bytes (dynalite counts characters)', async () => {
     const record = newTask({ arguments: 'é'.repeat(100 * KB) });
     await store().create(record);
-    await expect(store().apply(record, remember(1, 'é'.repeat(100 * KB)))).rejects.toMatchObject(tooLarge);
+    await expect(store().apply(record, changing({ memory: 'é'.repeat(100 * KB) }))).rejects.toMatchObject(tooLarge);
     expect(await store().get(record)).toEqual(record);
   });
 }

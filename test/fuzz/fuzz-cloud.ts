@@ -73,9 +73,8 @@ export async function settledTasks(cloud: Pick<Cloud, 'endpoint' | 'region' | 't
   for (const started = Date.now(); ; await sleep(200)) {
     const tasks = new Map<string, string>();
     for await (const { Items = [] } of paginateScan({ client: DynamoDBDocumentClient.from(client) }, scan())) {
-      // Beside the tasks lie notes of sessions and owners.
-      for (const { taskId, status } of Items)
-        if (!String(taskId).startsWith('#')) tasks.set(String(taskId), String(status));
+      // Beside the tasks lie notes of sessions and owners, and what runs write: none of it has a status.
+      for (const { taskId, status } of Items) if (status !== undefined) tasks.set(String(taskId), String(status));
     }
     if (![...tasks.values()].includes('working') || Date.now() - started > 20_000) {
       client.destroy();

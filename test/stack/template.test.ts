@@ -150,7 +150,23 @@ describe('the template', () => {
       JSON.stringify(Condition ?? '').includes('dynamodb:Attributes'),
     );
     expect(limited.map(({ Action }) => Action)).toEqual(['dynamodb:UpdateItem', 'dynamodb:GetItem']);
-    expect(JSON.stringify(limited.map(({ Condition }) => Condition))).not.toMatch(/result|error|"asked"|isError/);
+    const reports = ['round', 'updatedAt', 'statusMessage', 'progress', 'progressTotal'];
+    expect(limited.map(({ Condition }) => Condition)).toEqual([
+      {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['progress#*'] },
+        Null: { 'dynamodb:LeadingKeys': 'false' },
+        'ForAllValues:StringEquals': {
+          'dynamodb:Attributes': ['owner', 'taskId', ...reports, 'memoryRound', 'memory', 'expiresAt'],
+        },
+        StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
+      },
+      {
+        'ForAllValues:StringEquals': {
+          'dynamodb:Attributes': ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound'],
+        },
+        StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      },
+    ]);
   });
 });
 

@@ -86,7 +86,7 @@ async function getTaskResult(call: Call, server: Server): Promise<object> {
     if (record === undefined || record.status === 'working') continue;
     return call.wire.toolResult(await report(record, server));
   }
-  return call.wire.toolResult(await report(await findTask(call.principal, id, server), server));
+  return call.wire.toolResult(await report(await findTask(call.principal, id, server, 'look'), server));
 }
 
 /** What is wrong with the arguments is for the model to read, like any tool's. */

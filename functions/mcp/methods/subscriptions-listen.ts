@@ -38,7 +38,10 @@ export const subscriptionsListen: Method = async (call, server) => {
   return new EventStream((gone) => listen(call, found, true, server, gone));
 };
 
-const stateOf = ({ status, updatedAt }: TaskRecord): string => `${status} ${updatedAt}`;
+type Told = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
+/** A report may be read late, so one that is older than what was told is none. */
+const isNews = (record: TaskRecord, told: Told | undefined): boolean =>
+  told?.status !== record.status || told.round !== record.round || record.updatedAt > told.updatedAt;
 
 /** `found`: the tasks asked for, as they are now; unknown and foreign ones are not among them (E-25). */
 async function* listen(
@@ -50,7 +53,7 @@ async function* listen(
 ): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
   const failed = (error: unknown) => logUnexpected(error, call.method);
-  const sent = new Map<string, string>();
+  const sent = new Map<string, Told>();
   let open = found.flatMap((record) => present(record, server) ?? []);
   let records: readonly TaskRecord[] = open;
   let quietSince = server.now();
@@ -58,15 +61,15 @@ async function* listen(
   for (;;) {
     const there = records.flatMap((record) => present(record, server) ?? []);
     const seen = await Promise.all(there.map((record) => withState(record, server)));
-    for (const record of seen.filter((task) => sent.get(task.taskId) !== stateOf(task))) {
+    for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
       // Not told of now, told of at a later look: a result that could not be fetched.
       const frame = await frameOf(record, call, server).catch(failed);
       if (frame === undefined) continue;
-      sent.set(record.taskId, stateOf(record));
+      sent.set(record.taskId, record);
       yield frame;
       quietSince = server.now();
     }
-    const over = seen.filter((task) => isTerminal(task.status) && sent.get(task.taskId) === stateOf(task));
+    const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
     open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
     const now = server.now();
     if (now >= until || (found.length > 0 && open.length === 0)) break;

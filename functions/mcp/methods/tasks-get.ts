@@ -10,7 +10,7 @@ import { loadTask, view } from '../task-view.ts';
 export const tasksGet: Method = async (call, server) => {
   const key = taskKey(call.principal, call.params.taskId);
   if (key !== undefined) server.polls.count(key);
-  const loaded = await loadTask(call, server);
+  const loaded = await loadTask(call, server, 'look');
   await goOnIfLost(loaded, server);
   const record = await withState(loaded, server);
   await noteQuestions(record, call, server);

@@ -34,7 +34,7 @@ export async function* watch(
 
 async function lookAt(key: TaskKey, server: Server): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
   try {
-    return { stored: await server.store.get(key) };
+    return { stored: await server.store.look(key) };
   } catch (error) {
     if (!isOutage(error)) throw error;
     logUnexpected(error, 'watch');

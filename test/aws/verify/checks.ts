@@ -41,15 +41,17 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'the policy of a tool allows a projected GetItem of its record, and nothing more',
+    name: 'the policy of a tool allows a projected GetItem of its record, a write beside it, and nothing more',
     async run({ client }) {
       const task = await client.end(await client.start('credentials'), 60_000);
       must(task.status === 'completed', `the task is ${task.status}: ${JSON.stringify(task.error)}`);
-      const { projected, whole, others, ofFailedWrite }: Rights = JSON.parse(task.result.content[0].text);
+      const { projected, whole, others, beside, into }: Rights = JSON.parse(task.result.content[0].text);
       must(projected === 'allowed', `a projected GetItem is refused: ${projected}`);
       must(whole === 'AccessDeniedException', `a GetItem of the whole record: ${whole}`);
       must(others === 'AccessDeniedException', `a GetItem of the arguments: ${others}`);
-      return `as meant; a write whose condition fails hands back ${ofFailedWrite} (SECURITY.md)`;
+      must(beside === 'allowed', `a write beside the record is refused: ${beside}`);
+      must(into === 'AccessDeniedException', `a write into the record: ${into}`);
+      return 'as meant';
     },
   },
   {

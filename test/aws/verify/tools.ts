@@ -11,8 +11,9 @@ export interface Rights {
   /** A look at the whole record, at its arguments. */
   readonly whole: string;
   readonly others: string;
-  /** What comes back of a write whose condition fails: `nothing`, `the record`, or the name of the error. */
-  readonly ofFailedWrite: string;
+  /** A write of an attribute that a tool may write: beside the record, and into it. */
+  readonly beside: string;
+  readonly into: string;
 }
 
 export async function handler({ name, arguments: args, task }: ToolEvent): Promise<unknown> {
@@ -31,25 +32,25 @@ async function rightsOf({ table, owner, taskId }: TaskContext): Promise<Rights> 
       ({ name }: Error) => name,
     );
   const names = { '#status': 'status', '#round': 'round' };
-  const write = new UpdateCommand({
-    ...key,
-    UpdateExpression: 'SET #message = :message',
-    ConditionExpression: '#status = :never',
-    ExpressionAttributeNames: { '#message': 'statusMessage', '#status': 'status' },
-    ExpressionAttributeValues: { ':message': '', ':never': 'never' },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  });
-  const ofFailedWrite = db.send(write).then(
-    () => 'a write that should have failed',
-    ({ name, Item }: Error & { Item?: object }) => {
-      if (name !== 'ConditionalCheckFailedException') return name;
-      return Item === undefined ? 'nothing' : 'the record';
-    },
-  );
+  const write = (partition: string) =>
+    db
+      .send(
+        new UpdateCommand({
+          ...{ TableName: table, Key: { owner: partition, taskId } },
+          UpdateExpression: 'SET #message = :message, #expiresAt = :expiresAt',
+          ExpressionAttributeNames: { '#message': 'statusMessage', '#expiresAt': 'expiresAt' },
+          ExpressionAttributeValues: { ':message': 'hello', ':expiresAt': Math.ceil(Date.now() / 1_000) + 86_400 },
+        }),
+      )
+      .then(
+        () => 'allowed',
+        ({ name }: Error) => name,
+      );
   return {
     projected: await read({ ProjectionExpression: '#status, #round', ExpressionAttributeNames: names }),
     whole: await read({}),
     others: await read({ ProjectionExpression: 'arguments' }),
-    ofFailedWrite: await ofFailedWrite,
+    beside: await write(`progress#${owner}`),
+    into: await write(owner),
   };
 }

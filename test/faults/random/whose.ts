@@ -25,10 +25,10 @@ export function whose({ service, operation, input }: Facts): Whose {
   return taskId === undefined ? {} : ofRun(`${taskId}-r${round}`);
 }
 
-/** Beside the tasks there are places and sessions. */
+/** Beside the tasks there are places and sessions; what a run writes has the id of its task. */
 function ofKey({ Item, Key }: JsonObject): Whose {
   const taskId = text(objectOf(objectOf(Item ?? Key).taskId).S);
-  return taskId === undefined || taskId.startsWith('#') ? {} : { taskId };
+  return taskId === undefined || taskId.startsWith('#') ? {} : { taskId: taskId.replace(/#memory$/, '') };
 }
 
 function ofRun(run: string | undefined): Whose {

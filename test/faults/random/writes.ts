@@ -18,9 +18,10 @@ export function writesIn(calls: readonly Call[]): Map<string, Write[]> {
   for (const { at, service, operation, status, caller, input } of calls) {
     if (service !== 'dynamodb' || status !== 200 || !['PutItem', 'UpdateItem'].includes(operation)) continue;
     const { Item, Key, ExpressionAttributeValues } = objectOf(input);
-    const taskId = text(objectOf(Item ?? Key).taskId);
-    // Beside the tasks there are places and sessions.
-    if (taskId === undefined || taskId.startsWith('#')) continue;
+    const key = objectOf(Item ?? Key);
+    const taskId = text(key.taskId);
+    // Beside the tasks there are places and sessions, and what runs write.
+    if (taskId === undefined || taskId.startsWith('#') || text(key.owner)?.startsWith('progress#')) continue;
     const values = objectOf(ExpressionAttributeValues);
     const set = (name: string) => (Item === undefined ? values[`:${name}`] : objectOf(Item)[name]);
     const history = histories.get(taskId) ?? [];

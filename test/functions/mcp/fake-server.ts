@@ -61,6 +61,9 @@ export function fakeServer(over: Partial<Server> = {}) {
         const record = records.get(taskId);
         return record?.owner === owner ? record : undefined;
       },
+      look(key) {
+        return this.get(key);
+      },
       async list(owner) {
         return { tasks: [...records.values()].filter((record) => record.owner === owner) };
       },
@@ -74,6 +77,9 @@ export function fakeServer(over: Partial<Server> = {}) {
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
       glimpse: async () => undefined,
       postpone: async () => {},
+      report: async () => true,
+      remember: async () => true,
+      recall: async () => undefined,
       ...fakeSessions(),
       takePlace: async () => true,
       applyBlind: async () => true,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { withProgress } from '../../../functions/tasks/progress-item.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { cancel, create, fail, progress } from '../../../functions/tasks/transitions.ts';
+import { cancel, create, fail } from '../../../functions/tasks/transitions.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
 import { exchange } from '../../support/schema/exchange.ts';
 import { applied } from '../tasks/applied.ts';
@@ -55,7 +56,9 @@ interface Row {
 const rows: Readonly<Record<string, Row>> = {
   working: { record: working, updated: 0, legacy: { status: 'working' }, modern: { status: 'working' } },
   'working, with progress': {
-    record: later(progress(1, { message: 'half', progress: 1, total: 2 }, START + 30_000)),
+    record: withProgress(working, {
+      ...{ round: 1, updatedAt: START + 30_000, statusMessage: 'half', progress: 1, progressTotal: 2 },
+    }),
     updated: 30,
     both: { statusMessage: 'half' },
     legacy: { status: 'working' },

@@ -12,7 +12,6 @@ import {
   create,
   createRefused,
   fail,
-  progress,
   refuseAnswer,
 } from '../../../functions/tasks/transitions.ts';
 import { applied } from './applied.ts';
@@ -69,7 +68,6 @@ test.each<[string, Change, object[], TaskRecord?]>([
     [{ ...ANN, action: 'input_answered', answers: 1 }],
     waiting,
   ],
-  ['progress', progress(1, { message: SECRET }, T0), []],
   ['a confirmed start', confirmStart(task(), T0), []],
   ['a refused answer', refuseAnswer(waiting, 'r1.a', T0), [], waiting],
 ])('%s: one event, with nothing that a caller or a tool wrote', async (_title, change, expected, record = task()) => {

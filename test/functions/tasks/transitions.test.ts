@@ -7,12 +7,12 @@ import {
   type Change,
   cancel,
   canMove,
+  confirmStart,
   create,
   fail,
   isTerminal,
   lapse,
   overdue,
-  progress,
   withdraw,
 } from '../../../functions/tasks/transitions.ts';
 import { applied } from './applied.ts';
@@ -81,7 +81,7 @@ describe('moves', () => {
     const changes = fc.constantFrom<(r: TaskRecord) => Change>(
       () => cancel(now + 1),
       () => fail(error, now + 2),
-      (r) => progress(r.round, { message: 'm' }, now + 3),
+      (r) => confirmStart(r, now + 3),
       (r) => answer(r, ['r1.a'], { 'r1.a': '{}' }, now + 4),
       () => ({ from: ['working'], round: 1, set: { status: 'completed', result: '1' } }),
       () => ({ from: ['working'], round: 1, set: { status: 'input_required', asked: '{}' } }),

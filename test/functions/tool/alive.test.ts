@@ -1,8 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { recordHost } from '../../../functions/tool/host.ts';
 
-const seen = vi.hoisted(() => ({ record: undefined as object | undefined }));
-vi.mock('../../../functions/tasks/store.ts', () => ({ runStore: () => ({ glimpse: async () => seen.record }) }));
+const seen = vi.hoisted(() => ({ record: undefined as object | undefined, kept: undefined as string | undefined }));
+vi.mock('../../../functions/tasks/store.ts', () => ({
+  runStore: () => ({ glimpse: async () => seen.record, recall: async () => seen.kept }),
+}));
 
 const task = { taskId: 't', owner: 'o', table: 'T', results: 'B', round: 2, attempt: 0, deadline: 1 };
 
@@ -18,7 +20,14 @@ test.each([
   expect(await recordHost.alive(task)).toBe(alive);
 });
 
-test('a run recalls what was kept in its round, and nothing of another one', async () => {
+test('a run recalls what an earlier attempt has kept beside the record', async () => {
+  seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
+  seen.kept = '{"n":2}';
+  expect(await recordHost.recall(task)).toBe('{"n":2}');
+});
+
+test('a run recalls what release 0.1 has kept of its round in the record, and nothing of another round', async () => {
+  seen.kept = undefined;
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
   expect(await recordHost.recall(task)).toBe('{"n":1}');
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 1 };

@@ -66,7 +66,7 @@ describe('a tool whose role may not read its task', () => {
     ]);
   });
 
-  test('is told by its next write that the task is over: it stops there (C-27)', async () => {
+  test('stops where a later round of its task has reported (C-27)', async () => {
     db.on(GetCommand).rejects(denied);
     db.on(UpdateCommand).rejects(lost);
     expect(await tool(event())).toMatchObject({ isError: true });
@@ -79,6 +79,34 @@ describe('a tool whose role may not read its task', () => {
     expect(await tool(event(1))).toEqual({ ok: true });
     expect(steps).toEqual(['one', 'two']);
   });
+});
+
+describe('a tool whose role may not write beside its task', () => {
+  test('goes on with its steps, and says so once', async () => {
+    vi.resetModules();
+    db.on(GetCommand).resolves({ Item: { status: 'working', round: 1 } });
+    db.on(UpdateCommand).rejects(denied);
+    expect(await tool(event())).toEqual({ ok: true });
+    expect(await tool(event())).toEqual({ ok: true });
+    expect(steps).toEqual(['one', 'two', 'one', 'two']);
+    expect(logged.mock.calls).toEqual([
+      ['{"event":"write_denied","action":"dynamodb:UpdateItem","error":"AccessDeniedException"}'],
+    ]);
+  });
+
+  test('still stops when its task is over', async () => {
+    db.on(GetCommand).resolves({ Item: { status: 'cancelled', round: 1 } });
+    db.on(UpdateCommand).rejects(denied);
+    expect(await tool(event())).toMatchObject({ isError: true });
+    expect(steps).toEqual([]);
+  });
+});
+
+test('any other error of a write is the tool’s to see: a step that is not kept would be done twice', async () => {
+  db.on(GetCommand).resolves({ Item: { status: 'working', round: 1 } });
+  db.on(UpdateCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
+  await expect(tool(event())).rejects.toMatchObject({ name: 'ThrottlingException' });
+  expect(steps).toEqual(['one']);
 });
 
 test('any other error of that read is the tool’s to see: its steps must not be done twice in silence', async () => {

@@ -1,23 +1,54 @@
-import { expect, test, vi } from 'vitest';
-import { ToolError } from '../../../functions/tool/errors.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { recordHost } from '../../../functions/tool/host.ts';
 
-const failure = vi.hoisted(() => ({ name: '' }));
+const reports = vi.hoisted(() => [] as { readonly task: string; readonly report: unknown }[]);
 vi.mock('../../../functions/tasks/store.ts', () => ({
   runStore: () => ({
     glimpse: async () => ({ status: 'working', round: 1 }),
-    applyBlind: async () => {
-      throw Object.assign(new Error('Item size to update has exceeded the maximum allowed size'), failure);
-    },
+    report: async ({ taskId }: { taskId: string }, report: unknown) => reports.push({ task: taskId, report }) > 0,
   }),
 }));
 
-const task = { taskId: 't', owner: 'o', table: 'T', results: 'B', round: 1, attempt: 0, deadline: 1 };
+let tests = 0;
+const taskOf = (name: string) => ({
+  ...{ taskId: `${tests} ${name}`, owner: 'o', table: 'T', results: 'B' },
+  ...{ round: 1, attempt: 0, deadline: 1 },
+});
+const written = (name: string) =>
+  reports.filter(({ task }) => task === taskOf(name).taskId).map(({ report }) => report);
 
-test('what makes the item of a task too large is told in our words; what DynamoDB could not do now is not the tool’s fault', async () => {
-  failure.name = 'ValidationException';
-  await expect(recordHost.remember(task, '{}')).rejects.toThrow(ToolError);
-  await expect(recordHost.remember(task, '{}')).rejects.toThrow('400 KB together');
-  failure.name = 'ThrottlingException';
-  await expect(recordHost.remember(task, '{}')).rejects.toMatchObject({ name: 'ThrottlingException' });
+beforeEach(() => {
+  vi.useFakeTimers();
+  tests++;
+});
+afterEach(() => vi.useRealTimers());
+
+describe('reports of tasks that take turns in one container', () => {
+  test('each task reports at most once a second', async () => {
+    for (let ms = 0; ms < 3_000; ms += 100) {
+      for (const name of ['a', 'b', 'c']) await recordHost.progress(taskOf(name), `${ms}`, {});
+      vi.advanceTimersByTime(100);
+    }
+    for (const name of ['a', 'b', 'c']) {
+      expect(written(name)).toEqual([{ message: '0' }, { message: '1000' }, { message: '2000' }]);
+    }
+  });
+
+  test('another attempt of a task reports at once', async () => {
+    await recordHost.progress(taskOf('a'), 'first', {});
+    await recordHost.progress({ ...taskOf('a'), attempt: 1 }, 'second', {});
+    expect(written('a')).toEqual([{ message: 'first' }, { message: 'second' }]);
+  });
+});
+
+test('a message alone leaves the amount of the same run as it is', async () => {
+  await recordHost.progress(taskOf('a'), 'one of two', { progress: 1, total: 2 });
+  vi.advanceTimersByTime(1_000);
+  await recordHost.progress(taskOf('a'), 'still', {});
+  await recordHost.progress({ ...taskOf('a'), round: 2 }, 'other round', {});
+  // The record is in round 1.
+  expect(written('a')).toEqual([
+    { message: 'one of two', progress: 1, total: 2 },
+    { message: 'still', progress: 1, total: 2 },
+  ]);
 });

@@ -49,6 +49,8 @@ describe('patterns', () => {
 describe('conditions', () => {
   const key = 'dynamodb:Attributes';
   const only = { [key]: ['a', 'b'] };
+  const leading = 'dynamodb:LeadingKeys';
+  const own = { [leading]: ['p#*'] };
   test.each<[string, object, Context, boolean]>([
     ['every value is one of those', { 'ForAllValues:StringEquals': only }, { [key]: ['a', 'b'] }, true],
     ['one is not', { 'ForAllValues:StringEquals': only }, { [key]: ['a', 'c'] }, false],
@@ -69,6 +71,16 @@ describe('conditions', () => {
     ['not, of no value', { StringNotEquals: { 'dynamodb:Select': 'A' } }, {}, true],
     ['an ARN', { ArnLike: { 'aws:SourceArn': 'arn:aws:x:*:1:a*' } }, { 'aws:SourceArn': 'arn:aws:x:r:1:ab' }, true],
     ['a flag', { Bool: { 'aws:SecureTransport': 'false' } }, { 'aws:SecureTransport': 'true' }, false],
+    ['every value is like it', { 'ForAllValues:StringLike': own }, { [leading]: ['p#a', 'p#'] }, true],
+    ['one is not like it', { 'ForAllValues:StringLike': own }, { [leading]: ['p#a', 'a'] }, false],
+    ['like it in the middle', { 'ForAllValues:StringLike': own }, { [leading]: ['x p#a'] }, false],
+    ['like nothing that is there', { 'ForAllValues:StringLike': own }, {}, true],
+    ['the key is there', { Null: { [leading]: 'false' } }, { [leading]: ['p#a'] }, true],
+    ['the key is not there', { Null: { [leading]: false } }, {}, false],
+    ['the key is empty', { Null: { [leading]: 'false' } }, { [leading]: [] }, false],
+    ['the key is an empty text', { Null: { 'dynamodb:Select': 'false' } }, { 'dynamodb:Select': '' }, false],
+    ['the key must be absent', { Null: { [leading]: ['true'] } }, {}, true],
+    ['the key must be absent, and is not', { Null: { [leading]: 'true' } }, { [leading]: ['a'] }, false],
     [
       'both of two',
       { StringEquals: { 'dynamodb:Select': 'A' }, StringLike: { 'dynamodb:ReturnValues': 'N*' } },
@@ -88,6 +100,9 @@ describe('conditions', () => {
       { StringEquals: { 'aws:PrincipalTag/x': 'y' } },
       'does not know the condition key aws:PrincipalTag/x (here)',
     ],
+    ['a set of Null', { 'ForAllValues:Null': { [leading]: 'false' } }, 'operator ForAllValues:Null (here)'],
+    ['a Null', { Null: { [leading]: 'no' } }, 'Null is true or false, not no (here)'],
+    ['a key of Null', { Null: { 'aws:x': 'false' } }, 'does not know the condition key aws:x (here)'],
     ['a variable', { StringEquals: { 'aws:SourceArn': `$\{aws:userid}` } }, 'does not know the policy variable'],
   ])('%s that is not known is refused', (_title, Condition, message) => {
     expect(() => statement({ Condition })).toThrow(message);

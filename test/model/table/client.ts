@@ -25,7 +25,8 @@ export function documentClient(table: Table, carry: Carry): DynamoDBDocumentClie
     if (command instanceof UpdateCommand) {
       const { Key = {}, ReturnValues, ...rest } = command.input;
       const request: Update = { Key: toItem(Key), ...expressions(rest) };
-      return carry(`${String(Key.taskId).startsWith('#') ? 'update' : 'change'} ${Key.taskId}`, () => {
+      const beside = String(Key.taskId).startsWith('#') || String(Key.owner).startsWith('progress#');
+      return carry(`${beside ? 'update' : 'change'} ${Key.taskId}`, () => {
         const item = table.update(request);
         return ReturnValues === 'ALL_NEW' ? { Attributes: fromItem(item) } : {};
       });

@@ -2,7 +2,7 @@ import { describer } from '../../../functions/reconciler/describe.ts';
 import { outstanding } from '../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type TaskStore, taskStore } from '../../../functions/tasks/store.ts';
-import { asOf, isTerminal, lapse, overdue, progress } from '../../../functions/tasks/transitions.ts';
+import { asOf, isTerminal, lapse, overdue } from '../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../functions/tasks/workflow.ts';
 import type { ToolEvent } from '../../../functions/tool/contract.ts';
 import { type Integration, StatesError } from '../../../local/step-functions/index.ts';
@@ -97,7 +97,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
   const table = parts.table(createTable(agenda.now, (write) => wrote(write)));
   const wrote = ({ key, before, after }: Written) => {
     note(`  ${key}: ${describe(after)}`);
-    if (after.taskId?.S === '#places') return;
+    if (isBeside(after)) return;
     const record = fromItem(after) as unknown as TaskRecord;
     const task = truth.task(record.taskId) ?? newTruth(record);
     if (before === undefined) checkPlaces(record.owner);
@@ -189,8 +189,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
         // As functions/tool/host.ts does it.
         const seen = await own.glimpse(task).catch(() => undefined);
         if (seen?.status !== 'working' || seen.round !== task.round) return;
-        const report = progress(task.round, { message: 'half of it', progress: 1 }, process.now());
-        await own.applyBlind(task, report).catch(() => undefined);
+        await own.report(task, { message: 'half of it', progress: 1 }, process.now()).catch(() => undefined);
       },
     },
     (arn, error) => stepFunctions.fail(arn, error),
@@ -276,10 +275,15 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
   return world;
 }
 
+/** No record: the places of an owner, or what a run reports. */
+const isBeside = (item: Written['after']): boolean =>
+  item.taskId?.S === '#places' || String(item.owner?.S).startsWith('progress#');
+
 /** A record in a line of the trace. */
 function describe(item: Written['after']): string {
   const of = (name: string) => Object.values(item[name] ?? {})[0];
   if (item.taskId?.S === '#places') return `${(of('taken') as string[] | undefined)?.length ?? 0} places taken`;
+  if (isBeside(item)) return `round ${of('round')} reports ${of('statusMessage')}`;
   const due = of('dueAt') === undefined ? '' : ` due ${(Number(of('dueAt')) - T0) / 1_000}`;
   const answers = Object.keys((of('inputResponses') as object | undefined) ?? {}).join(' ');
   return `${of('status')} round ${of('round')}${due} ${answers} ${of('statusMessage') ?? ''} ${of('result') ?? ''}`;
