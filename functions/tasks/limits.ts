@@ -91,11 +91,11 @@ export const limits = {
     /** Questions, and tasks, that a session remembers. */
     notes: 300,
   },
-  /** Places of an owner's open tasks: see `functions/tasks/places.ts`. */
-  places: {
+  /** Slots of an owner's open tasks: see `functions/tasks/open-task-slots.ts`. */
+  openTaskSlots: {
     /** So many are kept without looking which are free, and twice what is open: taking one stays cheap. */
     small: 32,
-    /** A task that is not there so long after it took its place never came to be. */
+    /** A task that is not there so long after it took its slot never came to be. */
     createdWithin: 60 * SECOND,
   },
 } as const;

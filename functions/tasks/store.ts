@@ -9,16 +9,16 @@ import {
 import { Unavailable } from './errors.ts';
 import { isKnown, known } from './known-record.ts';
 import { lost } from './lost.ts';
-import { type PlaceStore, placeStore } from './places.ts';
+import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
 import type { Change } from './transitions.ts';
 
 /**
- * The only place that holds DynamoDB expressions (design section 2), with `session-notes.ts` and `places.ts` for what
- * lies beside the tasks, `due-index.ts` for the index.
+ * The only place that holds DynamoDB expressions (design section 2), with `session-notes.ts` and `open-task-slots.ts`
+ * for what lies beside the tasks, `due-index.ts` for the index.
  */
-export interface TaskStore extends SessionStore, PlaceStore {
+export interface TaskStore extends SessionStore, OpenTaskSlotStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   /** Throws RecordUnknown. */
@@ -76,7 +76,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
   return {
     ...runStore(db, table),
     ...sessionStore(db, table),
-    ...placeStore(db, table),
+    ...openTaskSlotStore(db, table),
     async create(record) {
       const put = new PutCommand({
         TableName: table,

@@ -75,7 +75,7 @@ export function fakeServer(over: Partial<Server> = {}) {
       glimpse: async () => undefined,
       postpone: async () => {},
       ...fakeSessions(),
-      takePlace: async () => true,
+      takeSlot: async () => true,
       applyBlind: async () => true,
     },
     seen: () => {},

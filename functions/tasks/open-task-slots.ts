@@ -7,16 +7,17 @@ import type { TaskKey } from './record.ts';
 import { asOf, isTerminal } from './transitions.ts';
 
 /**
- * How many unfinished tasks an owner has (C-37), in one item beside them: a set with a place for each. A task takes its
- * place before it is created, in one conditional write, so that no race can take more places than there are. Nothing
- * gives a place back: when none is left, those of tasks that have ended are found and freed, which costs a busy owner
- * one look at some dozens of tasks per as many creates.
+ * Bounds how many unfinished tasks an owner has (C-37). One item beside the tasks holds a set with a slot for each. A
+ * task takes its slot before it is created, in one conditional write, so no race can take more slots than there are.
+ * Nothing gives a slot back: when none is left, the slots of tasks that have ended are found and freed. A busy owner
+ * pays for one look at some dozens of tasks per as many creates.
  */
-export interface PlaceStore {
+export interface OpenTaskSlotStore {
   /** False when the owner has `most` unfinished tasks. `expiresAt` in seconds since the epoch. */
-  takePlace(key: TaskKey, most: number, now: number, expiresAt: number): Promise<boolean>;
+  takeSlot(key: TaskKey, most: number, now: number, expiresAt: number): Promise<boolean>;
 }
 
+/** As earlier releases named it. */
 const SORT_KEY = '#places';
 const ATTEMPTS = 8;
 const BATCH = 100;
@@ -43,22 +44,22 @@ const SEEN = [
 ] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 
-export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStore {
-  async function add(owner: string, place: string, most: number, expiresAt: number): Promise<boolean> {
+export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): OpenTaskSlotStore {
+  async function add(owner: string, slot: string, most: number, expiresAt: number): Promise<boolean> {
     const update = new UpdateCommand({
       TableName: table,
       Key: { owner, taskId: SORT_KEY },
       ConditionExpression:
-        // A repeat of the same create has its place already.
+        // A repeat of the same create has its slot already.
         'attribute_not_exists(#taken) OR contains(#taken, :one) OR (size(#taken) < :most AND ' +
         '(size(#taken) < #room OR (attribute_not_exists(#room) AND size(#taken) < :small)))',
-      UpdateExpression: 'ADD #taken :place SET #expiresAt = :expiresAt',
+      UpdateExpression: 'ADD #taken :slot SET #expiresAt = :expiresAt',
       ExpressionAttributeNames: { '#taken': 'taken', '#room': 'room', '#expiresAt': 'expiresAt' },
       ExpressionAttributeValues: {
-        ':place': new Set([place]),
-        ':one': place,
+        ':slot': new Set([slot]),
+        ':one': slot,
         ':most': most,
-        ':small': limits.places.small,
+        ':small': limits.openTaskSlots.small,
         ':expiresAt': expiresAt,
       },
     });
@@ -71,28 +72,28 @@ export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStor
     return Item?.taken instanceof Set ? [...(Item.taken as Set<string>)] : [];
   }
 
-  async function free(owner: string, places: readonly string[], room: number): Promise<void> {
+  async function free(owner: string, slots: readonly string[], room: number): Promise<void> {
     const update = new UpdateCommand({
       TableName: table,
       Key: { owner, taskId: SORT_KEY },
-      UpdateExpression: `SET #room = :room${places.length > 0 ? ' DELETE #taken :places' : ''}`,
-      ExpressionAttributeNames: { '#room': 'room', ...(places.length > 0 && { '#taken': 'taken' }) },
-      ExpressionAttributeValues: { ':room': room, ...(places.length > 0 && { ':places': new Set(places) }) },
+      UpdateExpression: `SET #room = :room${slots.length > 0 ? ' DELETE #taken :slots' : ''}`,
+      ExpressionAttributeNames: { '#room': 'room', ...(slots.length > 0 && { '#taken': 'taken' }) },
+      ExpressionAttributeValues: { ':room': room, ...(slots.length > 0 && { ':slots': new Set(slots) }) },
     });
     await db.send(update);
   }
 
-  /** Places whose task has ended, never came to be, or has a later one. What could not be read counts as open. */
-  async function needless({ owner, taskId }: TaskKey, places: readonly string[], now: number): Promise<string[]> {
-    const last = new Map(places.toSorted().map((place) => [place.slice(0, ID), place]));
-    const gone = places.filter((place) => last.get(place.slice(0, ID)) !== place);
+  /** Slots whose task has ended, never came to be, or has a later one. What could not be read counts as open. */
+  async function needless({ owner, taskId }: TaskKey, slots: readonly string[], now: number): Promise<string[]> {
+    const last = new Map(slots.toSorted().map((slot) => [slot.slice(0, ID), slot]));
+    const gone = slots.filter((slot) => last.get(slot.slice(0, ID)) !== slot);
     const kept = [...last.values()];
-    const idOf = (place: string) => taskId.slice(0, -ID) + place.slice(0, ID);
+    const idOf = (slot: string) => taskId.slice(0, -ID) + slot.slice(0, ID);
     for (let from = 0; from < kept.length; from += BATCH) {
       const some = kept.slice(from, from + BATCH);
       const request = {
-        Keys: some.map((place) => ({ owner, taskId: idOf(place) })),
-        // A caller that has just cancelled a task has a place.
+        Keys: some.map((slot) => ({ owner, taskId: idOf(slot) })),
+        // A caller that has just cancelled a task has a slot.
         ConsistentRead: true,
         ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
         ExpressionAttributeNames: SEEN_NAMES,
@@ -102,32 +103,32 @@ export function placeStore(db: DynamoDBDocumentClient, table: string): PlaceStor
       const records = new Map(
         (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as unknown]),
       );
-      gone.push(...some.filter((place) => !unread.has(idOf(place)) && isOver(place, records.get(idOf(place)), now)));
+      gone.push(...some.filter((slot) => !unread.has(idOf(slot)) && isOver(slot, records.get(idOf(slot)), now)));
     }
     return gone;
   }
 
   return {
-    async takePlace(key, most, now, expiresAt) {
+    async takeSlot(key, most, now, expiresAt) {
       const { owner, taskId } = key;
-      const place = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
+      const slot = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (await add(owner, place, most, expiresAt)) return true;
-        const places = await taken(owner);
-        const gone = await needless(key, places, now);
-        const open = places.length - gone.length;
+        if (await add(owner, slot, most, expiresAt)) return true;
+        const slots = await taken(owner);
+        const gone = await needless(key, slots, now);
+        const open = slots.length - gone.length;
         if (open >= most) return false;
-        await free(owner, gone, Math.min(most, Math.max(limits.places.small, 2 * open)));
+        await free(owner, gone, Math.min(most, Math.max(limits.openTaskSlots.small, 2 * open)));
       }
       throw new InternalError('Too many calls at once: try again');
     },
   };
 }
 
-function isOver(place: string, record: unknown, now: number): boolean {
-  const takenAt = Number.parseInt(place.slice(ID), 36) * MINUTE;
-  if (record === undefined) return now - takenAt > limits.places.createdWithin + MINUTE;
-  // A record that this release does not understand takes no place: nothing here could free it.
+function isOver(slot: string, record: unknown, now: number): boolean {
+  const takenAt = Number.parseInt(slot.slice(ID), 36) * MINUTE;
+  if (record === undefined) return now - takenAt > limits.openTaskSlots.createdWithin + MINUTE;
+  // A record that this release does not understand takes no slot: nothing here could free it.
   const seen = isKnown(record) ? asOf(record, now) : undefined;
   return seen === undefined || isTerminal(seen.status);
 }
