@@ -97,5 +97,9 @@ export const limits = {
     small: 32,
     /** A task that is not there so long after it took its slot never came to be. */
     createdWithin: 60 * SECOND,
+    /** An owner without a free slot is refused for so long without another look. A cancel ends that. */
+    full: 2 * SECOND,
+    /** Of a full set, so many of the newest slots are looked at first. */
+    newest: 10,
   },
 } as const;

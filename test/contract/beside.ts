@@ -70,6 +70,38 @@ export function besideContract(referee: () => Referee): void {
       expect(await store().takeSlot(newTask({}, owner), 2, now, expiresAt)).toBe(false);
     });
 
+    test('are not looked at again for two seconds once none was free, unless a task is said to have ended', async () => {
+      const owner = newOwner();
+      const first = newTask({}, owner);
+      const take = (most: number, at: number) => store().takeSlot(newTask({}, owner), most, at, expiresAt);
+      expect(await store().takeSlot(first, 1, now, expiresAt)).toBe(true);
+      await store().create(first);
+      expect(await take(1, now)).toBe(false);
+      await store().apply(first, cancel(now));
+      expect(await take(1, now + 1_999)).toBe(false);
+      // A higher limit is not what the look was about.
+      expect(await take(2, now + 1_999)).toBe(true);
+      expect(await take(1, now + 1_999)).toBe(false);
+      await store().slotFreed(owner, now + 1_999);
+      // The slot of the second task, which never came to be, is kept for a minute or two.
+      expect(await take(1, now + 1_999)).toBe(false);
+      expect(await take(2, now + 1_999)).toBe(true);
+      expect(await take(1, now + 200_000)).toBe(true);
+    });
+
+    test('of a full owner are searched from the newest on', async () => {
+      const owner = newOwner();
+      const tasks = Array.from({ length: 25 }, (_, i) => newTask({}, owner, now + i));
+      for (const task of tasks) {
+        expect(await store().takeSlot(task, 25, now, expiresAt)).toBe(true);
+        await store().create(task);
+      }
+      for (const task of [tasks.at(-1), tasks[0]]) if (task) await store().apply(task, cancel(now));
+      expect(await store().takeSlot(newTask({}, owner), 25, now, expiresAt)).toBe(true);
+      expect(await store().takeSlot(newTask({}, owner), 25, now, expiresAt)).toBe(true);
+      expect(await store().takeSlot(newTask({}, owner), 25, now, expiresAt)).toBe(false);
+    });
+
     test('are enough for a hundred and more tasks, one after the other', async () => {
       const owner = newOwner();
       for (let i = 0; i < 110; i++) {

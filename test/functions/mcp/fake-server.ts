@@ -76,6 +76,7 @@ export function fakeServer(over: Partial<Server> = {}) {
       postpone: async () => {},
       ...fakeSessions(),
       takeSlot: async () => true,
+      slotFreed: async () => {},
       applyBlind: async () => true,
     },
     seen: () => {},

@@ -97,7 +97,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
   const table = parts.table(createTable(agenda.now, (write) => wrote(write)));
   const wrote = ({ key, before, after }: Written) => {
     note(`  ${key}: ${describe(after)}`);
-    if (after.taskId?.S === '#places') return;
+    if (String(after.taskId?.S).startsWith('#')) return;
     const record = fromItem(after) as unknown as TaskRecord;
     const task = truth.task(record.taskId) ?? newTruth(record);
     if (before === undefined) checkOpenTasks(record.owner);
@@ -280,6 +280,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
 function describe(item: Written['after']): string {
   const of = (name: string) => Object.values(item[name] ?? {})[0];
   if (item.taskId?.S === '#places') return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
+  if (String(item.taskId?.S).startsWith('#')) return JSON.stringify(fromItem(item));
   const due = of('dueAt') === undefined ? '' : ` due ${(Number(of('dueAt')) - T0) / 1_000}`;
   const answers = Object.keys((of('inputResponses') as object | undefined) ?? {}).join(' ');
   return `${of('status')} round ${of('round')}${due} ${answers} ${of('statusMessage') ?? ''} ${of('result') ?? ''}`;
