@@ -42,6 +42,8 @@ export const limits = {
   /** How long one response stream is held; 2025-11-25 clients come back, 2026-07-28 ones listen again. */
   holdCap: 50 * SECOND,
   helperWait: 20 * SECOND,
+  /** When a request that was one stream too many may come back. */
+  streamRetryAfter: 5 * SECOND,
   requestState: 1 * HOUR,
   listenTasks: 100,
   listPage: 50,

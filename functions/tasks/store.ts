@@ -12,13 +12,14 @@ import { lost } from './lost.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
+import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 import type { Change } from './transitions.ts';
 
 /**
- * The only place that holds DynamoDB expressions (design section 2), with `session-notes.ts` and `open-task-slots.ts`
- * for what lies beside the tasks, `due-index.ts` for the index.
+ * The only place that holds DynamoDB expressions (design section 2), with `session-notes.ts`, `open-task-slots.ts` and
+ * `stream-count.ts` for what lies beside the tasks, `due-index.ts` for the index.
  */
-export interface TaskStore extends SessionStore, OpenTaskSlotStore {
+export interface TaskStore extends SessionStore, OpenTaskSlotStore, StreamCountStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   /** Throws RecordUnknown. */
@@ -77,6 +78,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
     ...runStore(db, table),
     ...sessionStore(db, table),
     ...openTaskSlotStore(db, table),
+    ...streamCountStore(db, table),
     async create(record) {
       const put = new PutCommand({
         TableName: table,

@@ -6,6 +6,7 @@ import { finishContract } from './finish.ts';
 import { racesContract } from './races.ts';
 import { readsContract } from './reads.ts';
 import type { Referee } from './referee.ts';
+import { streamsContract } from './streams.ts';
 import { tableContract } from './table.ts';
 import { valuesContract } from './values.ts';
 
@@ -17,6 +18,7 @@ const parts = {
   'sizes and values': valuesContract,
   'the table': tableContract,
   'what lies beside the tasks': besideContract,
+  'waiting requests': streamsContract,
   'what the tool workflow writes': finishContract,
 };
 

@@ -1,4 +1,4 @@
-import { InvalidParams, MissingClientCapability } from '../../tasks/errors.ts';
+import { InvalidParams, MissingClientCapability, TooManyStreams } from '../../tasks/errors.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -11,6 +11,7 @@ import { logUnexpected } from '../log.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Method, Server } from '../server.ts';
 import { withResult } from '../stored-result.ts';
+import { closing, openStream } from '../stream/count.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../stream/sse.ts';
 import { notFound, present, view } from '../task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
@@ -23,7 +24,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   const { notifications } = call.params;
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
   const { taskIds } = notifications;
-  if (taskIds === undefined) return new EventStream((gone) => listen(call, [], false, server, gone));
+  if (taskIds === undefined) return held([], false, call, server);
   if (!call.tasks) throw new MissingClientCapability('taskIds are for clients that know tasks', TASKS_CAPABILITY);
   if (!Array.isArray(taskIds) || taskIds.length > limits.listenTasks) {
     throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
@@ -35,8 +36,14 @@ export const subscriptionsListen: Method = async (call, server) => {
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
   for (const record of found) if (present(record, server)) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => goOnIfLost(record, server)));
-  return new EventStream((gone) => listen(call, found, true, server, gone));
+  return held(found, true, call, server);
 };
+
+async function held(found: readonly TaskRecord[], acknowledge: boolean, call: Call, server: Server) {
+  const close = await openStream(call.principal, server);
+  if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
+  return new EventStream((gone) => closing(listen(call, found, acknowledge, server, gone), close));
+}
 
 const stateOf = ({ status, updatedAt }: TaskRecord): string => `${status} ${updatedAt}`;
 

@@ -26,6 +26,7 @@ export const manifest: Manifest = {
   helperTools: false,
   questionStream: true,
   maxOpenTasks: 100,
+  maxStreams: 200,
   tools: [
     entry('plain'),
     entry('picky'),
@@ -77,6 +78,8 @@ export function fakeServer(over: Partial<Server> = {}) {
       ...fakeSessions(),
       takeSlot: async () => true,
       slotFreed: async () => {},
+      openStream: async (owner) => ({ owner, window: 0 }),
+      closeStream: async () => {},
       applyBlind: async () => true,
     },
     seen: () => {},
