@@ -24,25 +24,33 @@ export const subscriptionsListen: Method = async (call, server) => {
   const { notifications } = call.params;
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
   const { taskIds } = notifications;
-  if (taskIds === undefined) return held([], false, call, server);
-  if (!call.tasks) throw new MissingClientCapability('taskIds are for clients that know tasks', TASKS_CAPABILITY);
-  if (!Array.isArray(taskIds) || taskIds.length > limits.listenTasks) {
-    throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
+  if (taskIds !== undefined) {
+    if (!call.tasks) throw new MissingClientCapability('taskIds are for clients that know tasks', TASKS_CAPABILITY);
+    if (!Array.isArray(taskIds) || taskIds.length > limits.listenTasks) {
+      throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
+    }
   }
+  // First: one stream too many reads no tasks.
+  const close = await openStream(call.principal, server);
+  if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
+  try {
+    const found = taskIds === undefined ? [] : await tasksOf(taskIds, call, server);
+    return new EventStream((gone) => closing(listen(call, found, taskIds !== undefined, server, gone), close));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/** An outage shows before the stream begins: its acknowledgement would be a guess. */
+async function tasksOf(taskIds: readonly unknown[], call: Call, server: Server): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
-  // An outage shows before the stream begins: its acknowledgement would be a guess.
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
   for (const record of found) if (present(record, server)) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => goOnIfLost(record, server)));
-  return held(found, true, call, server);
-};
-
-async function held(found: readonly TaskRecord[], acknowledge: boolean, call: Call, server: Server) {
-  const close = await openStream(call.principal, server);
-  if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
-  return new EventStream((gone) => closing(listen(call, found, acknowledge, server, gone), close));
+  return found;
 }
 
 const stateOf = ({ status, updatedAt }: TaskRecord): string => `${status} ${updatedAt}`;
