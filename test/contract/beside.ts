@@ -70,7 +70,7 @@ export function besideContract(referee: () => Referee): void {
       expect(await store().takeSlot(newTask({}, owner), 2, now, expiresAt)).toBe(false);
     });
 
-    test('are not looked at again for two seconds once none was free, unless a task is said to have ended', async () => {
+    test('are looked at again after two seconds once none was free, or when a task has ended', async () => {
       const owner = newOwner();
       const first = newTask({}, owner);
       const take = (most: number, at: number) => store().takeSlot(newTask({}, owner), most, at, expiresAt);

@@ -66,7 +66,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
     expect(quick.now() - since).toBeLessThan(5_000);
   });
 
-  test('is counted as a stream while it is held; one too many is asked, and comes back for the rest (C-37, B-10)', async () => {
+  test('is counted while it is held; one stream too many is asked, and not held (C-37, B-10)', async () => {
     const counted: string[] = [];
     const here = world(sure);
     const { store } = here.server;

@@ -157,7 +157,7 @@ describe('one stream too many', () => {
     expect(here.records.get(taskId)?.status).toBe('working');
   });
 
-  test('tasks/result on a stream is not held: it ends with an event id, and goes on by it later (C-37, C-18)', async () => {
+  test('tasks/result on a stream is not held: it goes on later, by its event id (C-37, C-18)', async () => {
     const here = await world({ streams: MOST });
     const early = await result(here);
     expect([early.status, early.messages]).toEqual([200, []]);
