@@ -39,6 +39,12 @@ export interface McpTaskServerProps extends OperationProps {
    */
   readonly maxOpenTasks?: number;
   /**
+   * How many requests one caller may keep waiting at the same time, 1 to 1000: `subscriptions/listen`, `tasks/result`,
+   * calls without a task, `get_task_result`. Callers are told apart as for `maxOpenTasks`. What comes beyond is refused
+   * with HTTP 429 and `Retry-After`, or answered at once where the protocol has such an answer. @default 200
+   */
+  readonly maxStreams?: number;
+  /**
    * Origins that browsers may call from, like `https://app.example`; `*` as port matches any port. Requests without
    * an Origin are not concerned (A-08). @default loopback addresses
    */
@@ -68,7 +74,8 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
     holdCap: between('holdCap', props.holdCap, SECOND, 600 * SECOND, 50 * SECOND),
     helperTools: props.helperTools ?? true,
     questionStream: props.questionStream ?? true,
-    maxOpenTasks: openTasks(props.maxOpenTasks ?? 100),
+    maxOpenTasks: count('maxOpenTasks', props.maxOpenTasks ?? 100),
+    maxStreams: count('maxStreams', props.maxStreams ?? 200),
     allowedOrigins,
   };
 }
@@ -93,9 +100,9 @@ export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskS
   throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days, in whole hours`);
 }
 
-function openTasks(count: number): number {
-  if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
-  throw new Error('McpTaskServer: maxOpenTasks is a whole number from 1 to 1000');
+function count(name: string, value: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= 1_000) return value;
+  throw new Error(`McpTaskServer: ${name} is a whole number from 1 to 1000`);
 }
 
 function between(name: string, value: Duration | undefined, least: number, most: number, standard: number): number {

@@ -1,6 +1,7 @@
-import type { Principal } from '../tasks/ids.ts';
+import { listPartition, type Principal } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { cancel, isTerminal, overdue } from '../tasks/transitions.ts';
+import { logUnexpected } from './log.ts';
 import type { Server } from './server.ts';
 import { findTask } from './task-view.ts';
 
@@ -17,6 +18,12 @@ export async function cancelTask(
   const record = ended ?? (await findTask(principal, taskId, server));
   // Also when it was cancelled before: that request may have died right after its write.
   if (ended !== undefined || record.status === 'cancelled') await stopWork(record, server);
+  if (ended !== undefined && record.owner === listPartition(principal)) {
+    // Best effort: without it the slot is found a moment later.
+    await server.store.slotFreed(record.owner, server.now()).catch((error: unknown) => {
+      logUnexpected(error, 'open-task slots');
+    });
+  }
   // A write that had to be repeated, its answer lost, has lost to itself.
   const own = ended !== undefined || (!isTerminal(before.status) && record.updatedAt === now);
   return { record, won: own && record.status === 'cancelled' };

@@ -70,6 +70,8 @@ export interface Manifest {
   readonly questionStream: boolean;
   /** How many unfinished tasks an owner (anonymous: a session) may have. */
   readonly maxOpenTasks: number;
+  /** How many requests an owner (anonymous: a session) may keep waiting at once. */
+  readonly maxStreams: number;
   readonly tools: readonly ToolEntry[];
 }
 

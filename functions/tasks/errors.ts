@@ -121,6 +121,15 @@ export class TooManyTasks extends InternalError {
   }
 }
 
+/** The caller keeps too many requests waiting already. HTTP 429 in both revisions (C-37, E-29). */
+export class TooManyStreams extends McpError {
+  constructor(limit: number) {
+    const retryAfter = limits.streamRetryAfter / 1_000;
+    const message = `Too many open streams: ${limit} requests of this caller are waiting already. Close one, or try again in ${retryAfter} s`;
+    super(-32603, message, { httpStatus: 429, retryAfter, data: { reason: 'TooManyStreams', limit } });
+  }
+}
+
 /** HTTP 429 in both revisions (E-29). */
 export class TooManyPolls extends McpError {
   constructor(retryAfter: number) {

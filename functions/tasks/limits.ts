@@ -46,6 +46,8 @@ export const limits = {
   /** How long one response stream is held; 2025-11-25 clients come back, 2026-07-28 ones listen again. */
   holdCap: 50 * SECOND,
   helperWait: 20 * SECOND,
+  /** When a request that was one stream too many may come back. */
+  streamRetryAfter: 5 * SECOND,
   requestState: 1 * HOUR,
   listenTasks: 100,
   listPage: 50,
@@ -95,11 +97,15 @@ export const limits = {
     /** Questions, and tasks, that a session remembers. */
     notes: 300,
   },
-  /** Places of an owner's open tasks: see `functions/tasks/places.ts`. */
-  places: {
+  /** Slots of an owner's open tasks: see `functions/tasks/open-task-slots.ts`. */
+  openTaskSlots: {
     /** So many are kept without looking which are free, and twice what is open: taking one stays cheap. */
     small: 32,
-    /** A task that is not there so long after it took its place never came to be. */
+    /** A task that is not there so long after it took its slot never came to be. */
     createdWithin: 60 * SECOND,
+    /** An owner without a free slot is refused for so long without another look. A cancel ends that. */
+    full: 2 * SECOND,
+    /** Of a full set, so many of the newest slots are looked at first. */
+    newest: 10,
   },
 } as const;

@@ -9,18 +9,19 @@ import {
 import { Unavailable } from './errors.ts';
 import { isKnown, known } from './known-record.ts';
 import { lost } from './lost.ts';
-import { type PlaceStore, placeStore } from './places.ts';
+import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
+import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 import type { Change } from './transitions.ts';
 
 /**
  * The only place that holds DynamoDB expressions (docs/architecture.md, "Rules of the code"), with `progress-item.ts`,
- * `session-notes.ts` and `places.ts` for what lies beside the tasks, `due-index.ts` for the index,
- * `../operator/put-back.ts` for what an operator copies.
+ * `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts` for what lies beside the tasks, `due-index.ts` for the
+ * index, `../operator/put-back.ts` for what an operator copies.
  */
-export interface TaskStore extends RunStore, SessionStore, PlaceStore {
+export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, StreamCountStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
   /** The record alone, as it is stored: one read unit, if it is small. Throws RecordUnknown. */
@@ -84,7 +85,8 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
   return {
     ...runStore(db, table),
     ...sessionStore(db, table),
-    ...placeStore(db, table),
+    ...openTaskSlotStore(db, table),
+    ...streamCountStore(db, table),
     async create(record) {
       const put = new PutCommand({
         TableName: table,

@@ -67,15 +67,25 @@ async function metered(engine: Engine, operation: string, input: JsonObject): Pr
   const { ConsumedCapacity, ...output } = objectOf(JSON.parse(answer.body));
   // A batch has one for each of its tables.
   const tables = [ConsumedCapacity].flat().map(objectOf);
-  const consumed = tables.map(consumedOf).reduce((sum, { table, index }) => ({
-    table: sum.table + table,
-    index: sum.index + index,
+  const sum = tables.map(consumedOf).reduce((all, { table, index }) => ({
+    table: all.table + table,
+    index: all.index + index,
   }));
+  const consumed = operation === 'Query' && sum.table + sum.index === 0 ? emptyQuery(input) : sum;
   const totals = tables.map(({ Table, GlobalSecondaryIndexes, LocalSecondaryIndexes, ...total }) => total);
   const total = Array.isArray(ConsumedCapacity) ? totals : totals[0];
   const asked = { INDEXES: ConsumedCapacity, TOTAL: total }[String(input.ReturnConsumedCapacity)];
   const body = JSON.stringify(asked === undefined ? output : { ...output, ConsumedCapacity: asked });
   return { answer: { status: 200, body }, consumed };
+}
+
+/**
+ * "Queries that do not return results consume the minimum number of read capacity units for that type of read operation"
+ * (API reference of Query). dynalite says none.
+ */
+function emptyQuery({ ConsistentRead, IndexName }: JsonObject): Consumed {
+  const least = ConsistentRead === true ? 1 : 0.5;
+  return IndexName === undefined ? { table: least, index: 0 } : { table: 0, index: least };
 }
 
 function consumedOf({ Table, GlobalSecondaryIndexes, LocalSecondaryIndexes }: JsonObject): Consumed {

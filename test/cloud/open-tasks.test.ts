@@ -40,13 +40,13 @@ describe('the open tasks of one caller (C-37)', () => {
     expect(later.filter(({ body }) => body.result !== undefined)).toHaveLength(3);
   }, 90_000);
 
-  test('a call repeated by its idempotency key finds its task even when all places are taken', async () => {
+  test('a call repeated by its idempotency key finds its task even when all slots are taken', async () => {
     const session = await legacySession(url());
     const key = { [META]: 'mine' };
     const repeats = (await repeat(20, () => start(session, key))).map(({ body }) => body.result.task.taskId);
     const [taskId] = repeats;
     expect(new Set(repeats).size).toBe(1);
-    // At once they may have taken a place each side of a minute, but no more than the one they need stays.
+    // At once they may have taken a slot each side of a minute, but no more than the one they need stays.
     const others = await repeat(99, () => start(session));
     expect(others.filter(({ body }) => body.error !== undefined)).toEqual([]);
     expect((await start(session)).body.error.data.reason).toBe('TooManyOpenTasks');
@@ -54,7 +54,7 @@ describe('the open tasks of one caller (C-37)', () => {
   }, 60_000);
 });
 
-describe('places', () => {
+describe('open-task slots', () => {
   const NOW = 1_900_000_000_000;
   const EXPIRES = 2_000_000_000;
   const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
@@ -72,41 +72,43 @@ describe('places', () => {
     const [one, two, three, ...rest] = keysOf('ended', 40);
     for (const key of [one, two, three, ...rest]) {
       if (key === undefined) throw new Error();
-      expect(await store.takePlace(key, 1_000, NOW, EXPIRES)).toBe(true);
+      expect(await store.takeSlot(key, 1_000, NOW, EXPIRES)).toBe(true);
       await store.create(create(key, task, NOW));
       if (key !== one && key !== two) await store.apply(key, fail({ code: -32603, message: 'x' }, NOW));
     }
-    // A place too many now, and room again once the time of those that are left is up.
-    expect(await store.takePlace({ owner: 'ended', taskId: idOf('a') }, 2, NOW, EXPIRES)).toBe(false);
-    expect(await store.takePlace({ owner: 'ended', taskId: idOf('b') }, 3, NOW, EXPIRES)).toBe(true);
-    expect(await store.takePlace({ owner: 'ended', taskId: idOf('c') }, 1, NOW + 200_000, EXPIRES)).toBe(true);
+    // A slot too many now, and room again once the time of those that are left is up.
+    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('a') }, 2, NOW, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('b') }, 3, NOW, EXPIRES)).toBe(true);
+    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('c') }, 1, NOW + 200_000, EXPIRES)).toBe(true);
   });
 
   test('of a task that never came to be is freed after two minutes, not sooner: it may be on its way', async () => {
     const store = storeOf();
-    expect(await store.takePlace({ owner: 'never', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(true);
-    expect(await store.takePlace({ owner: 'never', taskId: idOf('b') }, 1, NOW + 59_000, EXPIRES)).toBe(false);
-    expect(await store.takePlace({ owner: 'never', taskId: idOf('b') }, 1, NOW + 121_000, EXPIRES)).toBe(true);
+    expect(await store.takeSlot({ owner: 'never', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(true);
+    expect(await store.takeSlot({ owner: 'never', taskId: idOf('b') }, 1, NOW + 59_000, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'never', taskId: idOf('b') }, 1, NOW + 121_000, EXPIRES)).toBe(true);
   });
 
   test('of a task that was withdrawn, since it could not be started, is free again', async () => {
     const store = storeOf();
     const [key] = keysOf('withdrawn', 1);
     if (key === undefined) throw new Error();
-    expect(await store.takePlace(key, 1, NOW, EXPIRES)).toBe(true);
+    expect(await store.takeSlot(key, 1, NOW, EXPIRES)).toBe(true);
     const record = create(key, task, NOW);
     await store.create(record);
-    expect(await store.takePlace({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(false);
     await store.apply(key, withdraw(record, NOW + 10));
-    expect(await store.takePlace({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 10, EXPIRES)).toBe(true);
+    // Found full a moment ago: the next look comes later.
+    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 1_999, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 2_000, EXPIRES)).toBe(true);
   });
 
   test('a limit that was lowered counts at once', async () => {
     const store = storeOf();
     for (const key of keysOf('lowered', 5)) {
-      expect(await store.takePlace(key, 10, NOW, EXPIRES)).toBe(true);
+      expect(await store.takeSlot(key, 10, NOW, EXPIRES)).toBe(true);
       await store.create(create(key, task, NOW));
     }
-    expect(await store.takePlace({ owner: 'lowered', taskId: idOf('a') }, 4, NOW, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'lowered', taskId: idOf('a') }, 4, NOW, EXPIRES)).toBe(false);
   });
 });

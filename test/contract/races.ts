@@ -79,10 +79,10 @@ export function racesContract(referee: () => Referee): void {
     expect(await store().get(record)).toEqual(twins[created.indexOf(true)]);
   });
 
-  test(`of ${AT_ONCE} tasks that want the last ten places ten get one (C-37)`, async () => {
+  test(`of ${AT_ONCE} tasks that want the last ten slots ten get one (C-37)`, async () => {
     const owner = newOwner();
     const keys = Array.from({ length: AT_ONCE }, () => newTask({}, owner));
-    const got = await Promise.all(keys.map((key) => store().takePlace(key, 10, now, Math.ceil(now / 1_000) + 60)));
+    const got = await Promise.all(keys.map((key) => store().takeSlot(key, 10, now, Math.ceil(now / 1_000) + 60)));
     expect(got.filter(Boolean)).toHaveLength(10);
   });
 }

@@ -125,7 +125,7 @@ export function readsContract(referee: () => Referee): void {
     test('what lies beside the tasks never shows', async () => {
       const owner = newOwner();
       await store().updateSession(owner, (notes) => notes, 1);
-      await store().takePlace({ owner, taskId: 'x' }, 10, now, 1);
+      await store().takeSlot({ owner, taskId: 'x' }, 10, now, 1);
       expect(await store().list(owner, 10)).toEqual({ tasks: [] });
       const all = await tasksOf(owner, 3);
       expect((await store().list(owner, 10)).tasks).toEqual(all.toReversed());

@@ -7,6 +7,7 @@ import { progressContract } from './progress.ts';
 import { racesContract } from './races.ts';
 import { readsContract } from './reads.ts';
 import type { Referee } from './referee.ts';
+import { streamsContract } from './streams.ts';
 import { tableContract } from './table.ts';
 import { valuesContract } from './values.ts';
 
@@ -19,6 +20,7 @@ const parts = {
   'sizes and values': valuesContract,
   'the table': tableContract,
   'what lies beside the tasks': besideContract,
+  'waiting requests': streamsContract,
   'what the tool workflow writes': finishContract,
 };
 

@@ -100,9 +100,9 @@ export const BUGS = {
   'a repeated create overwrites the task': {
     table: (real) => ({ ...real, put: ({ Item }) => real.put({ Item }) }),
   },
-  'a place is taken whether there is one or not': of('endpoint', (real) => ({
+  'a slot is taken whether there is one or not': of('endpoint', (real) => ({
     ...real,
-    store: { ...real.store, takePlace: async () => true },
+    store: { ...real.store, takeSlot: async () => true },
   })),
 } as const satisfies Record<string, Partial<Parts>>;
 
@@ -128,7 +128,7 @@ export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
     /^A task is over by its deadline|^An unfinished task is in the index|^What comes too late|stays as it was/,
   'a repeated create overwrites the task':
     /^What a task is stays|^A task that has ended is never|^A status moves|^A round (begins|is started before)/,
-  'a place is taken whether there is one or not': /^An owner has 3 open tasks/,
+  'a slot is taken whether there is one or not': /^An owner has 3 open tasks/,
 };
 
 /** Finish with another condition. All names and values must be used. */

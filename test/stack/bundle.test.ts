@@ -13,6 +13,7 @@ const manifest = {
   holdCap: 1,
   questionStream: true,
   maxOpenTasks: 1,
+  maxStreams: 1,
   helperTools: true,
   allowedOrigins: [],
   tools: [

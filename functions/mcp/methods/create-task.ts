@@ -167,13 +167,13 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
  * too: the SDK has repeated a put whose answer was lost. `limited`: the caller is one whose open tasks are counted.
  */
 async function put(record: TaskRecord, server: Server, limited: boolean): Promise<TaskRecord> {
-  // A repeat needs no place of its own.
+  // A repeat needs no second slot.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {
     const { maxOpenTasks, maxTtl } = server.manifest;
-    // The places outlive the longest task.
+    // The slots outlive the longest task.
     const expiresAt = Math.ceil((server.now() + maxTtl + limits.retention) / 1_000);
-    if (limited && !(await server.store.takePlace(record, maxOpenTasks, server.now(), expiresAt))) {
+    if (limited && !(await server.store.takeSlot(record, maxOpenTasks, server.now(), expiresAt))) {
       throw new TooManyTasks(maxOpenTasks);
     }
     if (await server.store.create(record)) return record;

@@ -1,4 +1,4 @@
-import { InternalError } from '../../tasks/errors.ts';
+import { InternalError, TooManyStreams } from '../../tasks/errors.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolEvent } from '../../tool/contract.ts';
 import { cancelTask } from '../cancel.ts';
@@ -11,11 +11,13 @@ import { isOutage, isThrottled, unread } from '../outage.ts';
 import { inputResponsesOf, openState } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
 import { answerDue } from '../stream/answer-due.ts';
+import { type CloseStream, openStream } from '../stream/count.ts';
 import { type HeldCall, holdFor } from '../stream/held-call.ts';
 import { hold } from '../stream/hold.ts';
 import { EventStream } from '../stream/sse.ts';
 import { watch } from '../stream/watch.ts';
 import { judgedResult } from '../task-view.ts';
+import { windowClosed } from '../window-closed.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /** What is done by then is answered in plain JSON, even where a stream is possible. */
@@ -49,7 +51,8 @@ export async function callDirectly(call: Call, server: Server, tool: ToolEntry, 
 
 /**
  * Waits for a task's answer and hands it over: at once if it is there, on a stream if the client takes one and there
- * is something to say meanwhile, otherwise in one JSON answer when it is due.
+ * is something to say meanwhile, otherwise in one JSON answer when it is due, or at once if the caller has too many
+ * that wait.
  */
 export async function deliver(
   call: Call,
@@ -59,6 +62,8 @@ export async function deliver(
 ): Promise<object | EventStream> {
   const held = holdFor(call, record, delivers, server);
   const streams = acceptsStream(call.request) && (call.wire.era === 'legacy' || held.progressToken !== undefined);
+  const graceEnds = server.now() + GRACE;
+  let close: CloseStream | undefined;
   const patience = delivers === 'result' ? server.manifest.holdCap : server.manifest.inlineWindow;
   try {
     for await (const seen of watch(record, server.now() + (streams ? GRACE : patience), server)) {
@@ -68,9 +73,16 @@ export async function deliver(
         if (streams) break;
         if (delivers === 'call') return await cannotAsk(call, seen, server);
       }
+      if (streams || seen === undefined || server.now() < graceEnds) continue;
+      close ??= await openStream(call.principal, server);
+      if (close !== undefined) continue;
+      if (delivers === 'result') throw new TooManyStreams(server.manifest.maxStreams);
+      return call.wire.toolResult(windowClosed(seen, server));
     }
   } catch (error) {
     throw unread(error, record.taskId);
+  } finally {
+    await close?.();
   }
   if (streams) return new EventStream((gone) => hold(held, call, server, gone));
   throw new InternalError('The task is not finished: accept text/event-stream to wait longer');

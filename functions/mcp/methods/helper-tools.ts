@@ -9,6 +9,7 @@ import { withState } from '../machine-progress.ts';
 import type { ToolEntry } from '../manifest.ts';
 import type { Call, Server } from '../server.ts';
 import { withResult } from '../stored-result.ts';
+import { type CloseStream, openStream } from '../stream/count.ts';
 import { watch } from '../stream/watch.ts';
 import { findTask, view } from '../task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
@@ -82,9 +83,20 @@ async function getTaskResult(call: Call, server: Server): Promise<object> {
     throw new InvalidParams(`waitSeconds is a number from 0 to ${limits.helperWait / 1_000}`);
   }
   const first = await findTask(call.principal, id, server);
-  for await (const record of watch(first, server.now() + waitSeconds * 1_000, server)) {
-    if (record === undefined || record.status === 'working') continue;
-    return call.wire.toolResult(await report(record, server));
+  const until = server.now() + waitSeconds * 1_000;
+  let close: CloseStream | undefined;
+  try {
+    for await (const record of watch(first, until, server)) {
+      if (record !== undefined && record.status !== 'working') {
+        return call.wire.toolResult(await report(record, server));
+      }
+      if (server.now() >= until) continue;
+      close ??= await openStream(call.principal, server);
+      // Too many wait already: how it is now is an answer, too.
+      if (close === undefined) break;
+    }
+  } finally {
+    await close?.();
   }
   return call.wire.toolResult(await report(await findTask(call.principal, id, server, 'look'), server));
 }

@@ -1,4 +1,4 @@
-import { InvalidParams, MissingClientCapability } from '../../tasks/errors.ts';
+import { InvalidParams, MissingClientCapability, TooManyStreams } from '../../tasks/errors.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -11,6 +11,7 @@ import { logUnexpected } from '../log.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Method, Server } from '../server.ts';
 import { withResult } from '../stored-result.ts';
+import { closing, openStream } from '../stream/count.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../stream/sse.ts';
 import { notFound, present, view } from '../task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
@@ -23,20 +24,34 @@ export const subscriptionsListen: Method = async (call, server) => {
   const { notifications } = call.params;
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
   const { taskIds } = notifications;
-  if (taskIds === undefined) return new EventStream((gone) => listen(call, [], false, server, gone));
-  if (!call.tasks) throw new MissingClientCapability('taskIds are for clients that know tasks', TASKS_CAPABILITY);
-  if (!Array.isArray(taskIds) || taskIds.length > limits.listenTasks) {
-    throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
+  if (taskIds !== undefined) {
+    if (!call.tasks) throw new MissingClientCapability('taskIds are for clients that know tasks', TASKS_CAPABILITY);
+    if (!Array.isArray(taskIds) || taskIds.length > limits.listenTasks) {
+      throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
+    }
   }
+  // First: one stream too many reads no tasks.
+  const close = await openStream(call.principal, server);
+  if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
+  try {
+    const found = taskIds === undefined ? [] : await tasksOf(taskIds, call, server);
+    return new EventStream((gone) => closing(listen(call, found, taskIds !== undefined, server, gone), close));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/** An outage shows before the stream begins: its acknowledgement would be a guess. */
+async function tasksOf(taskIds: readonly unknown[], call: Call, server: Server): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
-  // An outage shows before the stream begins: its acknowledgement would be a guess.
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
   for (const record of found) if (present(record, server)) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => goOnIfLost(record, server)));
-  return new EventStream((gone) => listen(call, found, true, server, gone));
-};
+  return found;
+}
 
 type Told = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
 /** A report may be read late, so one that is older than what was told is none. */

@@ -1,8 +1,11 @@
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Server } from '../server.ts';
+import { windowClosed } from '../window-closed.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { askedHere, noteAsked } from './asked.ts';
+import { type CloseStream, openStream } from './count.ts';
 import { askedMark, type HeldCall, sealHeld, streamName } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { type Question, questionMessage, questionsFor } from './questions.ts';
@@ -15,16 +18,19 @@ const RETRY = 1_000;
 /**
  * The stream of a held call: progress, questions (2025-11-25), the answer. In 2025-11-25 it is held at most
  * `holdCap`, then the client is told to come back with the last event id it saw (C-18, C-19); in 2026-07-28 nothing
- * can be resumed (D-32), and a call's window closes earlier than the cap.
+ * can be resumed (D-32), and a call's window closes earlier than the cap. A caller with too many streams is not held: it
+ * comes back later, or gets the answer of a closed window.
  */
 export async function* hold(start: HeldCall, call: Call, server: Server, gone: AbortSignal): AsyncGenerator<string> {
   const resumable = call.wire.era === 'legacy';
   let held: HeldCall = { ...start, stream: streamName() };
+  let close: CloseStream | undefined;
+  let retry = RETRY;
   const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
     held = { ...held, ...change, sequence: held.sequence + 1 };
     const id = resumable ? await sealHeld(call, held, server) : undefined;
     if (message !== undefined) return messageFrame(message, id);
-    return id === undefined ? KEEP_ALIVE : primingFrame(id, RETRY);
+    return id === undefined ? KEEP_ALIVE : primingFrame(id, retry);
   };
   try {
     const key = taskKey(call.principal, held.taskId);
@@ -60,6 +66,13 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
         yield await send(message, { asked: [...stillOpen(held, open), askedMark(question.askedAs)] });
         quietSince = server.now();
       }
+      close ??= await openStream(call.principal, server);
+      if (close === undefined) {
+        retry = limits.streamRetryAfter;
+        if (resumable) break;
+        const closed = await answerMessage(held, () => call.wire.toolResult(windowClosed(record, server)));
+        return yield await send(closed, { answered: true });
+      }
       if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
       if (server.now() - quietSince < QUIET) continue;
       quietSince = server.now();
@@ -72,6 +85,8 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
         throw error;
       }),
     );
+  } finally {
+    await close?.();
   }
 }
 

@@ -7,6 +7,7 @@ import { logUnexpected } from '../log.ts';
 import type { Call, Server } from '../server.ts';
 import { present } from '../task-view.ts';
 import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './asked.ts';
+import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
 import { markOf, type Question, questionMessage, questionsFor } from './questions.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
@@ -71,8 +72,13 @@ export async function* sessionStream(
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   let begun = false;
+  let close: CloseStream | undefined;
+  const mayHold = async () => {
+    close ??= await openStream(call.principal, server);
+    return close !== undefined;
+  };
   try {
-    for await (const frame of said(start, call, server, gone)) {
+    for await (const frame of said(start, call, server, gone, mayHold)) {
       begun = true;
       yield frame;
     }
@@ -81,10 +87,18 @@ export async function* sessionStream(
     if (begun) return;
     const id = await sealCursor(call, start, streamName(), server).catch(() => undefined);
     yield id === undefined ? KEEP_ALIVE : primingFrame(id, retryAfter(server.now() - start.activeAt));
+  } finally {
+    await close?.();
   }
 }
 
-async function* said(start: SessionCursor, call: SessionCall, server: Server, gone: AbortSignal) {
+async function* said(
+  start: SessionCursor,
+  call: SessionCall,
+  server: Server,
+  gone: AbortSignal,
+  mayHold: () => Promise<boolean>,
+) {
   const until = server.now() + server.manifest.holdCap;
   const stream = streamName();
   let sequence = 0;
@@ -106,6 +120,7 @@ async function* said(start: SessionCursor, call: SessionCall, server: Server, go
     const now = server.now();
     // Held for one more look than the question is open: the response to its answer may still be on its way.
     if (start.resumed || closed > Math.min(looks, 1) || now >= until) break;
+    if (!(await mayHold())) break;
     if (now - quietSince >= QUIET) {
       quietSince = now;
       yield KEEP_ALIVE;

@@ -66,6 +66,33 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
     expect(quick.now() - since).toBeLessThan(5_000);
   });
 
+  test('is counted while it is held; one stream too many is asked, and not held (C-37, B-10)', async () => {
+    const counted: string[] = [];
+    const here = world(sure);
+    const { store } = here.server;
+    store.openStream = async (owner) => {
+      counted.push('open');
+      return { owner, window: 0 };
+    };
+    store.closeStream = async () => void counted.push('close');
+    const { client } = await asking(here);
+    await client.listen();
+    expect(counted).toEqual([]);
+    here.wait(2_000);
+    const { messages } = await client.listen(undefined, ({ id }) => client.respond(id, YES));
+    expect([messages.length, counted]).toEqual([1, ['open', 'close']]);
+
+    const full = world(sure);
+    full.server.store.openStream = async () => undefined;
+    const other = await asking(full);
+    full.wait(2_000);
+    const begun = full.now();
+    const { messages: asked, retry } = await other.client.listen();
+    expect([asked.length, retry, full.now() - begun]).toEqual([1, 1_000, 0]);
+    await other.client.respond(asked[0].id, YES);
+    expect(await other.poll()).toBe('completed');
+  });
+
   test('a person who never answers is asked at most every 30 s, by the same id (B-11, B-19)', async () => {
     for (const holdCap of [1_000, 50_000]) {
       const here = worldWith({ holdCap }, sure);

@@ -90,6 +90,7 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
     };
   }
   return {
+    server,
     did,
     session,
     records,

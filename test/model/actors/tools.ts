@@ -36,6 +36,7 @@ export const manifest: Manifest = {
   helperTools: false,
   questionStream: false,
   maxOpenTasks: 2,
+  maxStreams: 200,
   tools: entries,
 };
 

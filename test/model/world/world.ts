@@ -100,7 +100,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
     if (isBeside(after)) return;
     const record = fromItem(after) as unknown as TaskRecord;
     const task = truth.task(record.taskId) ?? newTruth(record);
-    if (before === undefined) checkPlaces(record.owner);
+    if (before === undefined) checkOpenTasks(record.owner);
     const run = runOf(before === undefined ? record : task.record);
     const write = { before: before && task.record, after: record, now: agenda.now(), sent, run, askFirst: ASK_FIRST };
     checkWrite(write, task, truth);
@@ -129,7 +129,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
     const seen = asOf(record, agenda.now() + SKEW);
     return seen === undefined || isTerminal(seen.status) || overdue(record, agenda.now() + SKEW) !== undefined;
   };
-  const checkPlaces = (owner: string) => {
+  const checkOpenTasks = (owner: string) => {
     const clearlyOpen = ({ record, overtaken }: { record: TaskRecord; overtaken: boolean }) => {
       const past = agenda.now() + 2 * SKEW;
       const over =
@@ -275,14 +275,15 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
   return world;
 }
 
-/** No record: the places of an owner, or what a run reports. */
+/** No record: what lies beside the tasks of an owner, or what a run reports. */
 const isBeside = (item: Written['after']): boolean =>
-  item.taskId?.S === '#places' || String(item.owner?.S).startsWith('progress#');
+  String(item.taskId?.S).startsWith('#') || String(item.owner?.S).startsWith('progress#');
 
 /** A record in a line of the trace. */
 function describe(item: Written['after']): string {
   const of = (name: string) => Object.values(item[name] ?? {})[0];
-  if (item.taskId?.S === '#places') return `${(of('taken') as string[] | undefined)?.length ?? 0} places taken`;
+  if (item.taskId?.S === '#places') return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
+  if (String(item.taskId?.S).startsWith('#')) return JSON.stringify(fromItem(item));
   if (isBeside(item)) return `round ${of('round')} reports ${of('statusMessage')}`;
   const due = of('dueAt') === undefined ? '' : ` due ${(Number(of('dueAt')) - T0) / 1_000}`;
   const answers = Object.keys((of('inputResponses') as object | undefined) ?? {}).join(' ');

@@ -1,0 +1,39 @@
+import { listPartition, type Principal } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../log.ts';
+import { isOutage } from '../outage.ts';
+import type { Server } from '../server.ts';
+
+/** To be called once, when the stream is over. It never throws. */
+export type CloseStream = () => Promise<void>;
+
+const uncounted: CloseStream = async () => {};
+
+/**
+ * Counts a request that is about to wait, whether it is held on a stream or not (C-37). Undefined when its caller has
+ * `maxStreams` already. Anonymous callers without a session are not told apart, so not counted; nor is anybody in an
+ * outage, where what waits had better wait on.
+ */
+export async function openStream(principal: Principal, server: Server): Promise<CloseStream | undefined> {
+  const owner = listPartition(principal);
+  if (owner === undefined) return uncounted;
+  const { maxStreams, holdCap, inlineWindow } = server.manifest;
+  const longest = Math.max(holdCap, inlineWindow, limits.helperWait);
+  const failed = (error: unknown) => logUnexpected(error, 'stream count');
+  try {
+    const stream = await server.store.openStream(owner, maxStreams, server.now(), longest);
+    return stream && (() => server.store.closeStream(stream).catch(failed));
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    failed(error);
+    return uncounted;
+  }
+}
+
+export async function* closing(frames: AsyncGenerator<string>, close: CloseStream): AsyncGenerator<string> {
+  try {
+    yield* frames;
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { measureUnits, type Row } from './units/measure.ts';
+import { startUnitsWorld, type UnitsWorld } from './units/world.ts';
+
+/** Less than the 100 of `npm run units`: what grows with them is bounded by their number here. */
+const OPEN_TASKS = 15;
+
+let world: UnitsWorld | undefined;
+let rows: readonly Row[] = [];
+beforeAll(async () => {
+  world = await startUnitsWorld(OPEN_TASKS);
+  rows = await measureUnits(world, OPEN_TASKS);
+}, 240_000);
+afterAll(() => world?.stop());
+
+/** The docs promise them (docs/deploying.md, "What a request reads and writes"). */
+test.each<[string, string, number, number]>([
+  ['a simple task altogether, without polls', 'few open tasks', 2, 6],
+  ['tasks/get', 'finished', 1, 0],
+  ['tasks/get', 'working', 1, 0],
+  ['tools/call, refused: the first', 'no free slot', OPEN_TASKS + 3, 3],
+  ['tools/call, refused: the next 2 s', 'no free slot', 2, 0],
+  // Ten of the newest are looked at.
+  ['tools/call, a new task', 'of which the newest has ended', 10 + 3, 7],
+  ['subscriptions/listen, opened', `on ${OPEN_TASKS - 1} open tasks`, OPEN_TASKS, 1],
+  ['subscriptions/listen, each second', `on ${OPEN_TASKS - 1} open tasks`, OPEN_TASKS - 1, 0],
+  ['subscriptions/listen, refused', 'as many streams as there may be', 1, 0],
+  ['tasks/list', 'no task', 1, 0],
+])('%s (%s): %d read and %d write units at most', (request, state, read, write) => {
+  const found = rows.filter((row) => row.request === request && row.state.endsWith(state));
+  expect(found).toHaveLength(1);
+  expect(found[0]?.read).toBeLessThanOrEqual(read);
+  expect(found[0]?.write).toBeLessThanOrEqual(write);
+});
+
+test('what is measured is not nothing: each request but a direct call reads or writes', () => {
+  expect(rows.filter(({ read, write }) => read + write === 0).map(({ request }) => request)).toEqual([
+    'tools/call of a forbidden tool',
+  ]);
+});

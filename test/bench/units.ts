@@ -1,0 +1,18 @@
+import { measureUnits } from './units/measure.ts';
+import { startUnitsWorld } from './units/world.ts';
+
+/**
+ * `npm run units`: the read and write units of DynamoDB that each kind of request consumes, as a Markdown table. Measured
+ * on the embedded cloud: every call that the endpoint and the workflows make, each BatchGetItem and each condition that
+ * fails included. In 2 minutes or so.
+ */
+const OPEN_TASKS = 100;
+
+const world = await startUnitsWorld(OPEN_TASKS);
+try {
+  const rows = await measureUnits(world, OPEN_TASKS);
+  console.log('| request | state | read units | write units |\n| --- | --- | --- | --- |');
+  for (const { request, state, read, write } of rows) console.log(`| ${request} | ${state} | ${read} | ${write} |`);
+} finally {
+  await world.stop();
+}

@@ -1,0 +1,17 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { AUDIENCE } from '../../support/oidc.ts';
+
+/** Callers are verified, so that 2026-07-28 requests have an owner, too; one who holds a stream has no room for another. */
+const stack = new Stack(new App(), 'Units');
+const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(60) });
+const { UNITS_ISSUER: issuer = '', UNITS_OPEN_TASKS: maxOpenTasks = '' } = process.env;
+const server = new McpTaskServer(stack, 'Server', {
+  auth: oauth({ issuer, audience: [AUDIENCE], scopes: ['mcp'] }),
+  removalPolicy: RemovalPolicy.DESTROY,
+  maxOpenTasks: Number(maxOpenTasks),
+  maxStreams: 1,
+});
+const tool = { handler, description: 'd', inputSchema: { type: 'object' } } as const;
+for (const name of ['echo', 'ask', 'sleep']) server.addTool(name, { ...tool, taskSupport: 'optional' });
+server.addTool('direct_echo', tool);
