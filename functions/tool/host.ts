@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { connections } from '../tasks/connections.ts';
 import { storeIfLarge } from '../tasks/large-result.ts';
 import { limits } from '../tasks/limits.ts';
 import { type RunStore, runStore } from '../tasks/store.ts';
@@ -24,7 +25,7 @@ export interface Amount {
 
 const stores = new Map<string, RunStore>();
 /** A connection that fell silent would use up the function's time: a report is worth seconds. */
-const requestHandler = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
+const requestHandler = { ...connections, requestTimeout: 5_000 };
 
 const INTERVAL = 1_000;
 /** Runs that one container remembers. Tasks may take turns in it. */
