@@ -1,6 +1,7 @@
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Server } from '../server.ts';
+import { withQuestions } from '../task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { askedHere, noteAsked } from './asked.ts';
 import { askedMark, type HeldCall, sealHeld, streamName } from './held-call.ts';
@@ -49,7 +50,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       }
       if (answer) return yield await send(await answerMessage(held, answer), { answered: true });
       if (record === undefined) continue;
-      const open = questionsFor(record, call);
+      const open = questionsFor(await withQuestions(record, server), call);
       const due = open.filter(
         ({ askedAs }) => !held.asked.includes(askedMark(askedAs)) && !askedHere(record, askedAs, notes, server),
       );
