@@ -58,7 +58,7 @@ const TOOL_PARTITIONS = 'progress#*';
  */
 export class McpTaskServer extends Construct {
   readonly table: TableV2;
-  /** Holds the results that are too large for the table. */
+  /** Holds the results, and the input of open tasks, that are too large for the table. */
   readonly results: Bucket;
   readonly api: RestApi;
   /** Signs what clients keep and bring back. To take all of that back, rotate it twice. */
@@ -128,13 +128,16 @@ export class McpTaskServer extends Construct {
       table,
     );
     this.#allow(['s3:GetObject'], this.results.arnForObjects('results/*'));
+    // Not for tools: what they write is not believed to be what a client sent.
+    this.#allow(['s3:GetObject', 's3:PutObject'], this.results.arnForObjects('inputs/*'));
     this.#allow(['secretsmanager:GetSecretValue'], this.signingKey.secretArn);
     this.#allow(['states:StartExecution'], machines);
     const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
     this.#allow(['states:StopExecution'], executions);
-    allowKey(this.endpoint, this, encryptionKey, ['dynamodb', 's3Read', 'secretRead', 'states']);
+    allowKey(this.endpoint, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'secretRead', 'states']);
     acknowledgeServer(this, props);
     acknowledgeWildcard(this, this.results.arnForObjects('results/*'), 'The results of all tasks');
+    acknowledgeWildcard(this, this.results.arnForObjects('inputs/*'), 'The input of all tasks');
     acknowledgeWildcard(this, machines, 'The tool workflows of this server, by their common prefix');
     acknowledgeWildcard(this, executions, 'The runs of the tool workflows of this server');
     const { auth } = props;
@@ -151,6 +154,7 @@ export class McpTaskServer extends Construct {
     }
     this.reconciler = new Reconciler(this, 'Reconciler', {
       table: this.table,
+      results: this.results,
       machinePrefix: this.#machinePrefix,
       toolMachines,
       code: new McpCode((use) => bundleReconciler(this.#tools, use)),

@@ -5,6 +5,7 @@ import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { allowKey } from './key-use.ts';
@@ -13,6 +14,8 @@ import { machineArn } from './tool-workflow.ts';
 
 export interface ReconcilerProps {
   readonly table: TableV2;
+  /** Holds the input of a task where it is large. */
+  readonly results: Bucket;
   /** What the name of every tool workflow of this server begins with. */
   readonly machinePrefix: string;
   /** The names of the state machines that are tools, once all are known: joined by commas. */
@@ -35,7 +38,8 @@ export class Reconciler extends Construct {
   /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { table, machinePrefix, toolMachines, code, keeping }: ReconcilerProps) {
+  constructor(scope: Construct, id: string, props: ReconcilerProps) {
+    const { table, results, machinePrefix, toolMachines, code, keeping } = props;
     super(scope, id);
     const { encryptionKey } = keeping;
     const serverName = machinePrefix.replace(/-$/, '');
@@ -60,6 +64,7 @@ export class Reconciler extends Construct {
       role: new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: {
         TASKS_TABLE: table.tableName,
+        RESULTS_BUCKET: results.bucketName,
         MACHINE_ARN_PREFIX: machineArn(this, machinePrefix),
         SERVER_NAME: serverName,
         TOOL_MACHINES: toolMachines,
@@ -73,13 +78,14 @@ export class Reconciler extends Construct {
     this.#allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn);
     this.#allow(['dynamodb:Query'], `${table.tableArn}/index/due`);
     this.#allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
+    this.#allow(['s3:GetObject'], results.arnForObjects('inputs/*'));
     this.#allow(
       ['states:DescribeExecution', 'states:StopExecution'],
       `${machines.replace(':stateMachine:', ':execution:')}:*`,
     );
     this.#allow(['states:StartExecution'], machines);
     this.#allow(['sqs:SendMessage'], this.deadLetters.queueArn);
-    allowKey(this.function, this, encryptionKey, ['dynamodb', 'states', 'sqs']);
+    allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 'states', 'sqs']);
     this.#trigger(machinePrefix);
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
   }

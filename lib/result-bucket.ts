@@ -6,12 +6,15 @@ import type { OperationProps } from './operation-props.ts';
 const DAY = 86_400_000;
 
 /**
- * Results too large for a task's record (docs/architecture.md, "The task record"). They expire with their tasks, of
- * which the longest can be read for `maxTtl` ms. CloudFormation does not delete a bucket that holds anything: with
- * DESTROY, empty it first.
+ * Results and input too large for a task's record (docs/architecture.md, "The task record"). They expire with their
+ * tasks, of which the longest can be read for `maxTtl` ms. CloudFormation does not delete a bucket that holds anything:
+ * with DESTROY, empty it first.
  */
 export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): Bucket {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
+  // Days are counted from the write, which may be the last thing a task does.
+  const expiration = Duration.days(Math.ceil(maxTtl / DAY) + 1);
+  const expires = { expiration, abortIncompleteMultipartUploadAfter: Duration.days(1) };
   return new Bucket(scope, 'Results', {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     encryption: encryptionKey ? BucketEncryption.KMS : BucketEncryption.S3_MANAGED,
@@ -21,13 +24,8 @@ export function resultBucket(scope: Construct, maxTtl: number, props: OperationP
     minimumTLSVersion: 1.2,
     removalPolicy,
     lifecycleRules: [
-      {
-        id: 'ExpireWithTheirTasks',
-        prefix: 'results/',
-        // Days are counted from the write, which may be the last thing a task does.
-        expiration: Duration.days(Math.ceil(maxTtl / DAY) + 1),
-        abortIncompleteMultipartUploadAfter: Duration.days(1),
-      },
+      { id: 'ExpireWithTheirTasks', prefix: 'results/', ...expires },
+      { id: 'InputExpiresWithItsTask', prefix: 'inputs/', ...expires },
     ],
   });
 }

@@ -3,13 +3,15 @@ import { answerProblem } from '../tasks/form.ts';
 import { type Principal, taskKey } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
+import { isLarge, moved } from '../tasks/moved-input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { after, answer, overdue } from '../tasks/transitions.ts';
+import { after, answer, answerMoved, type Change, overdue } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
 import { checkScopes } from './caller.ts';
 import { goOn } from './go-on.ts';
 import { logIgnored } from './log.ts';
 import type { Server } from './server.ts';
+import { storeInput, wholeInput } from './task-input.ts';
 import { notFound, present } from './task-view.ts';
 
 /** More racing writers than this on one task, and the client may try again. */
@@ -34,7 +36,7 @@ export async function answerTask(
     if (record === undefined) throw notFound(principal, taskId, server);
     checkScopes(principal, record, server);
     // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
-    if (record.status === 'working' && record.asked !== undefined) {
+    if (record.status === 'working' && record.round > 1) {
       return server.now() < record.deadlineAt ? goOn(record, server) : record;
     }
     const late = record.status === 'input_required' ? overdue(record, server.now()) : undefined;
@@ -43,19 +45,21 @@ export async function answerTask(
       if (failed !== undefined) return failed;
       continue;
     }
-    const open = outstanding(record);
+    const whole = record.status === 'input_required' ? await wholeInput(record, server) : record;
+    const open = outstanding(whole);
     const answers = pick(responses, open, invalid);
     const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
-    if (ignored > 0 && attempt === 0) logIgnored(record, ignored);
-    if (Object.keys(answers).length === 0) return record;
+    if (ignored > 0 && attempt === 0) logIgnored(whole, ignored);
+    if (Object.keys(answers).length === 0) return whole;
     const change = answer(record, Object.keys(open), answers, server.now());
-    if (bytesOf(record, answers) > limits.answers) {
+    if (bytesOf(whole, answers) > limits.answers) {
       throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);
     }
-    if (roundInput(after(record, change), record.arguments ?? '') === undefined) {
+    const answered = after(whole, answer(whole, Object.keys(open), answers, server.now()));
+    if (roundInput(answered, whole.arguments ?? '', record.inputRef === undefined) === undefined) {
       throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
     }
-    const changed = await server.store.apply(record, change);
+    const changed = await server.store.apply(record, await kept(change, after(record, change), answered, server));
     if (changed?.status === 'working') {
       // Whoever answered at the same moment may have been told that it was too late: so it is, and nothing starts.
       const failure = overdue(record, server.now());
@@ -66,6 +70,14 @@ export async function answerTask(
     await server.sleep(Math.random() * 20 * attempt);
   }
   throw new InternalError('The task is changing too fast: try again');
+}
+
+/** The change as the record has room for it. What is too large lies in S3 before the record says so. */
+async function kept(change: Change, changed: TaskRecord, whole: TaskRecord, server: Server): Promise<Change> {
+  if (!isLarge(changed)) return change;
+  const { record, text } = moved(whole);
+  await storeInput(record, text, server);
+  return answerMoved(change, record);
 }
 
 /** Of all answers to a task, and these. */

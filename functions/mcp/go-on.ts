@@ -1,9 +1,12 @@
-import { InternalError } from '../tasks/errors.ts';
+import { InternalError, Unavailable } from '../tasks/errors.ts';
+import { InputLost } from '../tasks/input-store.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
+import { ResultStoreError } from '../tasks/result-store.ts';
 import { asOf, confirmStart, isSeen, keyExpired } from '../tasks/transitions.ts';
 import { restart } from '../tasks/workflow.ts';
 import { stopIfOver, stopWork } from './cancel.ts';
+import { logUnexpected } from './log.ts';
 import type { Server } from './server.ts';
 
 /**
@@ -11,7 +14,7 @@ import type { Server } from './server.ts';
  * just written that answer, so nobody else has started it long ago.
  */
 export async function goOn(record: TaskRecord, server: Server, own = false): Promise<TaskRecord> {
-  const outcome = await restart(record, machineOf(record, server), server.workflow);
+  const outcome = await restart(record, machineOf(record, server), server.workflow, server.inputs).catch(unstarted);
   if (outcome === 'gone') throw new InternalError('The tool of this task is gone');
   if (outcome === 'taken' && own && record.digest !== undefined) {
     return (await server.store.apply(record, keyExpired(record, server.now()))) ?? record;
@@ -32,12 +35,19 @@ export async function goOnIfLost(record: TaskRecord, server: Server): Promise<vo
   if (asOf(record, now)?.status !== 'working') return;
   try {
     // A run that is there and does not run is for the sweep to look at.
-    if ((await restart(record, machineOf(record, server), server.workflow)) !== 'started') return;
+    if ((await restart(record, machineOf(record, server), server.workflow, server.inputs)) !== 'started') return;
     // Lost, perhaps to a cancel that found no run to stop: there is one now.
     if (!(await server.store.applyBlind(record, confirmStart(record, now)))) await stopWork(record, server);
   } catch (error) {
     console.error(JSON.stringify({ event: 'restart_failed', tool, error: (error as Error).name }));
   }
+}
+
+/** The answer is stored. The sweep starts the round, or ends the task if its input is lost and it does not run yet. */
+function unstarted(error: unknown): never {
+  if (!(error instanceof InputLost) && !(error instanceof ResultStoreError)) throw error;
+  logUnexpected(error, 'starting a round');
+  throw new Unavailable();
 }
 
 const machineOf = ({ tool }: TaskRecord, server: Server) => server.tools.get(tool)?.entry.machine;

@@ -9,6 +9,7 @@ import { printAudit } from '../tasks/audit.ts';
 import { audited } from '../tasks/audited-store.ts';
 import { connections } from '../tasks/connections.ts';
 import { currentState } from '../tasks/execution-history.ts';
+import { inputStore } from '../tasks/input-store.ts';
 import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
 import { workflow } from '../tasks/workflow.ts';
@@ -54,13 +55,15 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
       { entry, validate, validateOutput: output && bounded(output, `a result of ${entry.name}`) },
     ] as const;
   });
+  const results = resultStore({ bucket: env.RESULTS_BUCKET ?? '' });
   return {
     manifest,
     tools: new Map(tools),
     ...audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'endpoint'),
     audit: printAudit,
     workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
-    results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),
+    inputs: inputStore(results),
+    results,
     currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),
     invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
     signer: signer(signingKey(env.SIGNING_KEY_SECRET ?? '', env)),

@@ -8,13 +8,14 @@ import { capabilityFor } from './capabilities.ts';
 import { isObject } from './jsonrpc.ts';
 import { sealState } from './request-state.ts';
 import type { Call, Server } from './server.ts';
+import { withQuestions } from './task-input.ts';
 import { modernQuestions, outstandingQuestions } from './wire/2026-07-28.ts';
 
 type Questions = Readonly<Record<string, InputRequest>>;
 
 /** A task that runs for a call without a task asks: the call answers with its questions, and names it (D-20). */
 export async function inputRequired(call: Call, record: TaskRecord, server: Server): Promise<object> {
-  const inputRequests = outstandingQuestions(record);
+  const inputRequests = outstandingQuestions(await withQuestions(record, server));
   checkDeclared(call, inputRequests);
   const requestState = await sealState(call, { taskId: record.taskId }, server);
   return call.wire.result({ inputRequests, requestState }, 'input_required');

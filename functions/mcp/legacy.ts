@@ -16,6 +16,7 @@ import { hold } from './stream/hold.ts';
 import { openKey, openQuestionId } from './stream/questions.ts';
 import { openCursor, sessionStream } from './stream/session-stream.ts';
 import { EventStream, streamReply } from './stream/sse.ts';
+import { withQuestions } from './task-input.ts';
 import { findTask } from './task-view.ts';
 import { LEGACY } from './versions.ts';
 import { legacyWire } from './wire/2025-11-25.ts';
@@ -104,11 +105,12 @@ export async function acceptResponse(message: RpcResponse, caller: LegacyCaller,
     throw new InvalidRequest('No request of this server is waiting for this answer');
   }
   const { taskId } = asked;
-  const record = await findTask(caller.principal, taskId, server).catch((error: unknown) => {
+  const found = await findTask(caller.principal, taskId, server).catch((error: unknown) => {
     if (error instanceof TaskNotFound) return undefined;
     throw error;
   });
-  if (record === undefined) return emptyReply(202);
+  if (found === undefined) return emptyReply(202);
+  const record = await withQuestions(found, server);
   const key = openKey(record, asked);
   if (key === undefined) {
     logIgnored(record, 1);

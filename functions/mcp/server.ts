@@ -1,6 +1,7 @@
 import type { Audit } from '../tasks/audit.ts';
 import type { ExecutionState } from '../tasks/execution-history.ts';
 import type { Principal } from '../tasks/ids.ts';
+import type { InputStore } from '../tasks/input-store.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { ResultStore } from '../tasks/result-store.ts';
 import type { TaskStore } from '../tasks/store.ts';
@@ -29,6 +30,8 @@ export interface Server {
   /** See `Audited`. */
   readonly seen: (record: TaskRecord) => void;
   readonly workflow: Workflow;
+  /** Input of open tasks too large for the table. */
+  readonly inputs: InputStore;
   /** Results too large for the table. */
   readonly results: Pick<ResultStore, 'get'>;
   /** Invokes a forbidden tool; the JSON text it returned, or the name of the error that ended it, `timeout` if it took too long. */

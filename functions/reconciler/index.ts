@@ -6,6 +6,8 @@ import { printAudit } from '../tasks/audit.ts';
 import { audited } from '../tasks/audited-store.ts';
 import { dueIndex } from '../tasks/due-index.ts';
 import { errorFacts } from '../tasks/error-facts.ts';
+import { inputStore } from '../tasks/input-store.ts';
+import { resultStore } from '../tasks/result-store.ts';
 import { taskStore } from '../tasks/store.ts';
 import { workflow } from '../tasks/workflow.ts';
 import { describer } from './describe.ts';
@@ -79,6 +81,7 @@ function createWorld(
     store: audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'reconciler').store,
     index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
     workflow: workflow(sfn, machineArnPrefix),
+    inputs: inputStore(resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 })),
     describe: describer(sfn),
     machines: new Map(Object.entries(machines)),
     stateMachines: new Map(Object.entries(stateMachines).map(([tool, index]) => [tool, arnOf(index)])),

@@ -1,8 +1,9 @@
 import { RecordUnknown } from '../tasks/errors.ts';
+import { InputLost, type InputStore } from '../tasks/input-store.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/store.ts';
-import { isSeen, lookAgain } from '../tasks/transitions.ts';
+import { isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
 import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
 import { type Decision, decide, type Execution, postpone, type Run } from './decide.ts';
 
@@ -10,6 +11,7 @@ import { type Decision, decide, type Execution, postpone, type Run } from './dec
 export interface World {
   readonly store: Pick<TaskStore, 'get' | 'applyBlind' | 'postpone'>;
   readonly workflow: Workflow;
+  readonly inputs: InputStore;
   readonly describe: (executionArn: string) => Promise<Execution>;
   /** Ends of the names of the tool workflows, by tool. */
   readonly machines: ReadonlyMap<string, string>;
@@ -79,11 +81,18 @@ async function readKnown(key: TaskKey, { store }: World): Promise<TaskRecord | u
   }
 }
 
-async function act(record: TaskRecord, decision: Decision, { store, workflow, machines }: World): Promise<Done> {
+async function act(record: TaskRecord, decision: Decision, world: World): Promise<Done> {
+  const { store, workflow, machines, inputs } = world;
   if (!('change' in decision)) return decision.kind;
   const machine = machines.get(record.tool);
   // Died here, the next sweep finds it running: a name is started once.
-  if (decision.start) await restart(record, machine, workflow);
+  try {
+    if (decision.start) await restart(record, machine, workflow, inputs);
+  } catch (error) {
+    // No later sweep could start it either.
+    if (!(error instanceof InputLost)) throw error;
+    return (await store.applyBlind(record, loseInput(record, world.now()))) ? decision.kind : 'nothing';
+  }
   const written = await store.applyBlind(record, decision.change);
   // Lost, perhaps to a cancel that found no run to stop: there is one now. To stop one that has ended does no harm.
   if ((written ? decision.stop : decision.start) && machine !== undefined) await stop(record, machine, workflow);

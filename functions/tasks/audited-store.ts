@@ -30,8 +30,8 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
   };
 
   const told = (change: Change, about: TaskKey & Partial<TaskRecord>): void => {
-    const { status, error, inputResponses = {} } = change.set;
-    const answers = Object.keys(inputResponses).length - (change.answerCount ?? 0);
+    const { status, error } = change.set;
+    const { answers = 0 } = change;
     if (answers > 0) audit('input_answered', { ...idsOf(about), answers });
     if (status === undefined || status === 'working') return;
     mark(about, status, about.round ?? 0);

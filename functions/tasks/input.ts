@@ -15,9 +15,16 @@ interface Asked {
 
 export const wireKey = (round: number, name: string): string => `r${round}.${name}`;
 
-/** The questions still open, by wire key; empty unless the task is input_required. */
+/**
+ * The questions still open, by wire key; empty unless the task is input_required. Throws when they lie in S3: see
+ * `withQuestions`.
+ */
 export function outstanding(record: TaskRecord): Record<string, InputRequest> {
-  if (record.status !== 'input_required' || record.asked === undefined) return {};
+  if (record.status !== 'input_required') return {};
+  if (record.asked === undefined) {
+    if (record.inputRef !== undefined) throw new Error('The questions of this record lie in S3');
+    return {};
+  }
   const { inputRequests } = asked(record);
   const open = Object.entries(isObject(inputRequests) ? inputRequests : {})
     .map(([name, request]) => [wireKey(record.round, name), request as unknown as InputRequest] as const)

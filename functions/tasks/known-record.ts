@@ -4,6 +4,8 @@ import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, obje
 
 /** Written into each new record. A release that changes what a record means to its readers counts it up. */
 export const RECORD_VERSION = 1;
+/** Of a record with an `inputRef`: the releases before it would take it for one that asks nothing. */
+export const MOVED_VERSION = 2;
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 const isToken: Check = (value) => isString(value) || isNumber(value);
@@ -15,12 +17,12 @@ const isRecord = has(
   },
   {
     // Records of the releases before this attribute have none.
-    version: oneOf(RECORD_VERSION),
+    version: oneOf(RECORD_VERSION, MOVED_VERSION),
     ...{ statusMessage: isString, progress: isNumber, progressTotal: isNumber, progressToken: isToken },
     ...{ legacy: isBoolean, isError: isBoolean, refused: objectOf(isNumber), scopes: listOf(isString) },
     ...{ outputSchemaId: isString, digest: isString, accepts: listOf(isString), asked: isString, arguments: isString },
-    ...{ inputResponses: objectOf(isString), memory: isString, memoryRound: isNumber, result: isString },
-    ...{ error: isString, due: isString, dueAt: isNumber, seenRound: isInteger },
+    ...{ inputResponses: objectOf(isString), inputRef: isString, memory: isString, memoryRound: isNumber },
+    ...{ result: isString, error: isString, due: isString, dueAt: isNumber, seenRound: isInteger },
   },
 );
 

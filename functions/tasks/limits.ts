@@ -70,6 +70,11 @@ export const limits = {
   /** Questions, request state, arguments and earlier answers together, with their escapes: room is left for answers. */
   asked: 240 * KB,
   inputResponses: 32 * KB,
+  /**
+   * Bytes of arguments, questions and answers that a record holds together; more lies in S3. With the rest of a record,
+   * that is under 4 KB, which one read unit reads.
+   */
+  inlineInput: 1_500,
   /** Of a task, over all rounds: with what the workflow writes of a round, 256 KiB at most, an item of 400 KB holds them. */
   answers: 140 * KB,
   /** Answers to one question that are not valid: the last one fails the task (2025-11-25, where it is asked again). */

@@ -53,7 +53,7 @@ const SEEN = [
     'ttl',
     'deadlineAt',
   ] as const),
-  ...(['asked', 'accepts', 'arguments', 'inputResponses'] as const),
+  ...(['asked', 'accepts', 'arguments', 'inputResponses', 'inputRef'] as const),
 ] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 

@@ -1,5 +1,6 @@
-import { answersByName, asked } from './input.ts';
+import { asked } from './input.ts';
 import { limits } from './limits.ts';
+import { sizeOf } from './moved-input.ts';
 import { isQuestion, kindOf } from './question.ts';
 import type { RpcError, TaskRecord } from './record.ts';
 import { isDeeperThan, isObject } from './shape.ts';
@@ -10,6 +11,8 @@ import { isDeeperThan, isObject } from './shape.ts';
  * judges them here. The verdict does not change while the task waits: it ignores the answers of the current round.
  */
 export function questionProblem(record: TaskRecord): RpcError | undefined {
+  // Judged before they were moved to S3.
+  if (record.asked === undefined && record.inputRef !== undefined) return undefined;
   const { inputRequests, requestState } = asked(record);
   const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
   // A request state that is nested too deep could not be written again.
@@ -31,16 +34,12 @@ export function questionProblem(record: TaskRecord): RpcError | undefined {
   );
 }
 
-/** With their escapes, as the input of the next round holds them. A character takes up to 4 bytes. */
+/** With their escapes, as the input of the next round holds them. */
 export function isTooLarge(record: TaskRecord): boolean {
   const current = `r${record.round}.`;
   const earlier = Object.entries(record.inputResponses ?? {}).filter(([key]) => !key.startsWith(current));
-  const kept = JSON.stringify([
-    record.arguments ?? '',
-    answersByName({ ...record, inputResponses: Object.fromEntries(earlier) }),
-  ]);
-  const text = `${record.asked}${kept}`;
-  return text.length > limits.asked / 4 && Buffer.byteLength(text) > limits.asked;
+  const kept = sizeOf({ ...record, inputResponses: Object.fromEntries(earlier) });
+  return Buffer.byteLength(record.asked ?? '') + kept > limits.asked;
 }
 
 function problem(reason: string, message: string, kinds?: readonly string[]): RpcError {

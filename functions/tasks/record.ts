@@ -47,6 +47,11 @@ export interface TaskRecord {
   readonly arguments?: string;
   /** Answers of all rounds, JSON text by wire key (`r<round>.<name>`); only while unfinished. */
   readonly inputResponses?: Readonly<Record<string, string>>;
+  /**
+   * While unfinished: where the rest of `arguments`, `asked` and `inputResponses` lies, if they were too large for the
+   * record. What stands in the record itself is newer. See `input-store.ts`.
+   */
+  readonly inputRef?: string;
 
   /** What the finished steps of a round returned, JSON text, for another attempt at that round. */
   readonly memory?: string;

@@ -11,12 +11,18 @@ export interface ResultKey extends TaskKey {
   readonly attempt?: number;
 }
 
-/** Results too large for a record, in S3: JSON text, byte for byte. Only the bucket's lifecycle deletes them. */
+/** Input of a task belongs to the task, and is found by its text: none is ever written over. */
+export interface InputKey extends TaskKey {
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** Results and input too large for a record, in S3: JSON text, byte for byte. Only the bucket's lifecycle deletes them. */
 export interface ResultStore {
-  /** Putting the same result again is harmless. Throws ResultStoreError. */
-  put(key: ResultKey, text: string): Promise<void>;
-  /** Throws ResultStoreError, also when there is no such result. */
-  get(key: ResultKey): Promise<string>;
+  /** Putting the same text again is harmless. Throws ResultStoreError. */
+  put(key: ResultKey | InputKey, text: string): Promise<void>;
+  /** Throws ResultStoreError, also when there is nothing. */
+  get(key: ResultKey | InputKey): Promise<string>;
 }
 
 /** S3 did not do what it was asked to. The message holds no bucket, key or address: it may reach a log or a client. */
@@ -59,7 +65,12 @@ export function resultStore(options: ResultStoreOptions): ResultStore {
   const { origin, prefix } = place(options, region);
   const request = signedRequests('s3', origin, region, 5_000);
 
-  const attempt = async (method: string, key: ResultKey, abortSignal: AbortSignal, body?: Buffer): Promise<Answer> => {
+  const attempt = async (
+    method: string,
+    key: ResultKey | InputKey,
+    abortSignal: AbortSignal,
+    body?: Buffer,
+  ): Promise<Answer> => {
     const sent = { method, path: prefix + objectKey(key), ...(body && { body }) };
     const answer = await request(sent, abortSignal);
     const { status } = answer;
@@ -67,7 +78,7 @@ export function resultStore(options: ResultStoreOptions): ResultStore {
     const code = isDone(status) ? '' : (/<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `status ${status}`);
     return { status, text, code };
   };
-  const send = async (method: string, key: ResultKey, body?: Buffer): Promise<string> => {
+  const send = async (method: string, key: ResultKey | InputKey, body?: Buffer): Promise<string> => {
     const signal = AbortSignal.timeout(patience);
     for (let tried = 1; ; tried++) {
       const { status, text, code } = await attempt(method, key, signal, body).catch(unanswered);
@@ -96,8 +107,11 @@ function unanswered({ code, name }: Error & { readonly code?: string }): Answer 
  * Derived from the task, so that a reader of one record never touches what belongs to another (C-28, E-15). A try that
  * was given up and goes on all the same does not write over the result of the one after it.
  */
-export function objectKey({ owner, taskId, round, attempt = 0 }: ResultKey): string {
-  const folder = createHash('sha256').update(owner).digest('hex');
+export function objectKey(key: ResultKey | InputKey): string {
+  const folder = createHash('sha256').update(key.owner).digest('hex');
+  // A folder that tools may not write.
+  if ('sha256' in key) return `inputs/${folder}/${key.taskId}/${key.sha256}`;
+  const { taskId, round, attempt = 0 } = key;
   return `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;
 }
 

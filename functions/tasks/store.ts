@@ -177,6 +177,8 @@ export function updateExpression(change: Change) {
   if (change.answerCount !== undefined) {
     conditions.push(`size(${name('inputResponses')}) = ${value('answerCount', change.answerCount)}`);
   }
+  if (change.inputRef === null) conditions.push(`attribute_not_exists(${name('inputRef')})`);
+  else if (change.inputRef !== undefined) conditions.push(`${name('inputRef')} = ${value('inInput', change.inputRef)}`);
 
   const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
   const removes = (change.remove ?? []).filter((field) => !(field in change.set)).map(name);

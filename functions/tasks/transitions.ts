@@ -14,8 +14,11 @@ export interface Change {
   readonly from: readonly Status[];
   /** …and in this round… */
   readonly round?: number;
-  /** …and holds exactly so many answers, over all rounds: answers are only ever added, so that it is these. */
+  /** …and holds exactly so many answers, beside this reference (null: none) to others… */
   readonly answerCount?: number;
+  readonly inputRef?: string | null;
+  /** How many answers this change adds. */
+  readonly answers?: number;
   readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId'>>;
   readonly remove?: readonly (keyof TaskRecord)[];
 }
@@ -29,7 +32,7 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
 };
 /** Progress and memory are in records of release 0.1 only. */
 const RUNNING_FIELDS = [
-  ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const),
+  ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused'] as const),
   ...(['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'] as const),
 ] as const;
 const ROUND_FIELDS = ['statusMessage', 'refused', 'progress', 'progressTotal', 'memory', 'memoryRound'] as const;
@@ -160,6 +163,7 @@ export function lookAgain(record: TaskRecord, now: number, after: number = limit
  * `asked` and `args` are JSON text, as the workflow writes them for questions of its own.
  */
 export function askFirst(record: TaskRecord, asked: string, args: string, now: number): Change {
+  const kept = record.inputRef === undefined ? { arguments: args } : {};
   return {
     from: ['working'],
     round: record.round,
@@ -167,11 +171,42 @@ export function askFirst(record: TaskRecord, asked: string, args: string, now: n
       status: 'input_required',
       updatedAt: now,
       asked,
-      arguments: args,
+      ...kept,
       dueAt: endOf(record),
     },
   };
 }
+
+/** What a task was called with, asked or answered lies in S3, and cannot be read there any more. */
+export function loseInput(record: TaskRecord, now: number): Change {
+  const message = 'What this task was called with, or asks, can no longer be read: call the tool again';
+  return failAsSeen(record, { code: -32603, message, data: { reason: 'InputLost' } }, now);
+}
+
+/** The input of a task that waits lies in S3 by now. To its readers nothing changes. */
+export function moveInput(record: TaskRecord, to: TaskRecord): Change {
+  return { ...asAnswered(record), ...movedTo(to) };
+}
+
+/** An answer, as `answer` makes it, that lies in S3 with all the rest. */
+export function answerMoved(change: Change, to: TaskRecord): Change {
+  const { set, remove } = movedTo(to);
+  return { ...change, set: { ...change.set, ...set }, remove: [...(change.remove ?? []), ...(remove ?? [])] };
+}
+
+const movedTo = ({ inputRef, version }: TaskRecord): Pick<Change, 'set' | 'remove'> => ({
+  set: { ...(inputRef !== undefined && { inputRef }), ...(version !== undefined && { version }), inputResponses: {} },
+  remove: ['arguments', 'asked'],
+});
+
+/** Holds only while nobody answers meanwhile. */
+const asAnswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>
+  ({
+    from: ['input_required'],
+    round,
+    answerCount: Object.keys(inputResponses).length,
+    inputRef: inputRef ?? null,
+  }) as const;
 
 /**
  * An answer was not valid: nothing changes but that the question is asked again where asking is sending (2025-11-25).
@@ -200,10 +235,9 @@ export function answer(
   answers: Readonly<Record<string, string>>,
   now: number,
 ): Change {
-  const answerCount = Object.keys(record.inputResponses ?? {}).length;
   // All of them, as one value: an expression that named each would be too long for DynamoDB beyond some hundred.
   const inputResponses = { ...record.inputResponses, ...answers };
-  const base = { from: ['input_required'] as const, round: record.round, answerCount };
+  const base = { ...asAnswered(record), answers: Object.keys(answers).length };
   if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
   return {
     ...base,

@@ -8,6 +8,7 @@ import { isThrottlingError } from '@smithy/core/retry';
 import { TooManyStarts } from './errors.ts';
 import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
+import type { InputStore } from './input-store.ts';
 import { limits } from './limits.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 
@@ -18,6 +19,8 @@ export interface RoundInput extends TaskKey {
   readonly deadlineAt: number;
   /** JSON text: JSONata's own $string would round its numbers to 15 digits. */
   readonly arguments: string;
+  /** False: the record does not need them when the tool asks, as they lie in S3 or no client can answer. @default true */
+  readonly keepArguments?: false;
   readonly accepts: readonly string[];
   readonly inputResponses: Readonly<Record<string, unknown>>;
   readonly requestState: unknown;
@@ -35,10 +38,10 @@ export interface Workflow {
 }
 
 /**
- * The input of the record's current round; undefined when Step Functions would not take it. `args` is the JSON text of
- * the tool's arguments.
+ * The input of the current round of a whole record; undefined when Step Functions would not take it. `args` is the JSON
+ * text of the tool's arguments; `keepArguments` as in RoundInput.
  */
-export function roundInput(record: TaskRecord, args: string): string | undefined {
+export function roundInput(record: TaskRecord, args: string, keepArguments = true): string | undefined {
   const input: RoundInput = {
     owner: record.owner,
     taskId: record.taskId,
@@ -46,6 +49,7 @@ export function roundInput(record: TaskRecord, args: string): string | undefined
     round: record.round,
     deadlineAt: record.deadlineAt,
     arguments: args,
+    ...(!keepArguments && { keepArguments }),
     accepts: record.accepts ?? [],
     inputResponses: answersByName(record),
     requestState: requestState(record),
@@ -56,15 +60,19 @@ export function roundInput(record: TaskRecord, args: string): string | undefined
 
 /**
  * Starts a round that was answered, if it was not started yet; a second start of it is harmless. `gone`: there is nothing
- * to start, since this server has the tool no more. `taken`: as of `Workflow.start`.
+ * to start, since this server has the tool no more. `taken`: as of `Workflow.start`. Throws InputLost, ResultStoreError.
  */
 export async function restart(
   record: TaskRecord,
   machine: string | undefined,
   workflow: Workflow,
+  inputs: InputStore,
 ): Promise<'started' | 'taken' | 'gone'> {
-  const input = record.arguments === undefined ? undefined : roundInput(record, record.arguments);
-  if (machine === undefined || input === undefined) return 'gone';
+  if (machine === undefined) return 'gone';
+  const whole = await inputs.whole(record);
+  const keeps = record.inputRef === undefined;
+  const input = whole.arguments === undefined ? undefined : roundInput(whole, whole.arguments, keeps);
+  if (input === undefined) return 'gone';
   return (await workflow.start(record, machine, input)) ?? 'started';
 }
 

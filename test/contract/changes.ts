@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { moved } from '../../functions/tasks/moved-input.ts';
 import type { Status, TaskRecord } from '../../functions/tasks/record.ts';
 import * as transitions from '../../functions/tasks/transitions.ts';
 import { applied } from '../functions/tasks/applied.ts';
@@ -22,6 +23,12 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   askFirst: (record) => transitions.askFirst(record, '{"inputRequests":{}}', '{}', later),
   refuseAnswer: (record) => transitions.refuseAnswer(record, 'r2.b', later),
   'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
+  loseInput: (record) => transitions.loseInput(record, later),
+  moveInput: (record) => transitions.moveInput(record, moved(record).record),
+  answerMoved: (record) => {
+    const change = transitions.answer(record, ['r2.a'], answers, later);
+    return transitions.answerMoved(change, moved(transitions.after(record, change)).record);
+  },
   'answer, the last of it': (record) => transitions.answer(record, ['r2.a'], answers, later),
   failAsSeen: (record) => transitions.failAsSeen(record, error, later),
   withdraw: (record) => transitions.withdraw(record, later),

@@ -54,15 +54,13 @@ describe('the bucket of large results', () => {
   ])('forgets what is older than the longest task: maxTtl %s', (maxTtl, days) => {
     templateOf(maxTtl && { maxTtl }).hasResourceProperties('AWS::S3::Bucket', {
       LifecycleConfiguration: {
-        Rules: [
-          {
-            Id: Match.anyValue(),
-            Status: 'Enabled',
-            Prefix: 'results/',
-            ExpirationInDays: days,
-            AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
-          },
-        ],
+        Rules: ['results/', 'inputs/'].map((Prefix) => ({
+          Id: Match.anyValue(),
+          Status: 'Enabled',
+          Prefix,
+          ExpirationInDays: days,
+          AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+        })),
       },
     });
   });
@@ -74,17 +72,22 @@ describe('the bucket of large results', () => {
     expect(JSON.stringify(template.toJSON())).not.toContain('Custom::');
   });
 
-  test('the endpoint may read results, the tool may write them, and nobody may do more', () => {
+  test('the tool may write results, and the endpoint input; who shows and who starts may read them; nobody may do more', () => {
     const policies = Object.values(templateOf().findResources('AWS::IAM::Policy')) as {
       Properties: { PolicyDocument: { Statement: Statement[] } };
     }[];
     const statements = policies
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
       .filter(({ Action }) => String(Action).startsWith('s3:'));
-    const results = { 'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.stringContaining('Results'), 'Arn'] }, '/results/*']] };
+    const under = (prefix: string) => ({
+      'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.stringContaining('Results'), 'Arn'] }, `/${prefix}/*`]],
+    });
     expect(statements).toEqual([
-      { Effect: 'Allow', Action: 's3:GetObject', Resource: results },
-      { Effect: 'Allow', Action: 's3:PutObject', Resource: results },
+      { Effect: 'Allow', Action: 's3:GetObject', Resource: under('results') },
+      { Effect: 'Allow', Action: ['s3:GetObject', 's3:PutObject'], Resource: under('inputs') },
+      // The reconciler, which starts the next round of a task where the endpoint has died.
+      { Effect: 'Allow', Action: 's3:GetObject', Resource: under('inputs') },
+      { Effect: 'Allow', Action: 's3:PutObject', Resource: under('results') },
     ]);
   });
 });

@@ -202,8 +202,11 @@ async function repairs(world: World): Promise<void> {
   await ends();
   await until('a dead letter', () => [...cloud.queues.values()].flat()[0]);
 
-  // Answered, and not started again; still running a minute later; overdue.
-  const asking = await start(world, 'work', { ask: true });
+  // Answered, and not started again; still running a minute later; overdue. What they were called with lies in S3, for
+  // the sweep, and for an endpoint that did not put it there.
+  const note = 'x'.repeat(5_000);
+  const asking = await start(world, 'work', { ask: true, note });
+  const later = await start(world, 'work', { ask: true, note });
   await reaches(world, asking, 'input_required');
   dies();
   await answer(world, asking).catch(() => undefined);
@@ -212,6 +215,8 @@ async function repairs(world: World): Promise<void> {
   cloud.clock.advance(MINUTE);
   await sweep();
   await until('the sweep to start a round', () => stateOf(world, `${asking}-r2`)[0]);
+  await answer(world, later);
+  await reaches(world, later, 'completed');
   await until('metrics', () => lines.find((line) => /Reconciler.*"Sweep":1/.test(line)));
   const looked = cloud.calls
     .since()

@@ -215,9 +215,10 @@ describe('encryptionKey', () => {
     const states = ['kms:EncryptionContext:aws:states:stateMachineArn', 'kms:EncryptionContext:SourceArn'];
     const short = (name: string) => name.replace(/(RoleDefaultPolicy|RoleDefault|Role)?[0-9A-F]{8}$/, '');
     expect(Object.fromEntries([...may].map(([name, uses]) => [short(name), uses]))).toEqual({
-      ServerEndpoint: ['dynamodb', 's3', 'secretsmanager', 'states'],
+      // S3 to read, and to write.
+      ServerEndpoint: ['dynamodb', 's3', 's3', 'secretsmanager', 'states'],
       ServerSigningKey: ['secretsmanager'],
-      ServerReconciler: ['dynamodb', 'states', 'sqs'],
+      ServerReconciler: ['dynamodb', 's3', 'states', 'sqs'],
       ServerProgress1: ['dynamodb', 's3'],
       ServerToolwork: expect.arrayContaining(['dynamodb']),
     });

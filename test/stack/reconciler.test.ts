@@ -104,6 +104,8 @@ describe('the reconciler', () => {
         allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf('AWS::Logs::LogGroup', 'ReconcilerLogs')),
         allow('dynamodb:Query', { 'Fn::Join': ['', [table, '/index/due']] }),
         allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], table),
+        // The input of a task, to start its next round.
+        allow('s3:GetObject', { 'Fn::Join': ['', [arnOf('AWS::S3::Bucket', 'Results'), '/inputs/*']] }),
         allow(['states:DescribeExecution', 'states:StopExecution'], states(`:execution:${prefix}*:*`)),
         allow('states:StartExecution', states(`:stateMachine:${prefix}*`)),
         allow('sqs:SendMessage', queue),

@@ -127,10 +127,11 @@ const tools: Record<string, Tool> = {
     if (first === undefined) return { inputRequests: { first: elicit('First?'), second: elicit('Second?') } };
     return { first, second };
   },
-  ask_twice({ inputResponses, requestState }) {
-    if (requestState === null) return { inputRequests: { same: elicit('Once?') }, requestState: 'once' };
+  ask_twice({ arguments: { text, word }, inputResponses, requestState }) {
+    if (requestState === null)
+      return { inputRequests: { same: elicit(word === undefined ? 'Once?' : `Once? ${word}`) }, requestState: 'once' };
     if (requestState === 'once') return { inputRequests: { same: elicit('Twice?') }, requestState: 'twice' };
-    return { last: inputResponses.same };
+    return { last: inputResponses.same, ...(typeof text === 'string' && { bytes: text.length }) };
   },
 };
 

@@ -2,6 +2,7 @@ import { InternalError, InvalidParams, TooManyStarts, TooManyTasks } from '../..
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
+import { isLarge, moved } from '../../tasks/moved-input.ts';
 import { kindOf } from '../../tasks/question.ts';
 import { isTooLarge } from '../../tasks/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -16,6 +17,7 @@ import type { ToolEntry } from '../manifest.ts';
 import { callDigest } from '../request-state.ts';
 import type { Call, Server } from '../server.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
+import { storeInput, wholeInput } from '../task-input.ts';
 import { present, view } from '../task-view.ts';
 
 /** A client takes so long, in ms, to list its tasks and to cancel one of them. */
@@ -36,7 +38,11 @@ export async function createTask(call: Call, server: Server, tool: ToolEntry, ar
 
 /** A task was asked for with arguments the tool refuses: a task that has failed already (A-14, C-07). */
 export async function createRefusedTask(call: Call, server: Server, tool: ToolEntry, refused: ToolResult) {
-  const record = await put(createRefused(newRecord(call, server, tool), JSON.stringify(refused)), server, false);
+  const record = await put(
+    { record: createRefused(newRecord(call, server, tool), JSON.stringify(refused)) },
+    server,
+    false,
+  );
   return call.wire.taskCreated(view({ ...record, status: 'working' }, server), immediateResponse(tool, record));
 }
 
@@ -52,7 +58,8 @@ export async function startTask(
   first?: FirstAnswers,
 ): Promise<TaskRecord> {
   const made = newRecord(call, server, tool, first);
-  const input = roundInput(made, args);
+  const start = newStart(made, args);
+  const input = roundInput(made, args, keepsArguments(start.record, args));
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
@@ -62,11 +69,13 @@ export async function startTask(
       `arguments are too large: this tool asks first, and both take ${limits.asked} bytes at most`,
     );
   }
-  const record = await put(made, server, listPartition(call.principal) !== undefined);
-  const fresh = record === made;
+  const record = await put(start, server, listPartition(call.principal) !== undefined);
+  const fresh = record === start.record;
   if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
   // By the record: another revision's client, which is asked otherwise, may have used the same key.
-  const { accepts = [], inputResponses: given = {} } = record;
+  const whole = fresh ? made : await wholeInput(record, server);
+  if (whole.status !== 'working') return whole;
+  const { accepts = [], inputResponses: given = {} } = whole;
   const open = Object.entries(tool.askFirst ?? {}).filter(([name]) => !Object.hasOwn(given, wireKey(0, name)));
   if (open.length > 0) {
     const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
@@ -84,13 +93,31 @@ export async function startTask(
   if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return record;
   // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
   if (fresh) await startRound(record, tool, input, server);
-  else await startAgain(record, tool, roundInput(record, args) ?? input, server);
+  else await startAgain(record, tool, roundInput(whole, args, keepsArguments(record, args)) ?? input, server);
   // Who has not been told of a task can cancel it only by its key, or once it was found in a list.
   if (record.digest !== undefined || server.now() - record.createdAt > FOUND_AFTER) {
     await stopIfOver(record, server).catch((error: unknown) => logUnexpected(error, 'over before its start'));
   }
   return record;
 }
+
+/** A record as it is stored, and the rest of it, which goes to S3 first. */
+interface NewRecord {
+  readonly record: TaskRecord;
+  readonly rest?: string;
+}
+
+function newStart(made: TaskRecord, args: string): NewRecord {
+  // A record needs its arguments once the tool has asked, and a client that can give no answers is never asked.
+  const whole = { ...made, arguments: args };
+  if (made.accepts === undefined || !isLarge(whole)) return { record: made };
+  const { record, text } = moved(whole);
+  return { record, rest: text };
+}
+
+/** Whether the workflow is to write the arguments into this record when its tool asks. */
+const keepsArguments = (record: TaskRecord, args: string): boolean =>
+  record.inputRef === undefined && (record.accepts !== undefined || !isLarge({ arguments: args }));
 
 async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: Server): Promise<void> {
   let outcome: Awaited<ReturnType<typeof server.workflow.start>>;
@@ -166,7 +193,7 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
  * The record as it is stored now: this one, or the one that was there under its key. With a random key that is this one,
  * too: the SDK has repeated a put whose answer was lost. `limited`: the caller is one whose open tasks are counted.
  */
-async function put(record: TaskRecord, server: Server, limited: boolean): Promise<TaskRecord> {
+async function put({ record, rest }: NewRecord, server: Server, limited: boolean): Promise<TaskRecord> {
   // A repeat needs no second slot.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {
@@ -176,6 +203,8 @@ async function put(record: TaskRecord, server: Server, limited: boolean): Promis
     if (limited && !(await server.store.takeSlot(record, maxOpenTasks, server.now(), expiresAt))) {
       throw new TooManyTasks(maxOpenTasks);
     }
+    // If the call dies after this, nothing refers to the object, and it expires.
+    if (rest !== undefined) await storeInput(record, rest, server);
     if (await server.store.create(record)) return record;
   }
   const twin = before ?? (await server.store.get(record));

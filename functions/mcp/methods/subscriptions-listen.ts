@@ -13,6 +13,7 @@ import type { Call, Method, Server } from '../server.ts';
 import { withResult } from '../stored-result.ts';
 import { closing, openStream } from '../stream/count.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../stream/sse.ts';
+import { keepSmall, withQuestions } from '../task-input.ts';
 import { notFound, present, view } from '../task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
@@ -74,6 +75,7 @@ async function* listen(
   let quietSince = server.now();
   yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
   for (;;) {
+    await Promise.all(records.map((record) => keepSmall(record, server)));
     const there = records.flatMap((record) => present(record, server) ?? []);
     const seen = await Promise.all(there.map((record) => withState(record, server)));
     for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
@@ -100,5 +102,7 @@ async function* listen(
 }
 
 async function frameOf(record: TaskRecord, call: Call, server: Server): Promise<string> {
-  return messageFrame(taskNotification(call.id, view(await withResult(record, server), server)));
+  return messageFrame(
+    taskNotification(call.id, view(await withResult(await withQuestions(record, server), server), server)),
+  );
 }

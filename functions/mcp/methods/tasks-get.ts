@@ -4,6 +4,7 @@ import { withState } from '../machine-progress.ts';
 import type { Method } from '../server.ts';
 import { withResult, withStatus } from '../stored-result.ts';
 import { noteQuestions } from '../stream/asked.ts';
+import { keepSmall, withQuestions } from '../task-input.ts';
 import { loadTask, view } from '../task-view.ts';
 
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
@@ -12,9 +13,13 @@ export const tasksGet: Method = async (call, server) => {
   if (key !== undefined) server.polls.count(key);
   const loaded = await loadTask(call, server, 'look');
   await goOnIfLost(loaded, server);
+  await keepSmall(loaded, server);
   const record = await withState(loaded, server);
   await noteQuestions(record, call, server);
-  const shown = call.wire.era === 'modern' ? await withResult(record, server) : await withStatus(record, server);
+  const shown =
+    call.wire.era === 'modern'
+      ? await withResult(await withQuestions(record, server), server)
+      : await withStatus(record, server);
   const seen = view(shown, server);
   server.polls.told(loaded, seen.pollInterval);
   return call.wire.task(seen);

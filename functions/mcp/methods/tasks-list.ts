@@ -1,9 +1,14 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { isLarge } from '../../tasks/moved-input.ts';
 import { hasScopes } from '../caller.ts';
 import type { Method } from '../server.ts';
+import { keepSmall } from '../task-input.ts';
 import { present, view } from '../task-view.ts';
+
+/** Large records that one list makes small: the next one goes on. */
+const KEPT_SMALL = 3;
 
 /**
  * 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23); a cursor is signed for its owner (C-24).
@@ -23,6 +28,8 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
     after = opened;
   }
   const page = await server.store.list(owner, limits.listPage, after);
+  const asking = page.tasks.filter((stored) => stored.status === 'input_required' && isLarge(stored));
+  for (const stored of asking.slice(0, KEPT_SMALL)) await keepSmall(stored, server);
   const tasks = page.tasks
     .flatMap((stored) => present(stored, server) ?? [])
     .filter((record) => hasScopes(principal, record, server))

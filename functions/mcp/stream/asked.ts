@@ -5,6 +5,7 @@ import type { SessionNotes, Times } from '../../tasks/session-notes.ts';
 import { logUnexpected } from '../log.ts';
 import type { Call, Server } from '../server.ts';
 import { sessionExpires } from '../session.ts';
+import { withQuestions } from '../task-input.ts';
 import { questionsFor } from './questions.ts';
 
 /**
@@ -50,7 +51,8 @@ export async function noteQuestions(record: TaskRecord, call: Call, server: Serv
   await bestEffort(async () => {
     const notes = await server.store.session(sessionPartition(call.session));
     if (notes.waiting[taskId] !== undefined) return;
-    if (questionsFor(record, call).every(({ askedAs }) => askedBefore(notes, `${taskId} ${askedAs}`, server))) return;
+    const questions = questionsFor(await withQuestions(record, server), call);
+    if (questions.every(({ askedAs }) => askedBefore(notes, `${taskId} ${askedAs}`, server))) return;
     await changeNotes(call, server, (now) => ({ ...now, waiting: { ...now.waiting, [taskId]: server.now() } }));
   });
 }

@@ -2,6 +2,7 @@ import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { withState } from '../machine-progress.ts';
 import type { Call, Server } from '../server.ts';
+import { withQuestions } from '../task-input.ts';
 import { windowClosed } from '../window-closed.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { askedHere, noteAsked } from './asked.ts';
@@ -55,7 +56,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       }
       if (answer) return yield await send(await answerMessage(held, answer), { answered: true });
       if (record === undefined) continue;
-      const open = questionsFor(record, call);
+      const open = questionsFor(await withQuestions(record, server), call);
       const due = open.filter(
         ({ askedAs }) => !held.asked.includes(askedMark(askedAs)) && !askedHere(record, askedAs, notes, server),
       );

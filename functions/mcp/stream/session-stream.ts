@@ -5,6 +5,7 @@ import type { SessionNotes } from '../../tasks/session-notes.ts';
 import { hasScopes } from '../caller.ts';
 import { logUnexpected } from '../log.ts';
 import type { Call, Server } from '../server.ts';
+import { keepSmall, withQuestions } from '../task-input.ts';
 import { present } from '../task-view.ts';
 import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './asked.ts';
 import { type CloseStream, openStream } from './count.ts';
@@ -195,8 +196,10 @@ async function claim(
 async function read(taskIds: readonly string[], call: Call, server: Server): Promise<TaskRecord[]> {
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
+  await Promise.all(stored.map((record) => keepSmall(record, server)));
   const records = stored.flatMap((record) => present(record, server) ?? []);
-  return records.filter((record) => hasScopes(call.principal, record, server));
+  const allowed = records.filter((record) => hasScopes(call.principal, record, server));
+  return Promise.all(allowed.map((record) => withQuestions(record, server)));
 }
 
 const taskIdOf = (asking: string): string => asking.slice(HERE.length).split(' ')[0] ?? '';

@@ -3,6 +3,7 @@ import { goOnIfLost } from '../go-on.ts';
 import { logUnexpected } from '../log.ts';
 import { isOutage } from '../outage.ts';
 import type { Server } from '../server.ts';
+import { keepSmall } from '../task-input.ts';
 import { present } from '../task-view.ts';
 
 const FIRST = 50;
@@ -23,6 +24,7 @@ export async function* watch(
     const look = await lookAt(key, server);
     // Once is enough: whoever waits longer comes back, and the sweep comes by.
     if (look.stored !== undefined && pause === FIRST) await goOnIfLost(look.stored, server);
+    if (look.stored !== undefined) await keepSmall(look.stored, server);
     const now = server.now();
     if (look.outage === undefined) yield look.stored && present(look.stored, server);
     else if (now >= until) throw look.outage;

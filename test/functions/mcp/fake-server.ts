@@ -6,6 +6,7 @@ import { auditLine } from '../../../functions/tasks/audit.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { SessionNotes, SessionStore } from '../../../functions/tasks/session-notes.ts';
 import { applied } from '../tasks/applied.ts';
+import { noInputs } from '../tasks/fake-inputs.ts';
 
 const entry = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
   name,
@@ -98,6 +99,7 @@ export function fakeServer(over: Partial<Server> = {}) {
         did.push('stop');
       },
     },
+    inputs: noInputs(),
     results: {
       async get() {
         throw new Error('nothing is stored');

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
 import { RecordUnknown } from '../../../functions/tasks/errors.ts';
+import { inputStore } from '../../../functions/tasks/input-store.ts';
+import { moved } from '../../../functions/tasks/moved-input.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { fakeObjects } from '../tasks/fake-inputs.ts';
 import { answered, executionArn, fakeWorld, GRACE, Killed, MINUTE, PREFIX, record, T0, waiting } from './fake-world.ts';
 
 const key = { owner: 'o', taskId: 't' };
@@ -38,6 +41,42 @@ describe('a task that is due', () => {
       inputResponses: { a: { action: 'accept' } },
     });
     expect(records.get('t')).toMatchObject({ status: 'working', dueAt: T0 + 2 * MINUTE });
+  });
+
+  test('and was answered, with its input in S3, is started with all of it (row 16)', async () => {
+    const { record: slim, text } = moved(answered());
+    const { world, runs } = fakeWorld([slim]);
+    await world.inputs.put(slim, text);
+    expect(await reconcile(key, true, world)).toBe('not_restarted');
+    expect(JSON.parse(runs.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
+      arguments: '{"n":1}',
+      keepArguments: false,
+      inputResponses: { a: { action: 'accept' } },
+    });
+  });
+
+  test('and whose input is lost is failed, and says so; not while it runs (row 16)', async () => {
+    const { record: slim } = moved(answered());
+    const { world, records, did } = fakeWorld([slim]);
+    expect(await reconcile(key, true, world)).toBe('not_restarted');
+    expect(did).toEqual(['get', 'describe', 'write']);
+    expect(records.get('t')).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('"reason":"InputLost"'),
+    });
+    expect(records.get('t')).not.toHaveProperty('inputRef');
+    const running = fakeWorld([slim]);
+    running.runs.set(executionArn('t', 2), { status: 'RUNNING' });
+    expect(await reconcile(key, true, running.world)).toBe('postponed');
+  });
+
+  test('and whose input cannot be read at the moment is left for the next sweep', async () => {
+    const { record: slim } = moved(answered());
+    const objects = fakeObjects();
+    objects.state.down = 'SlowDown';
+    const { world, records } = fakeWorld([slim], { inputs: inputStore(objects) });
+    await expect(reconcile(key, true, world)).rejects.toMatchObject({ name: 'ResultStoreError' });
+    expect(records.get('t')).toMatchObject({ status: 'working', due: slim.due });
   });
 
   test('and whose run died is failed with the name of its error (rows 11, 13)', async () => {

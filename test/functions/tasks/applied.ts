@@ -6,6 +6,7 @@ export function applied(before: TaskRecord, change: Change): TaskRecord | undefi
   const fits =
     change.from.includes(before.status) &&
     (change.round === undefined || change.round === before.round) &&
-    (change.answerCount === undefined || change.answerCount === Object.keys(before.inputResponses ?? {}).length);
+    (change.answerCount === undefined || change.answerCount === Object.keys(before.inputResponses ?? {}).length) &&
+    (change.inputRef === undefined || change.inputRef === (before.inputRef ?? null));
   return fits ? after(before, change) : undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isKnown, known, RECORD_VERSION } from '../../../functions/tasks/known-record.ts';
+import { isKnown, known, MOVED_VERSION, RECORD_VERSION } from '../../../functions/tasks/known-record.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { taskIn } from '../../contract/tasks.ts';
 
@@ -18,7 +18,7 @@ describe('a record', () => {
   });
 
   test.each<[string, object]>([
-    ['of a later version', { version: RECORD_VERSION + 1 }],
+    ['of a later version', { version: MOVED_VERSION + 1 }],
     ['with a version that is no number', { version: '1' }],
     ['with an unknown status', { status: 'paused' }],
     ['with a status from a prototype', { status: 'constructor' }],

@@ -10,6 +10,7 @@ import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
 import { audited } from '../../../functions/tasks/audited-store.ts';
 import { InternalError, McpError } from '../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../functions/tasks/ids.ts';
+import { noInputs } from '../../functions/tasks/fake-inputs.ts';
 import type { Services, World } from '../world/world.ts';
 import { manifest, tools } from './tools.ts';
 
@@ -89,6 +90,7 @@ function invoke(world: World, client: string, what: string, run: (server: Server
         ...services,
         ...audited(services.store, () => {}, 'endpoint'),
         audit: () => {},
+        inputs: noInputs(),
         results: { get: () => Promise.reject(new Error('the model stores no results')) },
         currentState: async () => undefined,
         invoke: () => Promise.reject(new Error('no tool of the model is called directly')),

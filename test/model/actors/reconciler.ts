@@ -1,6 +1,7 @@
 import { type StatusChange, settleEnded } from '../../../functions/reconciler/ended-run.ts';
 import { type SweepWorld, sweep } from '../../../functions/reconciler/sweep.ts';
 import { dueIndex } from '../../../functions/tasks/due-index.ts';
+import { noInputs } from '../../functions/tasks/fake-inputs.ts';
 import { documentClient } from '../table/client.ts';
 import type { Process } from '../world/process.ts';
 import { type Execution, MACHINE_PREFIX } from '../world/step-functions.ts';
@@ -80,6 +81,7 @@ function sweepWorld(world: World, process: Process): SweepWorld {
   return {
     ...world.services(process, 'reconciler'),
     index: dueIndex(documentClient(world.table, world.quiet(process)), 'tasks', PAGE),
+    inputs: noInputs(),
     machines,
     stateMachines: new Map(),
     machineArnPrefix: MACHINE_PREFIX,
