@@ -50,6 +50,8 @@ const LONGEST_MS = 4_000;
 const STREAMS = 6;
 const PAUSE_MS = 40;
 const NEVER_STARTED = 'The task could not be started';
+/** Of a tool that never is a task: nothing can tell whether it ran. */
+const ANSWER_LOST = 'The answer of the tool was lost: it may have run';
 const OLD_KEY = 'The task of this idempotency key has expired: use a new key';
 /** The reasons of errors that are the request's and not the task's: AWS was out of reach. */
 const OUTAGES = ['Unavailable', 'ResultUnavailable'];
@@ -109,7 +111,7 @@ const isGone = ({ error }: Message): boolean => error?.code === -32602 && error.
 /** Of a call that is to begin a task. */
 function begunOf(message: Message): Message {
   const { error } = message;
-  if (error?.code === -32603 && error.message === NOT_MADE) throw new NoAnswer(NOT_MADE);
+  if (error?.code === -32603 && [NOT_MADE, ANSWER_LOST].includes(error.message)) throw new NoAnswer(error.message);
   // Another call under this key has started its run, which died before this one found it: the task has failed so.
   if (error?.code === -32602 && error.message === OLD_KEY) throw new NoAnswer(OLD_KEY);
   return resultOf(message);
