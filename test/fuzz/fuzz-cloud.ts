@@ -3,8 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Cloud } from '../../local/cloud.ts';
 import { legacySession, runTask } from '../support/clients.ts';
-import { campaign, explain, type Report } from './campaign.ts';
-import type { WireRequest } from './mutate.ts';
+import { campaign, explain, type Plan, type Report, type Target } from './campaign.ts';
 import { calls, overHttp } from './over-http.ts';
 
 export interface CloudReport extends Report {
@@ -14,16 +13,32 @@ export interface CloudReport extends Report {
   readonly stored: number;
 }
 
-/** Fuzzes the endpoint of an embedded cloud of `test/support/app.ts` that records its calls, and looks what is left. */
-export async function fuzzCloud(cloud: Cloud, seed: number, requests: number): Promise<CloudReport> {
+/** What is sent, and how it is measured. */
+export interface Kind extends Pick<Plan, 'calls' | 'bound'> {
+  /** Sends requests in another way. `problems`: what is wrong, and not with a single answer. */
+  readonly through?: (cloud: Cloud, target: Target) => Target & { readonly problems: readonly string[] };
+}
+
+/** With windows of a second; only the helper tool may wait longer. */
+const USUAL: Kind = {
+  calls,
+  bound: ({ body }) => (body?.includes('get_task_result') === true ? 25_000 : 5_000),
+};
+
+/**
+ * Fuzzes the endpoint of an embedded cloud that records its calls, and looks what is left. @param kind the app that it
+ * is for must have the tool `echo`; by default test/support/app.ts
+ */
+export async function fuzzCloud(cloud: Cloud, seed: number, requests: number, kind = USUAL): Promise<CloudReport> {
   const target = overHttp(cloud);
+  const through = kind.through?.(cloud, target);
   const secrets = [
     ...cloud.tables,
     ...cloud.buckets,
     ...cloud.lambda.workers().map(({ functionName }) => functionName),
   ];
-  const plan = { seed, requests, calls, secrets, bound };
-  const report = await campaign(target, plan);
+  const plan = { seed, requests, calls: kind.calls, secrets, bound: kind.bound };
+  const report = await campaign(through ?? target, plan);
   target.close();
   const created = target.created();
   const tasks = await settledTasks(cloud);
@@ -31,6 +46,7 @@ export async function fuzzCloud(cloud: Cloud, seed: number, requests: number): P
   const stuck = new Set([...stored].filter((id) => tasks.get(id) === 'working'));
   const problems = [
     ...(report.failures.length > 0 ? [explain(report, plan)] : []),
+    ...(through?.problems ?? []),
     ...missing('a client was told of a task that is not stored', report.told, stored),
     ...missing('a task is stored that the endpoint did not accept', stored, created),
     ...missing('a task that the endpoint accepted is not stored', created, stored),
@@ -39,9 +55,6 @@ export async function fuzzCloud(cloud: Cloud, seed: number, requests: number): P
   ];
   return { ...report, problems, stored: stored.size };
 }
-
-/** With windows of a second; only the helper tool may wait longer. */
-const bound = ({ body }: WireRequest): number => (body?.includes('get_task_result') === true ? 25_000 : 5_000);
 
 /** A normal call works, in both revisions. */
 async function afterwards(cloud: Cloud): Promise<string[]> {

@@ -5,6 +5,7 @@ import type { WireRequest } from './mutate.ts';
 import type { Random } from './random.ts';
 import type { Calls } from './requests.ts';
 import { fuzzedResult } from './tool-results.ts';
+import { isVerdict } from './verdict.ts';
 
 /** The tools of `test/support/app.ts` that do nothing but answer, and arguments for them. */
 export const calls: Calls = (random: Random) => {
@@ -38,7 +39,7 @@ export function overHttp(cloud: Cloud) {
   let deeds = 0;
   function look(): void {
     for (const { caller, operation, input, status } of cloud.calls.since(mark)) {
-      if (!caller.startsWith('ServerEndpoint') || !DEEDS.includes(operation) || isVerdict(input)) continue;
+      if (!caller.startsWith('ServerEndpoint') || !DEEDS.includes(operation) || isVerdict(operation, input)) continue;
       deeds++;
       // Beside the tasks lie notes of sessions and owners, under names of their own.
       if (operation === 'PutItem' && status === 200 && !taskIdOf(input).startsWith('#')) created.add(taskIdOf(input));
@@ -59,11 +60,6 @@ export function overHttp(cloud: Cloud) {
     close: () => agent.destroy(),
   };
 }
-
-/** The first reader of a task that asks what its client cannot be asked writes that verdict. No client sees a difference. */
-const isVerdict = (input: unknown): boolean =>
-  /"InputRequest(?:Invalid|TooLarge)\\?"|"InputNotSupported\\?"/.test(JSON.stringify(input)) &&
-  JSON.stringify(input).includes('input_required');
 
 const taskIdOf = (input: unknown): string => (input as { Item: { taskId: { S: string } } }).Item.taskId.S;
 

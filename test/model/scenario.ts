@@ -34,6 +34,7 @@ export type Step =
       readonly which: number;
       readonly how: 'accept' | 'wrong' | 'refuse';
     }
+  /** 2025-11-25: tasks/list; 2026-07-28: a stream that tells of all tasks. */
   | { readonly does: 'list' };
 
 export interface Client {

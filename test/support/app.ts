@@ -3,10 +3,13 @@ import { anonymous, McpTaskServer, ToolFunction } from '../../lib/index.ts';
 
 /** The app most tests run against: one function that serves every tool of ./tools.ts. */
 const stack = new Stack(new App(), 'Test');
-const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(300) });
+export const handler = new ToolFunction(stack, 'Tools', {
+  entry: 'test/support/tools.ts',
+  timeout: Duration.seconds(300),
+});
 // The brief variant: windows and holds of so many seconds.
 const brief = process.env.MCP_TEST_BRIEF;
-const server = new McpTaskServer(stack, 'Server', {
+export const server = new McpTaskServer(stack, 'Server', {
   auth: anonymous(),
   removalPolicy: RemovalPolicy.DESTROY,
   ...(brief && {

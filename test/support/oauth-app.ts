@@ -5,11 +5,13 @@ import { AUDIENCE } from './oidc.ts';
 /** A few of the test tools behind a front door: that of the issuer MCP_TEST_ISSUER, without one that of IAM. */
 const stack = new Stack(new App(), 'Test');
 const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(60) });
-const { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl } = process.env;
+// MCP_TEST_BRIEF: windows and holds of so many seconds.
+const { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl, MCP_TEST_BRIEF: brief } = process.env;
 const server = new McpTaskServer(stack, 'Server', {
   auth: issuer === undefined ? iam() : oauth({ issuer, audience: [AUDIENCE, `${publicUrl}/mcp`], scopes: ['mcp'] }),
   removalPolicy: RemovalPolicy.DESTROY,
   ...(publicUrl !== undefined && { publicUrl }),
+  ...(brief && { inlineWindow: Duration.seconds(Number(brief)), holdCap: Duration.seconds(Number(brief)) }),
 });
 
 const tool = { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;

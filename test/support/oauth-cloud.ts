@@ -6,14 +6,20 @@ import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts'
 import { close, listen } from '../../local/loopback.ts';
 import { synthApp } from '../../local/synth.ts';
 
-/** A cloud of ./oauth-app.ts, at the URL that its metadata names. */
-export async function startOAuthCloud(issuer: string, options: Partial<CloudOptions> = {}): Promise<Cloud> {
+/** A cloud of ./oauth-app.ts, at the URL that its metadata names. @param change what is done to its assembly before */
+export async function startOAuthCloud(
+  issuer: string,
+  options: Partial<CloudOptions> = {},
+  change = (_assembly: string): void => {},
+): Promise<Cloud> {
   const free = createServer();
   const publicUrl = await listen(free, 0);
   await close(free);
   return synthAndStart(
     { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl },
     { port: Number(new URL(publicUrl).port), ...options },
+    'test/support/oauth-app.ts',
+    change,
   );
 }
 
@@ -28,6 +34,7 @@ async function synthAndStart(
   env: Record<string, string>,
   options: Partial<CloudOptions>,
   app = 'test/support/oauth-app.ts',
+  change = (_assembly: string): void => {},
 ): Promise<Cloud> {
   const assembly = mkdtempSync(join(tmpdir(), 'mcp-oauth-'));
   try {
@@ -36,6 +43,7 @@ async function synthAndStart(
   } finally {
     for (const name of Object.keys(env)) delete process.env[name];
   }
+  change(assembly);
   const cloud = await startCloud({ assembly, recordCalls: true, schedules: false, ...options });
   const stop = async () => {
     await cloud.stop();

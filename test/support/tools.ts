@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { storeIfLarge } from '../../functions/tasks/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../functions/tool/contract.ts';
 import { enveloped } from '../../functions/tool/envelope.ts';
 import { defineTool, reportProgress } from '../../functions/tool/index.ts';
@@ -82,6 +83,9 @@ const tools: Record<string, Tool> = {
     }
     return 'done';
   },
+  // Of test/faults/random/app.ts: what a wrapped tool does with a result that is too large for its workflow.
+  large: ({ arguments: args, task }) =>
+    storeIfLarge({ n: args.n, filler: 'x'.repeat(140_000) }, task) as Promise<ToolReturn>,
   throws,
   direct_throws: throws,
   async brief({ arguments: { ms = 20_000, file } }) {
@@ -116,6 +120,9 @@ const tools: Record<string, Tool> = {
     return chargeThenCrash(event) as Promise<ToolReturn>;
   },
   spin: (event) => spin(event) as Promise<ToolReturn>,
+  // Of ./slow-schema-app.ts: what matters is how long it takes to judge this.
+  promises_slug: ({ arguments: args }) => args,
+  promises_tree: ({ arguments: args }) => args,
   ask_first: ({ inputResponses, task }) => ({ who: inputResponses.who, round: task?.round }),
   broken_promise: () => ({ content: [], structuredContent: { n: 'not a number' } }),
   async slow_promise() {

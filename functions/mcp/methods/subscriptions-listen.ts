@@ -35,8 +35,8 @@ export const subscriptionsListen: Method = async (call, server) => {
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {
-    const found = taskIds === undefined ? [] : await tasksOf(taskIds, call, server);
-    return new EventStream((gone) => closing(listen(call, found, taskIds !== undefined, server, gone), close));
+    const shown = taskIds === undefined ? [] : await tasksOf(taskIds, call, server);
+    return new EventStream((gone) => closing(listen(call, shown, taskIds !== undefined, server, gone), close));
   } catch (error) {
     await close();
     throw error;
@@ -49,9 +49,11 @@ async function tasksOf(taskIds: readonly unknown[], call: Call, server: Server):
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
-  for (const record of found) if (present(record, server)) checkScopes(call.principal, record, server);
+  // Once: to judge a hundred results against a slow schema takes seconds.
+  const shown = found.flatMap((record) => present(record, server) ?? []);
+  for (const record of shown) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => goOnIfLost(record, server)));
-  return found;
+  return shown;
 }
 
 type Told = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
@@ -59,10 +61,10 @@ type Told = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
 const isNews = (record: TaskRecord, told: Told | undefined): boolean =>
   told?.status !== record.status || told.round !== record.round || record.updatedAt > told.updatedAt;
 
-/** `found`: the tasks asked for, as they are now; unknown and foreign ones are not among them (E-25). */
+/** `shown`: the tasks asked for, as they are now; unknown and foreign ones are not among them (E-25). */
 async function* listen(
   call: Call,
-  found: readonly TaskRecord[],
+  shown: readonly TaskRecord[],
   acknowledge: boolean,
   server: Server,
   gone: AbortSignal,
@@ -70,13 +72,13 @@ async function* listen(
   const until = server.now() + server.manifest.holdCap;
   const failed = (error: unknown) => logUnexpected(error, call.method);
   const sent = new Map<string, Told>();
-  let open = found.flatMap((record) => present(record, server) ?? []);
-  let records: readonly TaskRecord[] = open;
+  let open = shown;
+  let there = shown;
+  let records = shown;
   let quietSince = server.now();
   yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
   for (;;) {
     await Promise.all(records.map((record) => keepSmall(record, server)));
-    const there = records.flatMap((record) => present(record, server) ?? []);
     const seen = await Promise.all(there.map((record) => withState(record, server)));
     for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
       // Not told of now, told of at a later look: a result that could not be fetched.
@@ -89,7 +91,7 @@ async function* listen(
     const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
     open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
     const now = server.now();
-    if (now >= until || (found.length > 0 && open.length === 0)) break;
+    if (now >= until || (shown.length > 0 && open.length === 0)) break;
     if (now - quietSince >= QUIET) {
       quietSince = now;
       yield KEEP_ALIVE;
@@ -97,6 +99,7 @@ async function* listen(
     await server.sleep(Math.min(PACE, until - now));
     if (gone.aborted) return;
     records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
+    there = records.flatMap((record) => present(record, server) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }

@@ -24,5 +24,7 @@ export const MINUTE = 60_000;
 /** Says that a test has seen a row settle, and fails it if that took too long. The table is printed at the end. */
 export function settles(task: TestContext['task'], settled: Settled): void {
   task.meta.settled = [...(task.meta.settled ?? []), settled];
-  expect(settled.tookMs).toBeLessThanOrEqual(settled.boundMs);
+  const { row, tookMs, boundMs, sinceDeadline } = settled;
+  const from = sinceDeadline === true ? 'its deadline' : 'the failure';
+  expect(tookMs, `row ${row}, in ms of the cloud's time since ${from}`).toBeLessThanOrEqual(boundMs);
 }

@@ -1,5 +1,5 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { changeAssembly } from '../../support/change-assembly.ts';
 import type { Violation } from './judge.ts';
 
 /** What a bug makes of one file of a cloud assembly. */
@@ -62,6 +62,38 @@ export const bugs = {
         quoted('"Lambda.EfsMountTimeoutException","Lambda.SdkClientException"]'),
       ),
   },
+  /** A stream never tells of an end. */
+  'streams without an end': {
+    kind: 'lost',
+    file: isCode,
+    plant: (text) =>
+      text.replace(
+        /(\.filter\((\w+)=>)(\w+\.get\(\2\.taskId\)!==)/,
+        '$1!["completed","failed","cancelled"].includes($2.status)&&$3',
+      ),
+  },
+  /** A tool refers to its result, and does not store it. */
+  'results that are not stored': {
+    kind: 'lost',
+    file: isCode,
+    plant: (text) => text.replace(/await \w+\("PUT",\w+,Buffer\.from\(\w+\)\)/, '0'),
+  },
+  /** A direct tool is invoked once more, and that answer counts. */
+  'direct calls made twice': {
+    kind: 'run twice',
+    file: isCode,
+    plant: (text) =>
+      text.replace(
+        /await (\w+)\((\{method:"POST",path:\w+,body:Buffer\.from\(\w+\)\},\w+)\)/,
+        '(await $1($2),await $1($2))',
+      ),
+  },
+  /** Readers do not look at the ttl. */
+  'tasks that never expire': {
+    kind: 'not gone',
+    file: isCode,
+    plant: (text) => text.replace(/if\(\w+>=(\w+)\.createdAt\+\1\.ttl\)return/, 'if(false)return'),
+  },
 } as const satisfies Record<string, Bug>;
 
 export type BugName = keyof typeof bugs;
@@ -70,14 +102,6 @@ export type BugName = keyof typeof bugs;
 export function plant(name: BugName, assembly: string, folder: string): string {
   cpSync(assembly, folder, { recursive: true });
   const { file, plant: change }: Bug = bugs[name];
-  let changed = 0;
-  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file)) {
-    const before = readFileSync(join(folder, path), 'utf8');
-    const after = change(before);
-    if (after === before) continue;
-    writeFileSync(join(folder, path), after);
-    changed += 1;
-  }
-  if (changed === 0) throw new Error(`There is no place for the bug '${name}' any more`);
+  changeAssembly(folder, file, change);
   return folder;
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, type Headers_, legacySession, modernMessage, openStream, post } from '../../support/clients.ts';
-import { ANSWER } from './tools.ts';
+import { ANSWER, brief } from './tools.ts';
 
 /** A task as its client sees it. */
 export interface Look {
+  /** `gone`: there is no such task, or no more. */
   readonly status: string;
-  /** Of its result. */
+  /** Of its result; a large one as `brief` has it. */
   readonly text?: string;
   /** Of its error. */
   readonly reason?: string;
@@ -34,6 +35,8 @@ export interface Client {
   look(taskId: string): Promise<Look>;
   /** Answers all that the task asks now; answers its end, if it was shown that meanwhile. */
   answer(taskId: string, on?: OnQuestion): Promise<Look | undefined>;
+  /** Holds one stream, resumed where it breaks off, to its end; hears each status that it tells. */
+  listen(taskId: string, told: (status: string) => void): Promise<void>;
   /** `acknowledged`: whatever became of the task. */
   cancel(taskId: string): Promise<'cancelled' | 'over' | 'acknowledged'>;
 }
@@ -43,10 +46,15 @@ export class NoAnswer extends Error {}
 
 const unheard: OnQuestion = { asked() {}, taken() {} };
 const LONGEST_MS = 4_000;
+/** How often a stream is resumed at most, and after which pause. */
+const STREAMS = 6;
+const PAUSE_MS = 40;
 const NEVER_STARTED = 'The task could not be started';
+/** Of a tool that never is a task: nothing can tell whether it ran. */
+const ANSWER_LOST = 'The answer of the tool was lost: it may have run';
 const OLD_KEY = 'The task of this idempotency key has expired: use a new key';
-/** The reason of an error that is the request's and not the task's: AWS was out of reach. */
-const OUTAGE = 'Unavailable';
+/** The reasons of errors that are the request's and not the task's: AWS was out of reach. */
+const OUTAGES = ['Unavailable', 'ResultUnavailable'];
 /** The one error of an outage that says what it kept from happening. */
 const NOT_MADE = `${NEVER_STARTED}: try again later`;
 const over = (status: string) => ['completed', 'failed', 'cancelled'].includes(status);
@@ -56,18 +64,23 @@ type Message = Answer['body'];
 const isCut = (error: unknown) => error instanceof TypeError && ['fetch failed', 'terminated'].includes(error.message);
 const isBusy = (status: number) => status === 429 || status >= 500;
 
-/** One request and its answer; on a stream, what comes before it goes to `on`. What does not fit its revision throws. */
+/**
+ * One request and its answer; on a stream, what comes before it goes to `on`, and ids of events to `heard`. Without a
+ * body a GET. What does not fit its revision throws.
+ */
 async function ask(
   url: string,
-  body: object,
+  body: object | undefined,
   headers: Headers_,
   on: (message: Message) => Promise<unknown> = async () => {},
+  heard = (_id: string): void => {},
 ): Promise<Message> {
   const late = new AbortController();
   try {
-    const stream = await openStream(url, body, headers);
+    const stream = await openStream(url, body, headers, body === undefined ? 'GET' : 'POST');
     sleep(LONGEST_MS, undefined, { signal: late.signal }).then(stream.close, () => {});
-    for await (const { data } of stream.events) {
+    for await (const { data, id } of stream.events) {
+      if (id !== undefined) heard(id);
       const message = data as Message;
       if (isBusy(stream.status)) throw new NoAnswer(`HTTP ${stream.status}`);
       if (message === '') continue;
@@ -83,7 +96,7 @@ async function ask(
   throw new NoAnswer();
 }
 
-const isOutage = (error: Message) => error?.code === -32603 && error.data?.reason === OUTAGE;
+const isOutage = (error: Message) => error?.code === -32603 && OUTAGES.includes(error.data?.reason);
 
 function resultOf(message: Message): Message {
   const { result, error } = message;
@@ -92,17 +105,20 @@ function resultOf(message: Message): Message {
   throw isOutage(error) ? new NoAnswer(text) : new Error(text);
 }
 
+/** Of a question about one task, which may be gone. */
+const isGone = ({ error }: Message): boolean => error?.code === -32602 && error.message === 'Task not found';
+
 /** Of a call that is to begin a task. */
 function begunOf(message: Message): Message {
   const { error } = message;
-  if (error?.code === -32603 && error.message === NOT_MADE) throw new NoAnswer(NOT_MADE);
+  if (error?.code === -32603 && [NOT_MADE, ANSWER_LOST].includes(error.message)) throw new NoAnswer(error.message);
   // Another call under this key has started its run, which died before this one found it: the task has failed so.
   if (error?.code === -32602 && error.message === OLD_KEY) throw new NoAnswer(OLD_KEY);
   return resultOf(message);
 }
 
 const textOf = (result: Message): string => result.content.map(({ text }: { text: string }) => text).join('');
-const completed = (result: Message): Look => ({ status: 'completed', text: textOf(result) });
+const completed = (result: Message): Look => ({ status: 'completed', text: brief(textOf(result)) });
 const failed = (error: Message): Look => ({ status: 'failed', reason: error.data?.reason ?? error.message });
 /** An error that is the end of a task: it has a reason, but for two. */
 const isEnd = (error: Message): boolean =>
@@ -126,7 +142,9 @@ export function modernClient(url: string): Client {
     return ask(url, body, headers);
   };
   const look = async (taskId: string): Promise<Look> => {
-    const task = resultOf(await request('tasks/get', { taskId }));
+    const answer = await request('tasks/get', { taskId });
+    if (isGone(answer)) return { status: 'gone' };
+    const task = resultOf(answer);
     if (task.status === 'completed') return completed(task.result);
     if (task.status === 'failed') return failed(task.error);
     const { status, inputRequests } = task;
@@ -151,6 +169,11 @@ export function modernClient(url: string): Client {
       for (const question of questions) on.taken(question);
       return undefined;
     },
+    async listen(taskId, told) {
+      const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+      const on = async ({ method, params }: Message) => method === 'notifications/tasks' && told(params.status);
+      resultOf(await ask(url, body, headers, on));
+    },
     async cancel(taskId) {
       resultOf(await request('tasks/cancel', { taskId }));
       return 'acknowledged';
@@ -166,7 +189,9 @@ export async function legacyClient(url: string): Promise<Client> {
     return ask(url, { jsonrpc: '2.0', id: lastId, method, params }, headers, on);
   };
   const outcome = async (taskId: string, on?: (message: Message) => Promise<unknown>): Promise<Look> => {
-    const message = await request('tasks/result', { taskId }, on);
+    return ofOutcome(await request('tasks/result', { taskId }, on));
+  };
+  const ofOutcome = (message: Message): Look => {
     const { error } = message;
     if (isEnd(error)) return failed(error);
     if (error?.message === 'Task was cancelled') return { status: 'cancelled' };
@@ -192,7 +217,9 @@ export async function legacyClient(url: string): Promise<Client> {
       return asTask ? { taskId: begunOf(message).task.taskId } : delivered(message);
     },
     async look(taskId) {
-      const { status } = resultOf(await request('tasks/get', { taskId }));
+      const answer = await request('tasks/get', { taskId });
+      if (isGone(answer)) return { status: 'gone' };
+      const { status } = resultOf(answer);
       if (!over(status) || status === 'cancelled') return { status };
       const end = await outcome(taskId);
       if (end.status !== status) throw new Error(`tasks/get says ${status}, tasks/result ${JSON.stringify(end)}`);
@@ -204,6 +231,25 @@ export async function legacyClient(url: string): Promise<Client> {
         on.asked(params.message);
         if (await respond(id)) on.taken(params.message);
       }),
+    async listen(taskId, told) {
+      lastId += 1;
+      const body = { jsonrpc: '2.0', id: lastId, method: 'tasks/result', params: { taskId } };
+      let last: string | undefined;
+      const heard = (id: string): void => {
+        last = id;
+      };
+      for (let streams = 0; streams < STREAMS; streams++) {
+        try {
+          const resumed = { ...headers, 'last-event-id': last };
+          const message = ask(url, last === undefined ? body : undefined, resumed, undefined, heard);
+          return told(ofOutcome(await message).status);
+        } catch (error) {
+          if (!(error instanceof NoAnswer)) throw error;
+          await sleep(PAUSE_MS);
+        }
+      }
+      throw new NoAnswer();
+    },
     async cancel(taskId) {
       const message = await request('tasks/cancel', { taskId });
       const { code, message: text } = message.error ?? {};

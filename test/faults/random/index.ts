@@ -1,5 +1,5 @@
 /**
- * `npm run faults`: 2,000 random fault schedules of ten tasks each, by the seeds from 1 on. Prints each seed that fails,
+ * `npm run faults`: 2,000 random fault schedules of 13 tasks each, by the seeds from 1 on. Prints each seed that fails,
  * with what struck, and exits 1 then. A seed is the same calls of the same clients, and for each task the same faults of
  * its own calls, as many as it makes; how the threads happen to run is not in it, nor which task an outage hits, so what
  * is a matter of milliseconds may take a few tries to come again.
@@ -89,7 +89,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-assembly-'));
 try {
   process.env.MCP_TEST_BRIEF = '1';
   const assembly = join(folder, 'assembly');
-  await synthApp('test/support/app.ts', assembly);
+  await synthApp('test/faults/random/app.ts', assembly);
   const fine: boolean[] = [];
   if (!values.bugs) fine.push(await runAll(assembly));
   else

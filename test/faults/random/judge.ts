@@ -4,12 +4,12 @@ import type { Look } from './client.ts';
 import { isOver, type Life } from './life.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, isExplained } from './reasons.ts';
-import { argumentsOf, chargesOf, isRepeatable, isRight } from './tools.ts';
+import { argumentsOf, chargesOf, isDirect, isRepeatable, isRight } from './tools.ts';
 import type { Write } from './writes.ts';
 
 export interface Violation {
   /** `broke off`: the schedule itself did not come to its end. */
-  readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong' | 'unexplained' | 'broke off';
+  readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong' | 'unexplained' | 'not gone' | 'broke off';
   readonly what: string;
 }
 
@@ -21,6 +21,8 @@ export interface Evidence {
   readonly writes: ReadonlyMap<string, readonly Write[]>;
   /** The last look of each client at each of its tasks; undefined where it got no answer. */
   readonly last: ReadonlyMap<string, Look | undefined>;
+  /** What the last stream of each client told of its task last; undefined where none came to its end. */
+  readonly lastTold: ReadonlyMap<string, string | undefined>;
   readonly folder: string;
   readonly around: Around;
 }
@@ -39,12 +41,16 @@ export function judge(evidence: Evidence): Violation[] {
 const violation = (kind: Violation['kind'], what: string): Violation => ({ kind, what });
 const show = (value: unknown) => JSON.stringify(value);
 
-function ofLife(life: Life, { last, records, writes, folder }: Evidence): Violation[] {
+function ofLife(life: Life, { last, lastTold, records, writes, folder, around }: Evidence): Violation[] {
   const { task, taskIds, ends, results, cancelled, wrong } = life;
   const name = `task ${task.number} (${task.era} ${task.tool})`;
   const found = wrong.map((what) => violation('wrong', `${name} got an answer that must not be: ${what}`));
   for (const taskId of taskIds) {
     const look = last.get(taskId);
+    found.push(...ofStreams(life, taskId, writes.get(taskId) ?? []));
+    if (task.listens && lastTold.get(taskId) !== look?.status) {
+      found.push(violation('lost', `${name}: ${taskId} is ${look?.status}, a stream tells ${lastTold.get(taskId)}`));
+    }
     if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
     if (look === undefined) found.push(violation('lost', `${name}: nobody answers for ${taskId}`));
     else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
@@ -74,16 +80,32 @@ function ofLife(life: Life, { last, records, writes, folder }: Evidence): Violat
   }
   // Of a call without a task nobody knows the id: some task of this tool must have failed so.
   for (const { status, reason } of results) {
-    const failed = [...records.values()].some((record) => record.tool === task.tool && reasonOf(record) === reason);
+    const failed = isDirect(task)
+      ? around.strikes.some(({ service, run }) => service === 'lambda' && run === undefined)
+      : [...records.values()].some((record) => record.tool === task.tool && reasonOf(record) === reason);
     if (status === 'failed' && !failed)
       found.push(violation('wrong', `${name} failed with ${reason}, and no task did`));
   }
+  const { calls = 0, runs = 0 } = around.direct.get(task.tool) ?? {};
+  if (runs > calls) found.push(violation('run twice', `${name} ran ${runs} times for ${calls} calls`));
   const charges = chargesOf(task, folder);
   // A call that was made again without a key is another task.
   if (task.tool === 'charge_once' && life.key !== undefined && charges > 1) {
     found.push(violation('run twice', `${name} charged ${charges} times`));
   }
   return found;
+}
+
+/** A stream may leave out a status that has passed, and never goes back to one. */
+function ofStreams({ told }: Life, taskId: string, history: readonly Write[]): Violation[] {
+  const statuses = history.flatMap(({ status }) => status ?? []);
+  const seen = told.filter((one) => one.taskId === taskId).map(({ status }) => status);
+  let at = 0;
+  for (const status of seen) {
+    while (at < statuses.length && statuses[at] !== status) at++;
+  }
+  if (at < statuses.length) return [];
+  return [violation('overwritten', `streams told of ${taskId} ${seen.join(', ')}; it was ${statuses.join(', ')}`)];
 }
 
 function reasonOf(record: TaskRecord | undefined): string | undefined {

@@ -22,12 +22,15 @@ export interface Life {
   readonly acknowledged: { readonly taskId: string; readonly at: number }[];
   /** Questions whose answer was acknowledged, as `<taskId> <question>`. */
   readonly taken: Set<string>;
+  /** Each status that a stream told, in order. */
+  readonly told: { readonly taskId: string; readonly status: string }[];
   /** Answers that must not be, whatever happens. */
   readonly wrong: string[];
 }
 
 const CALLS = 4;
 const LOOKS = 12;
+const STREAMS = 4;
 const PAUSE_MS = 40;
 /** Each pause is so much longer than the one before. */
 const SLOWER = 1.25;
@@ -38,7 +41,7 @@ export function newLife(task: PlannedTask, client: Client, now: () => number): L
   return {
     ...{ task, client, now, key: task.keyed ? randomUUID() : undefined },
     ...{ taskIds: new Set(), ends: [], results: [], cancelled: new Set(), acknowledged: [], taken: new Set() },
-    wrong: [],
+    ...{ told: [], wrong: [] },
   };
 }
 
@@ -94,7 +97,7 @@ export async function live(life: Life, folder: string): Promise<void> {
   for (let calls = 0; calls < CALLS && !isAnswered(life); calls++) await make(life, folder);
   const [taskId] = life.taskIds;
   if (taskId === undefined) return;
-  await Promise.all([watch(life, taskId), cancelIfPlanned()]);
+  await Promise.all([watch(life, taskId), cancelIfPlanned(), task.listens && follow(life, taskId)]);
 
   async function cancelIfPlanned(): Promise<void> {
     if (task.cancelAfterMs === undefined || taskId === undefined) return;
@@ -106,6 +109,27 @@ export async function live(life: Life, folder: string): Promise<void> {
       life.acknowledged.push({ taskId, at: life.now() });
       return;
     }
+  }
+}
+
+/** One stream; answers the last status that it told, if it came to its end. */
+export async function listen(life: Life, taskId: string): Promise<string | undefined> {
+  let last: string | undefined;
+  const told = (status: string) => {
+    last = status;
+    life.told.push({ taskId, status });
+  };
+  return tried(life, async () => {
+    await life.client.listen(taskId, told);
+    return last;
+  });
+}
+
+async function follow(life: Life, taskId: string): Promise<void> {
+  for (let streams = 0; streams < STREAMS; streams++) {
+    const status = await listen(life, taskId);
+    if (status !== undefined && isOver({ status })) return;
+    await sleep(PAUSE_MS);
   }
 }
 

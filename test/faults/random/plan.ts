@@ -10,6 +10,8 @@ export interface Plan {
   readonly outage: Outage | undefined;
   readonly tasks: readonly PlannedTask[];
   readonly disturbances: readonly Disturbance[];
+  /** Whether the clock goes on at the end until all tasks have expired. */
+  readonly expires: boolean;
 }
 
 export interface Outage {
@@ -35,6 +37,8 @@ export interface PlannedTask {
   readonly keyed: boolean;
   /** So many ms after the client has its id. */
   readonly cancelAfterMs: number | undefined;
+  /** Its client holds streams all the while, one after the other. */
+  readonly listens?: boolean;
   readonly answers: 'at once' | 'twice at once' | 'late' | 'never';
 }
 
@@ -46,7 +50,10 @@ export interface Disturbance {
   readonly ms: number;
 }
 
+/** Besides `others`. */
 const TASKS = 10;
+/** One schedule in so many goes on until its tasks have expired. */
+const EXPIRE = 5;
 const PERIOD = 500;
 const RATES = [0, 0.01, 0.02, 0.03, 0.05, 0.08] as const;
 const TOOLS = [
@@ -109,7 +116,29 @@ export function planOf(seed: number): Plan {
   const rate = pick(RATES);
   return {
     ...{ seed, rate, outage: chance(0.6) ? outage() : undefined },
-    tasks: Array.from({ length: TASKS }, (_, number) => task(number)),
+    tasks: [...Array.from({ length: TASKS }, (_, number) => task(number)), ...others(seed)],
     disturbances: Array.from({ length: chance(0.4) ? 1 + upTo(2) : 0 }, disturbance),
+    expires: seed % EXPIRE === 0,
   };
+}
+
+/** One task that is listened to, one with a result in S3, and a call of a tool that never is a task. */
+function others(seed: number): PlannedTask[] {
+  const random = createRandom(`others ${seed}`);
+  const upTo = (most: number) => Math.floor(random.number() * (most + 1));
+  const pick = <T>(list: readonly T[]): T => list[upTo(list.length - 1)] as T;
+  const task = (number: number, tool: string, more: Partial<PlannedTask> = {}): PlannedTask => ({
+    ...{ number: TASKS + number, tool, era: pick(['modern', 'legacy']), way: 'task', afterMs: upTo(PERIOD) },
+    ...{ args: tool === 'sleep' ? { ms: upTo(1_500) } : tool === 'steps' ? { steps: 1 } : { n: upTo(1_000_000) } },
+    ...{ keyed: upTo(2) === 0, cancelAfterMs: upTo(4) === 0 ? upTo(PERIOD) : undefined, listens: false },
+    ...{ answers: 'at once', ...more },
+  });
+  // On a 2025-11-25 stream a question must be answered: a second client of the same task would take it away.
+  const era = pick(['modern', 'legacy'] as const);
+  const listened = pick(era === 'modern' ? ['sleep', 'steps', 'ask_twice', 'large'] : ['sleep', 'steps', 'large']);
+  return [
+    task(0, listened, { era, listens: true }),
+    task(1, 'large', { way: pick(['task', 'task', 'call']) }),
+    task(2, 'direct_echo', { way: 'call', keyed: false, cancelAfterMs: undefined }),
+  ];
 }

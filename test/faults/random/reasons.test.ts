@@ -22,7 +22,14 @@ function failure(message: string, reason: string | undefined, more: Partial<Fail
 }
 
 const around = (more: Partial<Around> = {}): Around => ({
-  ...{ strikes: [], runs: new Map(), invokes: new Map(), starts: new Map(), executions: new Map() },
+  ...{
+    strikes: [],
+    runs: new Map(),
+    invokes: new Map(),
+    direct: new Map(),
+    starts: new Map(),
+    executions: new Map(),
+  },
   ...{ moves: [], stopped: new Set<string>(), calmAt: 2_000, timeScale: 20 },
   ...more,
 });

@@ -7,7 +7,7 @@ import { isRepeatable, natural } from './tools.ts';
 import type { Start, Write } from './writes.ts';
 
 /** What happened around all tasks of a schedule. */
-export interface Around extends Pick<Storm, 'strikes' | 'runs' | 'invokes'> {
+export interface Around extends Pick<Storm, 'strikes' | 'runs' | 'invokes' | 'direct'> {
   /** Starts that were asked for, and executions, by `<taskId>-r<round>`. */
   readonly starts: ReadonlyMap<string, readonly Start[]>;
   readonly executions: ReadonlyMap<string, string>;
@@ -47,6 +47,7 @@ const SLACK = 5_000;
 const FINISH_TRIES = 13;
 const INVOKE_TRIES = 7;
 const CRASHES = 3;
+const STORE_TRIES = 3;
 const THROTTLED = 'Lambda.TooManyRequestsException';
 const THROTTLED_TRIES = 601;
 
@@ -69,6 +70,7 @@ const REASONS: Readonly<Record<string, Cause>> = {
   'Lambda.SdkClientException': notInvoked,
   'Lambda.ServiceException': notInvoked,
   [THROTTLED]: notInvoked,
+  ResultStoreError: notStored,
 };
 
 /** Whether a task that failed has a cause to have failed so, and not otherwise. */
@@ -177,6 +179,16 @@ function invokeError({ fault }: Strike): string {
   if (typeof fault === 'object' && 'error' in fault) return `Lambda.${fault.error}`;
   return fault === 'drop' ? 'Lambda.SdkClientException' : '';
 }
+
+/** S3 failed each attempt of one run to store its result. */
+function notStored({ strikes, run }: Case): boolean {
+  const failed = strikes.filter(
+    (strike) => strike.operation === 'PutObject' && strike.run === run && isFailure(strike),
+  );
+  return failed.length >= STORE_TRIES;
+}
+
+const isFailure = ({ fault }: Strike) => fault === 'drop' || (typeof fault === 'object' && 'error' in fault);
 
 /** The tool let through what AWS answered to a call of its own. */
 function toolWasStruck({ strikes, reason }: Case): boolean {

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../../functions/tasks/limits.ts';
 import { isTerminal } from '../../../functions/tasks/transitions.ts';
 import { createRandom } from '../../../local/step-functions/random.ts';
 import type { World } from '../world.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';
-import { type Life, live, liveOn, look, newLife } from './life.ts';
+import { type Life, listen, live, liveOn, look, newLife } from './life.ts';
 import { type Disturbance, type Plan, planOf } from './plan.ts';
 import { raise, type Storm } from './storm.ts';
 import { startsIn, writesIn } from './writes.ts';
@@ -27,6 +28,9 @@ export interface Outcome {
 export const TIME_SCALE = 20;
 const MINUTE = 60_000;
 const GRACE = 30_000;
+/** As test/support/app.ts has it, and how long a record outlives that. */
+const MOST_TTL = 60 * MINUTE;
+const RETENTION = limits.retention + MINUTE;
 /** No task of the tools asks more often. */
 const ROUNDS = 4;
 
@@ -57,15 +61,18 @@ export async function runSchedule(seed: number, world: World): Promise<Outcome> 
     const calmAt = now();
     await settle(lives, since, folder, world);
     const last = await lastLooks(lives);
+    const lastTold = await lastStreams(lives);
     const records = new Map((await world.records(since)).map((record) => [record.taskId, record]));
     const calls = cloud.calls.since(mark);
     const executions = new Map(cloud.stepFunctions.executions().map(({ name, status }) => [name, status]));
-    const { strikes, runs, invokes } = storm;
-    const around = { strikes, runs, invokes, starts: startsIn(calls), executions, ...disturbed, calmAt };
+    const { strikes, runs, invokes, direct } = storm;
+    const around = { strikes, runs, invokes, direct, starts: startsIn(calls), executions, ...disturbed, calmAt };
     const writes = writesIn(calls);
-    const violations = judge({ lives, records, writes, last, folder, around: { ...around, timeScale: TIME_SCALE } });
+    const evidence = { lives, records, writes, last, lastTold, folder };
+    const violations = judge({ ...evidence, around: { ...around, timeScale: TIME_SCALE } });
+    const later = plan.expires ? await expire(lives, since, world) : [];
     return ended(
-      violations,
+      [...violations, ...later],
       countBy([...records.values()], ({ status }) => status),
     );
   } catch (error) {
@@ -125,6 +132,42 @@ async function settle(lives: readonly Life[], since: number, folder: string, wor
   clock.advance(MINUTE);
   await world.sweep();
   await world.quiet();
+}
+
+async function lastStreams(lives: readonly Life[]): Promise<Map<string, string | undefined>> {
+  const streams = lives.flatMap((life) =>
+    life.task.listens ? [...life.taskIds].map(async (taskId) => [taskId, await listen(life, taskId)] as const) : [],
+  );
+  return new Map(await Promise.all(streams));
+}
+
+/** Once its ttl has passed a task is gone for everybody, once it is deleted nothing is left, and nothing brings it back. */
+async function expire(lives: readonly Life[], since: number, world: World): Promise<Violation[]> {
+  const { cloud } = world;
+  const mark = cloud.calls.mark();
+  const sweep = async () => {
+    await world.sweep();
+    await world.quiet();
+  };
+  cloud.clock.advance(MOST_TTL + MINUTE);
+  const looks = await lastLooks(lives);
+  // Refused, or it would be a write.
+  await Promise.all(
+    lives.flatMap(({ taskIds, client }) => [...taskIds].map((id) => client.cancel(id).catch(() => undefined))),
+  );
+  await sweep();
+  cloud.clock.advance(RETENTION);
+  await cloud.sweepExpired();
+  await sweep();
+  const left = await world.records(since);
+  const calls = cloud.calls.since(mark);
+  const found = [
+    ...[...looks].flatMap(([id, seen]) => (seen?.status === 'gone' ? [] : `${id} is shown as ${seen?.status}`)),
+    ...[...writesIn(calls).keys()].map((taskId) => `${taskId} was written to`),
+    ...[...startsIn(calls).keys()].map((run) => `${run} was started`),
+    ...left.map(({ taskId }) => `${taskId} is not deleted`),
+  ];
+  return found.map((what) => ({ kind: 'not gone', what: `past its ttl ${what}` }));
 }
 
 async function lastLooks(lives: readonly Life[]): Promise<Map<string, Look | undefined>> {

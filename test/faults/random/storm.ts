@@ -9,6 +9,7 @@ import {
 import { objectOf } from '../../../local/json.ts';
 import { createRandom } from '../../../local/step-functions/random.ts';
 import type { Outage, Plan } from './plan.ts';
+import { isDirect } from './tools.ts';
 import { type Whose, whose } from './whose.ts';
 
 /** A fault that struck, and what it struck. */
@@ -33,6 +34,8 @@ export interface Storm {
   readonly runs: ReadonlyMap<string, readonly Begun[]>;
   /** When a state machine invoked the tool for it: those that no fault kept from it. */
   readonly invokes: ReadonlyMap<string, readonly Begun[]>;
+  /** Of a tool that never is a task: how often the endpoint began with a call of it, and how often it ran. */
+  readonly direct: ReadonlyMap<string, { readonly calls: number; readonly runs: number }>;
   /** No more faults; runs are counted on. */
   calm(): void;
   end(): void;
@@ -68,10 +71,19 @@ export function raise({ seed, rate, outage }: Plan, faults: Faults, now: () => n
 
   const runs = new Map<string, Begun[]>();
   const invokes = new Map<string, Begun[]>();
+  const direct = new Map<string, { calls: number; runs: number }>();
+  const countDirect = (call: FaultCall) => {
+    const asked = whose(call).about?.replace(/^tools\/call /, '');
+    const tool = asked ?? String(call.input.name);
+    if (!isDirect({ tool })) return;
+    const { calls, runs } = direct.get(tool) ?? { calls: 0, runs: 0 };
+    direct.set(tool, asked === undefined ? { calls, runs: runs + 1 } : { calls: calls + 1, runs });
+  };
   // Set last, it hears only of what no fault kept from beginning.
   const counting = faults.use((call) => {
     if (call.service !== 'lambda' || call.at !== 'before') return undefined;
     const { run } = whose(call);
+    if (call.operation === 'Run') countDirect(call);
     if (run === undefined || call.input.detail !== undefined) return undefined;
     const begun = call.operation === 'Run' ? runs : invokes;
     begun.set(run, [...(begun.get(run) ?? []), { at: now(), worker: call.worker }]);
@@ -81,6 +93,7 @@ export function raise({ seed, rate, outage }: Plan, faults: Faults, now: () => n
     strikes,
     runs,
     invokes,
+    direct,
     calm: () => handles.forEach((handle) => void handle.remove()),
     end: () => counting.remove(),
   };

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlannedTask } from './plan.ts';
 
 /** What the tools of test/support/tools.ts are to be called with, and what a task of theirs may come to. */
 
-const REPEATABLE = ['returns', 'charge_then_crash'];
+const REPEATABLE = ['returns', 'charge_then_crash', 'large'];
 
 const file = (folder: string, { number }: PlannedTask) => join(folder, `charged-${number}`);
 
@@ -26,6 +27,13 @@ export function chargesOf(task: PlannedTask, folder: string): number {
 /** May a run be repeated after it may have done something? As their annotations say. */
 export const isRepeatable = ({ tool }: { tool: string }): boolean => REPEATABLE.includes(tool);
 
+/** It never runs as a task. */
+export const isDirect = ({ tool }: { tool: string }): boolean => tool.startsWith('direct_');
+
+/** A text as it is kept and compared: a large one by its hash, of which a person can read what differs. */
+export const brief = (text: string): string =>
+  text.length < 1_000 ? text : `${text.length} ${createHash('sha256').update(text).digest('hex')}`;
+
 export const asks = ({ tool }: PlannedTask): boolean => tool.startsWith('ask');
 
 /** The one answer that all questions of these tools take. */
@@ -37,6 +45,7 @@ export function isRight(task: PlannedTask, text: string | undefined): boolean {
   if (tool === 'sleep') return text === `slept ${args.ms} ms`;
   if (tool === 'steps') return text === 'done';
   if (tool === 'throws') return false;
+  if (tool === 'large') return text === brief(JSON.stringify({ ...args, filler: 'x'.repeat(140_000) }));
   const value = parsed(text);
   // A run that surely never happened is repeated, too.
   if (tool.startsWith('charge')) return value?.attempt >= (args.crashes ?? 0);
@@ -53,6 +62,7 @@ function parsed(text: string | undefined): any {
 }
 
 function returned(tool: string, args: PlannedTask['args']): unknown {
+  if (tool === 'direct_echo') return { args, hadTask: false };
   if (tool === 'ask') return { answer: ANSWER, requestState: { n: 9007199254740991 }, round: 2 };
   if (tool === 'ask_two') return { first: ANSWER, second: ANSWER };
   if (tool === 'ask_twice') return { last: ANSWER };

@@ -16,6 +16,13 @@ export function whose({ service, operation, input }: Facts): Whose {
   if (service === 'dynamodb') return ofKey(input);
   if (service === 'states') return ofRun(text(input.name) ?? text(input.executionArn)?.split(':').at(-1));
   if (service === 'events') return ofRun(text(objectOf(input.detail).name));
+  if (service === 's3')
+    return ofRun(
+      text(input.Key)
+        ?.split('/')
+        .at(-1)
+        ?.replace(/-a\d+$/, ''),
+    );
   if (service === 'apigateway') return ofRequest(input);
   if (service !== 'lambda') return {};
   if (operation === 'Run' && input.detail !== undefined) return ofRun(text(objectOf(input.detail).name));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Server } from '../../../functions/mcp/server.ts';
+import type { Server, Tool } from '../../../functions/mcp/server.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type Answer, type ModernOptions, modernMessage, TASKS } from '../../support/clients.ts';
@@ -152,6 +152,22 @@ describe('subscriptions/listen', () => {
     const { messages } = await listen(fake, { taskIds: [taskId] });
     expect(messages.map(({ params }) => params?.status)).toEqual([undefined, 'cancelled', undefined]);
     expect(fake.elapsed()).toBe(0);
+  });
+
+  test('judges each result once, as a slow outputSchema makes each dear (A-19, E-24)', async () => {
+    const fake = clocked();
+    let judged = 0;
+    const required = fake.server.tools.get('required') as Tool;
+    const validateOutput = () => {
+      judged++;
+      return false;
+    };
+    const server = { ...fake.server, tools: new Map([['required', { ...required, validateOutput }]]) };
+    const taskIds = await Promise.all(Array.from({ length: 3 }, () => newTask(fake)));
+    for (const taskId of taskIds) fake.change(taskId, { status: 'completed', result: '{"n":1}' });
+    const { messages } = await listen({ server }, { taskIds });
+    expect(messages).toHaveLength(5);
+    expect(judged).toBe(3);
   });
 
   test.each<[string, unknown]>([

@@ -1,7 +1,8 @@
 import { McpError } from '../../../functions/tasks/errors.ts';
 import { outstanding } from '../../../functions/tasks/input.ts';
+import { isTerminal } from '../../../functions/tasks/transitions.ts';
 import { createReader, type Reader, type Shown } from '../checks/reads.ts';
-import { PLAIN } from '../checks/writes.ts';
+import { PLAIN, SKEW } from '../checks/writes.ts';
 import type { Client, Step } from '../scenario.ts';
 import type { Agenda } from '../world/agenda.ts';
 import type { World } from '../world/world.ts';
@@ -13,7 +14,8 @@ const WAITS = 5;
 
 /** A client that does one step after the other, each when its turn comes. */
 export async function runClient(client: Client, name: string, world: World): Promise<void> {
-  const actor = { ...client, name, world, reader: createReader(world.truth), ...requestOf(world, name) };
+  const readers = { reader: createReader(world.truth), streamReader: createReader(world.truth) };
+  const actor = { ...client, name, world, ...readers, ...requestOf(world, name) };
   for (const step of client.steps) {
     await new Promise<void>((resolve) => world.agenda.add({ label: `${name} goes on`, act: () => resolve() }));
     try {
@@ -36,6 +38,8 @@ interface Actor extends Client, ReturnType<typeof requestOf> {
   readonly name: string;
   readonly world: World;
   readonly reader: Reader;
+  /** What a stream tells of a task has another form. */
+  readonly streamReader: Reader;
 }
 
 async function perform(step: Step, actor: Actor): Promise<void> {
@@ -112,13 +116,42 @@ function unknown(error: unknown): undefined {
   throw error;
 }
 
-async function list({ era, send, reader, world }: Actor): Promise<void> {
-  if (era === 'modern') return;
+/** 2026-07-28 has no list: its client listens to all tasks. */
+async function list(actor: Actor): Promise<void> {
+  const { era, send, reader, world } = actor;
+  if (era === 'modern') return listen(actor);
   const askedAt = world.agenda.now();
   const { tasks } = (await send(era, 'tasks/list', {})) as { tasks: Shown[] };
   for (const shown of tasks) {
     world.tell(shown.taskId);
     reader(shown.taskId, shown, askedAt, world.agenda.now());
+  }
+}
+
+async function listen({ listen: open, streamReader, world }: Actor): Promise<void> {
+  const { accepted, agenda, truth, faults } = world;
+  const taskIds = [...accepted];
+  let lookedAt = 0;
+  /** Tasks that were over when the server began to look for the last time. */
+  let over: readonly string[] = [];
+  const told = new Map<string, Shown>();
+  await open(taskIds, {
+    looks() {
+      lookedAt = agenda.now();
+      over = taskIds.filter((taskId) => isTerminal(truth.task(taskId)?.record.status ?? 'working'));
+    },
+    told(shown) {
+      streamReader(shown.taskId, shown, lookedAt, agenda.now());
+      told.set(shown.taskId, shown);
+    },
+  });
+  // A look that failed tells nothing, and the client listens again.
+  if (faults.struck > 0) return;
+  for (const taskId of over) {
+    const { createdAt = 0, ttl = 0 } = truth.task(taskId)?.record ?? {};
+    const last = told.get(taskId)?.status;
+    if (lookedAt + SKEW < createdAt + ttl && !isTerminal(last ?? 'working'))
+      truth.violated(`A stream tells of an end before it ends: ${taskId} was told as ${last}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { countPolls } from '../../../functions/mcp/polls.ts';
 import type { Call, Server } from '../../../functions/mcp/server.ts';
 import { type Signer, signer } from '../../../functions/mcp/signing.ts';
 import { questionId } from '../../../functions/mcp/stream/questions.ts';
+import { type EventStream, KEEP_ALIVE } from '../../../functions/mcp/stream/sse.ts';
 import { LEGACY, MODERN } from '../../../functions/mcp/versions.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
@@ -11,6 +12,7 @@ import { audited } from '../../../functions/tasks/audited-store.ts';
 import { InternalError, McpError } from '../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../functions/tasks/ids.ts';
 import { noInputs } from '../../functions/tasks/fake-inputs.ts';
+import type { Shown } from '../checks/reads.ts';
 import type { Services, World } from '../world/world.ts';
 import { manifest, tools } from './tools.ts';
 
@@ -40,6 +42,24 @@ export function requestOf(world: World, client: string) {
         const run = methods[era].get(method);
         if (run === undefined) throw new Error(`no ${method}`);
         return run(callOf(era, method, params, asTask), server);
+      }),
+    /** 2026-07-28: a stream about tasks to its end. Each look of the server at them begins with `looks`. */
+    listen: (taskIds: readonly string[], on: { looks(): void; told(task: Shown): void }): Promise<object> =>
+      invoke(world, client, 'a stream', async (server) => {
+        const run = methods.modern.get('subscriptions/listen');
+        const call = callOf('modern', 'subscriptions/listen', { notifications: { taskIds } }, true);
+        const sleep = async (ms: number) => {
+          await server.sleep(ms);
+          on.looks();
+        };
+        on.looks();
+        const stream = (await run?.(call, { ...server, sleep })) as EventStream;
+        for await (const frame of stream.frames(new AbortController().signal)) {
+          if (frame === KEEP_ALIVE) continue;
+          const { method, params } = JSON.parse(frame.slice('data: '.length));
+          if (method === 'notifications/tasks') on.told(params);
+        }
+        return {};
       }),
     /** 2025-11-25: a question of the server's is answered; without a result, refused. */
     respond: (taskId: string, key: string, result: object | undefined): Promise<object> =>
