@@ -11,26 +11,7 @@ import {
   lookAgain,
   overdue,
 } from '../tasks/transitions.ts';
-import { isUnheard, outcome } from './outcome.ts';
-
-/** What Step Functions says of an execution. */
-export interface Execution {
-  readonly status: 'missing' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
-  /** The name of the error it ended with. */
-  readonly error?: string | undefined;
-  /** JSON text of what it was started with. */
-  readonly input?: string | undefined;
-  /** JSON text of what it returned. */
-  readonly output?: string | undefined;
-  /** In ms since the epoch. */
-  readonly stoppedAt?: number | undefined;
-}
-
-/** The execution of a record's round. */
-export interface Run extends Execution {
-  /** The execution of the tool's own state machine, where the tool is one and it was looked at. */
-  readonly work?: Execution | undefined;
-}
+import { isUnheard, outcome, type Run } from './outcome.ts';
 
 /** What was wrong with a task. */
 export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended';

@@ -1,5 +1,17 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, type SFNClient } from '@aws-sdk/client-sfn';
-import type { Execution } from './decide.ts';
+
+/** What Step Functions says of an execution. */
+export interface Execution {
+  readonly status: 'missing' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+  /** The name of the error it ended with. */
+  readonly error?: string | undefined;
+  /** JSON text of what it was started with. */
+  readonly input?: string | undefined;
+  /** JSON text of what it returned. */
+  readonly output?: string | undefined;
+  /** In ms since the epoch. */
+  readonly stoppedAt?: number | undefined;
+}
 
 /** What Step Functions says of an execution; it may be a moment behind, so nobody asks for a young one. */
 export function describer(sfn: SFNClient): (executionArn: string) => Promise<Execution> {

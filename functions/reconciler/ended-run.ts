@@ -1,6 +1,6 @@
 import { executionName } from '../tasks/ids.ts';
 import type { RoundInput } from '../tasks/workflow.ts';
-import type { Execution } from './decide.ts';
+import type { Execution } from './describe.ts';
 import { type Done, reconcileEnded, type World } from './reconcile.ts';
 
 /** What is used of an EventBridge "Step Functions Execution Status Change". */

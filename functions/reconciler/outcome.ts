@@ -4,7 +4,13 @@ import type { RpcError, TaskRecord } from '../tasks/record.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import { type Change, failAsSeen, finish, isSeen } from '../tasks/transitions.ts';
 import type { RoundInput } from '../tasks/workflow.ts';
-import type { Execution, Run } from './decide.ts';
+import type { Execution } from './describe.ts';
+
+/** The execution of a record's round. */
+export interface Run extends Execution {
+  /** The execution of the tool's own state machine, where the tool is one and it was looked at. */
+  readonly work?: Execution | undefined;
+}
 
 /** Whether a tool's own state machine has ended, or is gone, and the workflow that waits for it has not heard of it. */
 export function isUnheard(record: TaskRecord, work: Execution | undefined, now: number): boolean {

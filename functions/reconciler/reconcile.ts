@@ -5,7 +5,9 @@ import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/store.ts';
 import { isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
 import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
-import { type Decision, decide, type Execution, postpone, type Run } from './decide.ts';
+import { type Decision, decide, postpone } from './decide.ts';
+import type { Execution } from './describe.ts';
+import type { Run } from './outcome.ts';
 
 /** All that the reconciler needs of the world; each member can be replaced in a test. */
 export interface World {

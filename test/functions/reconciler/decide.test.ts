@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Decision, decide, type Execution, type Run } from '../../../functions/reconciler/decide.ts';
+import { type Decision, decide } from '../../../functions/reconciler/decide.ts';
+import type { Execution } from '../../../functions/reconciler/describe.ts';
+import type { Run } from '../../../functions/reconciler/outcome.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { asOf, type Change, after as changed, lapse } from '../../../functions/tasks/transitions.ts';

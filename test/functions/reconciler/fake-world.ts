@@ -1,4 +1,4 @@
-import type { Execution } from '../../../functions/reconciler/decide.ts';
+import type { Execution } from '../../../functions/reconciler/describe.ts';
 import type { SweepWorld } from '../../../functions/reconciler/sweep.ts';
 import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';

@@ -6,7 +6,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import type { Run } from '../../../functions/reconciler/decide.ts';
+import type { Run } from '../../../functions/reconciler/outcome.ts';
 import { loadMachine, type Machine } from '../../../local/step-functions/definition/machine.ts';
 import { asStatesError } from '../../../local/step-functions/errors.ts';
 import { createRecorder, newHistory } from '../../../local/step-functions/history.ts';
