@@ -1,10 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { crashTable } from './test/faults/crash-table/reporter.ts';
+import { crashTable } from './test/proofs/faults/crash-table/reporter.ts';
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export.
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'local/test/**/*.test.ts'],
     reporters: [...configDefaults.reporters, crashTable],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/planted.ts'],

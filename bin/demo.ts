@@ -6,7 +6,7 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { callTask, type OfficialClient, type Question } from '../functions/client/index.ts';
 import { startCloud } from '../local/cloud.ts';
-import { synthApp } from '../local/synth.ts';
+import { synthApp } from '../local/template/synth.ts';
 import { indent, note, progressBar, title } from './demo/print.ts';
 
 const info = { name: 'mcp-task-server-demo', version: '1.0.0' };

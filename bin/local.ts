@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import { inspect, parseArgs } from 'node:util';
 import { type Cloud, startCloud } from '../local/cloud.ts';
-import { asDiskError } from '../local/disk.ts';
+import { asDiskError } from '../local/disk/disk.ts';
 import { close, listen } from '../local/loopback.ts';
-import { assemblyDirOf, synthApp } from '../local/synth.ts';
+import { assemblyDirOf, synthApp } from '../local/template/synth.ts';
 
 const USAGE = `usage: npm start -- [options]
   --port N        where the server listens (default 3000, 0 for a free one)

@@ -9,16 +9,12 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
-import { type Auth, neededScopes } from './auth.ts';
+import { mcpApi } from './api/rest-api.ts';
+import { type Auth, neededScopes } from './auth/auth.ts';
+import { bundleEndpoint, bundleReconciler, McpCode } from './bundles.ts';
 import { checkEnvironment, invocable, joined, type Listed, listedMachine } from './endpoint-environment.ts';
-import { admitServices, allowKey, keyStatements } from './key-use.ts';
-import { type Keeping, logs } from './logs.ts';
-import { mcpApi } from './mcp-api.ts';
-import { bundleEndpoint, bundleReconciler, McpCode } from './mcp-code.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
 import { Reconciler } from './reconciler.ts';
-import { resultBucket } from './result-bucket.ts';
-import { slowParts } from './schema-cost.ts';
 import {
   keyRotation,
   type McpTaskServerProps,
@@ -26,13 +22,17 @@ import {
   type ServerSettings,
   serverSettings,
 } from './server-props.ts';
-import { shareWorker } from './shared-worker.ts';
-import { SigningKey } from './signing-key.ts';
-import { taskTable } from './task-table.ts';
-import type { ToolProps } from './tool.ts';
-import { toolEntry } from './tool-entry.ts';
-import { functionRun, machineRun, type ToolRun } from './tool-run.ts';
-import { machineArn, ToolWorkflow } from './tool-workflow.ts';
+import { admitServices, allowKey, keyStatements } from './storage/kms-grants.ts';
+import { type Keeping, logs } from './storage/log-group.ts';
+import { resultBucket } from './storage/result-bucket.ts';
+import { SigningKey } from './storage/signing-key.ts';
+import { taskTable } from './storage/task-table.ts';
+import { slowParts } from './tools/schema-cost.ts';
+import { shareWorker } from './tools/shared-worker.ts';
+import { toolEntry } from './tools/tool-entry.ts';
+import type { ToolProps } from './tools/tool-props.ts';
+import { functionRun, machineRun, type ToolRun } from './tools/tool-run.ts';
+import { machineArn, ToolWorkflow } from './tools/tool-workflow.ts';
 
 export type { McpTaskServerProps } from './server-props.ts';
 
@@ -41,7 +41,7 @@ const MAX_DIRECT_FUNCTIONS = 25;
 const MAX_STATE_MACHINES = 20;
 /** What a tool's own credentials may read of a task: whether it goes on, and what an earlier attempt has kept. */
 const TOOL_READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound'];
-/** And write, in the partitions of `functions/tasks/progress-item.ts` only. Nothing that puts an item into an index. */
+/** And write, in the partitions of `functions/tasks/table/progress-item.ts` only. Nothing that puts an item into an index. */
 const TOOL_WRITES = [
   ...['owner', 'taskId', 'round', 'updatedAt', 'statusMessage', 'progress', 'progressTotal'],
   ...['memoryRound', 'memory', 'expiresAt'],

@@ -1,7 +1,7 @@
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
-import type { Keeping } from './logs.ts';
+import type { Keeping } from './storage/log-group.ts';
 
 /** How a server is kept and guarded: for whoever operates it. See docs/deploying.md. */
 export interface OperationProps extends Keeping {

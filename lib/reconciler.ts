@@ -8,9 +8,9 @@ import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aw
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { allowKey } from './key-use.ts';
-import { type Keeping, logs } from './logs.ts';
-import { machineArn } from './tool-workflow.ts';
+import { allowKey } from './storage/kms-grants.ts';
+import { type Keeping, logs } from './storage/log-group.ts';
+import { machineArn } from './tools/tool-workflow.ts';
 
 export interface ReconcilerProps {
   readonly table: TableV2;

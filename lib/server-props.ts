@@ -1,7 +1,7 @@
 import { Duration, Token } from 'aws-cdk-lib';
 import type { Manifest } from '../functions/mcp/manifest.ts';
 import { limits } from '../functions/tasks/limits.ts';
-import { type Auth, checkUrl } from './auth.ts';
+import { type Auth, checkUrl } from './auth/auth.ts';
 import type { OperationProps } from './operation-props.ts';
 
 export interface McpTaskServerProps extends OperationProps {

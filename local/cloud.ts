@@ -1,25 +1,25 @@
 import { join } from 'node:path';
-import { startApiGateway } from './api-gateway.ts';
-import { readApi } from './api-routes.ts';
-import { DEFAULT_ACCOUNT, DEFAULT_REGION, readAssembly } from './assembly.ts';
-import { type CallLog, createCallLog } from './call-log.ts';
-import { type Clock, fixedClock, movableClock } from './clock.ts';
-import { lockDataDir } from './data-dir.ts';
+import { startApiGateway } from './api-gateway/index.ts';
+import { readApi } from './api-gateway/routes.ts';
+import { lockDataDir } from './disk/data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createEventBridge, readRules, type Schedules } from './events/index.ts';
-import { every } from './events/schedule.ts';
 import { createFaults, type Faults, runPoint } from './faults/index.ts';
 import { checkDeployed, mayLog } from './iam/deployed.ts';
 import { createIam, type Iam, type Permissions } from './iam/index.ts';
-import { createIntegrations } from './integrations.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
-import { createQueues, type QueueMessage } from './queues.ts';
-import { type ResolvedStack, resolveStack } from './resources.ts';
 import { createS3 } from './s3/index.ts';
-import { createSecretsManager } from './secrets-manager.ts';
-import { type FunctionResource, readSpecs } from './specs.ts';
+import { createSecretsManager } from './secrets-manager/index.ts';
+import { createQueues, type QueueMessage } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
-import { jsonService, openWire } from './wire.ts';
+import { createIntegrations } from './step-functions/integrations/integrations.ts';
+import { DEFAULT_ACCOUNT, DEFAULT_REGION, readAssembly } from './template/assembly.ts';
+import { type ResolvedStack, resolveStack } from './template/resources.ts';
+import { every } from './template/schedule.ts';
+import { type FunctionResource, readSpecs } from './template/specs.ts';
+import { type Clock, fixedClock, movableClock } from './time/clock.ts';
+import { type CallLog, createCallLog } from './wire/call-log.ts';
+import { jsonService, openWire } from './wire/server.ts';
 
 export interface CloudOptions {
   /** The folder that `cdk synth` wrote. */

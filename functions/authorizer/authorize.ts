@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { decodeHeaderValue } from '../mcp/header-value.ts';
 import type { Audit } from '../tasks/audit.ts';
+import { decodeHeaderValue } from './header-value.ts';
 import { sufficient } from './scopes.ts';
 import type { Verify } from './verify.ts';
 

@@ -9,8 +9,8 @@ import {
 } from 'aws-jwt-verify/error';
 import { type Jwk, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import type { JwtHeader, JwtPayload } from 'aws-jwt-verify/jwt-model';
-import { logUnexpected } from '../mcp/log.ts';
 import { verifiedKey } from '../tasks/ids.ts';
+import { logUnexpected } from '../tasks/log.ts';
 import { discoverKeys, documents } from './keys.ts';
 
 export interface Issuer {

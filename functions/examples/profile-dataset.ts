@@ -4,8 +4,8 @@ import { profileDataset } from './profile/definition.ts';
 import { profileTable } from './profile/profile.ts';
 import { render } from './profile/render.ts';
 import { type Report, stretch } from './profile/report.ts';
-import { openSource } from './profile/source.ts';
-import { readTable } from './profile/table.ts';
+import { openSource } from './profile/source/source.ts';
+import { readTable } from './profile/table/table.ts';
 
 /** Profiles a CSV. What the caller can put right is a ToolError; anything else fails the task. */
 export const handler = defineTool(profileDataset, async (args, task) => {

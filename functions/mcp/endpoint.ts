@@ -1,9 +1,24 @@
 import { InvalidParams, InvalidRequest, McpError, UnsupportedVersion } from '../tasks/errors.ts';
 import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
-import { checkCallScopes, principalOf } from './caller.ts';
-import { classify, namedVersion } from './classify.ts';
-import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
+import { logUnexpected } from '../tasks/log.ts';
+import type { Server } from './context.ts';
+import { corsHeaders, originAllowed, preflight } from './http/cors.ts';
+import {
+  acceptsJson,
+  acceptsStream,
+  emptyReply,
+  type HttpReply,
+  type HttpRequest,
+  header,
+  jsonReply,
+} from './http/http.ts';
+import { STREAM_HEADERS } from './http/sse.ts';
+import { checkCallScopes, principalOf } from './identity/caller.ts';
+import { openSession, type Session } from './identity/session.ts';
+import { acceptResponse, type LegacyCaller, serveLegacy, serveStream } from './legacy.ts';
+import { serveModern } from './modern.ts';
+import { classify, namedVersion } from './protocol/classify.ts';
 import {
   errorMessage,
   parseMessage,
@@ -11,15 +26,8 @@ import {
   type RpcMessage,
   roundedProblem,
   UnreadableMessage,
-} from './jsonrpc.ts';
-import { acceptResponse, type LegacyCaller, serveLegacy, serveStream } from './legacy.ts';
-import { logUnexpected } from './log.ts';
-import { serveModern } from './modern.ts';
-import { corsHeaders, originAllowed, preflight } from './origin.ts';
-import type { Server } from './server.ts';
-import { openSession, type Session } from './session.ts';
-import { STREAM_HEADERS } from './stream/sse.ts';
-import { isDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './versions.ts';
+} from './protocol/jsonrpc.ts';
+import { isDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
 
 /** One HTTP request, from the door to the answer: the ladder of docs/protocol.md 1.1, in its order. */
 export async function endpoint(request: HttpRequest, server: Server): Promise<HttpReply> {

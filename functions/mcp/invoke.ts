@@ -1,6 +1,6 @@
-import { signedRequests } from '../tasks/signed-request.ts';
+import { signedRequests } from '../tasks/s3/signed-request.ts';
+import type { Server } from './context.ts';
 import type { ToolEntry } from './manifest.ts';
-import type { Server } from './server.ts';
 
 /** The longest a direct call may take, and a little more: its own timeout comes first. */
 const PATIENCE = 55_000;

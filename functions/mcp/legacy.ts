@@ -2,23 +2,23 @@ import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound }
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
+import { logIgnored, logUnexpected } from '../tasks/log.ts';
 import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
-import { answerTask } from './answer.ts';
-import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
-import { errorMessage, type RpcRequest, type RpcResponse, resultMessage, roundedProblem } from './jsonrpc.ts';
-import { logIgnored, logUnexpected } from './log.ts';
+import type { Call, Server } from './context.ts';
+import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
+import { EventStream, streamReply } from './http/sse.ts';
+import type { Session } from './identity/session.ts';
 import { methods } from './methods/index.ts';
-import type { Call, Server } from './server.ts';
-import type { Session } from './session.ts';
-import { offersSessionStream } from './stream/asked.ts';
+import { errorMessage, type RpcRequest, type RpcResponse, resultMessage, roundedProblem } from './protocol/jsonrpc.ts';
+import { LEGACY } from './protocol/versions.ts';
 import { openHeld } from './stream/held-call.ts';
 import { hold } from './stream/hold.ts';
 import { openKey, openQuestionId } from './stream/questions.ts';
+import { offersSessionStream } from './stream/session-questions.ts';
 import { openCursor, sessionStream } from './stream/session-stream.ts';
-import { EventStream, streamReply } from './stream/sse.ts';
-import { withQuestions } from './task-input.ts';
-import { findTask } from './task-view.ts';
-import { LEGACY } from './versions.ts';
+import { answerTask } from './task/answer-task.ts';
+import { withQuestions } from './task/task-input.ts';
+import { findTask } from './task/task-view.ts';
 import { legacyWire } from './wire/2025-11-25.ts';
 
 export interface LegacyCaller {

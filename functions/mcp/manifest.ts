@@ -1,4 +1,4 @@
-import type { InputRequest } from '../tool/contract.ts';
+import type { InputRequest } from '../tasks/tool-contract.ts';
 
 /** What the endpoint knows of its tools: made at synth, bundled with the code, never read at run time. */
 

@@ -1,3 +1,4 @@
+import { decodeHeaderValue } from '../authorizer/header-value.ts';
 import {
   HeaderMismatch,
   InvalidParams,
@@ -6,14 +7,13 @@ import {
   UnsupportedVersion,
 } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
-import { acceptedKinds, TASKS_CAPABILITY } from './capabilities.ts';
-import { decodeHeaderValue } from './header-value.ts';
-import { type HttpReply, type HttpRequest, header, jsonReply } from './http.ts';
-import { isObject, type RpcRequest, resultMessage } from './jsonrpc.ts';
+import type { Server } from './context.ts';
+import { type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
+import { EventStream, streamReply } from './http/sse.ts';
 import { methods } from './methods/index.ts';
-import type { Server } from './server.ts';
-import { EventStream, streamReply } from './stream/sse.ts';
-import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './versions.ts';
+import { acceptedKinds, TASKS_CAPABILITY } from './protocol/capabilities.ts';
+import { isObject, type RpcRequest, resultMessage } from './protocol/jsonrpc.ts';
+import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './protocol/versions.ts';
 import { modernWire } from './wire/2026-07-28.ts';
 
 /** The body field that Mcp-Name repeats (docs/protocol.md 1.3, E-31). */

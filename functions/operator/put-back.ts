@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { isKnown } from '../tasks/known-record.ts';
-import { lost } from '../tasks/lost.ts';
+import { lost } from '../tasks/table/conditional-write.ts';
 import { isTerminal } from '../tasks/transitions.ts';
 
 /** What became of the items of a restored table. */

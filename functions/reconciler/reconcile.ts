@@ -1,8 +1,8 @@
 import { RecordUnknown } from '../tasks/errors.ts';
-import { InputLost, type InputStore } from '../tasks/input-store.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
-import type { TaskStore } from '../tasks/store.ts';
+import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
+import type { TaskStore } from '../tasks/table/store.ts';
 import { isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
 import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone } from './decide.ts';

@@ -1,6 +1,6 @@
-import type { Cursor, DueIndex } from '../tasks/due-index.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskKey } from '../tasks/record.ts';
+import type { Cursor, DueIndex } from '../tasks/table/due-index.ts';
 import type { Repair } from './decide.ts';
 import { type Done, reconcile, type World } from './reconcile.ts';
 

@@ -1,6 +1,6 @@
-import type { InputRequest } from '../tool/contract.ts';
 import type { TaskRecord } from './record.ts';
 import { isObject, parsed } from './shape.ts';
+import type { InputRequest } from './tool-contract.ts';
 
 /**
  * Questions and answers of a task. The tool names a question; on the wire its key is `r<round>.<name>`, unique for

@@ -103,7 +103,7 @@ export const limits = {
     /** Questions, and tasks, that a session remembers. */
     notes: 300,
   },
-  /** Slots of an owner's open tasks: see `functions/tasks/open-task-slots.ts`. */
+  /** Slots of an owner's open tasks: see `functions/tasks/table/open-task-slots.ts`. */
   openTaskSlots: {
     /** So many are kept without looking which are free, and twice what is open: taking one stays cheap. */
     small: 32,

@@ -1,7 +1,7 @@
 import { dueShard } from './ids.ts';
 import { RECORD_VERSION } from './known-record.ts';
 import { limits } from './limits.ts';
-import { questionProblem } from './question-problem.ts';
+import { questionProblem } from './questions/question-problem.ts';
 import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
 
 /**

@@ -8,9 +8,9 @@ import { isThrottlingError } from '@smithy/core/retry';
 import { TooManyStarts } from './errors.ts';
 import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
-import type { InputStore } from './input-store.ts';
 import { limits } from './limits.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
+import type { InputStore } from './s3/input-store.ts';
 
 /** What a tool workflow is started with: `$states.context.Execution.Input` in `lib/workflow`. */
 export interface RoundInput extends TaskKey {

@@ -1,4 +1,4 @@
-import type { Envelope, ToolEvent, ToolReturn } from './contract.ts';
+import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { enveloped } from './envelope.ts';
 import { TaskEnded, ToolError, toolFailure } from './errors.ts';
 import type { Host } from './host.ts';

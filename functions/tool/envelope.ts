@@ -1,4 +1,4 @@
-import type { Envelope, ToolEvent, ToolReturn } from './contract.ts';
+import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 
 /**
  * What a function gives to its workflow: its JSON as text, which no step on the way changes. A direct call and a workflow

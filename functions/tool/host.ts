@@ -1,10 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { connections } from '../tasks/connections.ts';
-import { storeIfLarge } from '../tasks/large-result.ts';
 import { limits } from '../tasks/limits.ts';
-import { type RunStore, runStore } from '../tasks/store.ts';
-import type { TaskContext } from './contract.ts';
+import { storeIfLarge } from '../tasks/s3/large-result.ts';
+import { type RunStore, runStore } from '../tasks/table/store.ts';
+import type { TaskContext } from '../tasks/tool-contract.ts';
 
 /** What a run needs of the world around it. Each answer false means: the task is no longer this run's to work on. */
 export interface Host {

@@ -1,5 +1,5 @@
 /** What a tool author imports: `mcp-task-server/tool`. */
-export type * from './contract.ts';
+export type * from '../tasks/tool-contract.ts';
 export { type DefinedTool, defineTool } from './define-tool.ts';
 export { TaskEnded, ToolError } from './errors.ts';
 export { reportProgress } from './progress.ts';

@@ -1,4 +1,4 @@
-import type { InputResponse } from './contract.ts';
+import type { InputResponse } from '../tasks/tool-contract.ts';
 import { ToolError } from './errors.ts';
 
 /** What a tool remembers between rounds and retries. */

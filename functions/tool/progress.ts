@@ -1,4 +1,4 @@
-import type { TaskContext } from './contract.ts';
+import type { TaskContext } from '../tasks/tool-contract.ts';
 import type { Amount } from './host.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { InputRequest } from './contract.ts';
+import type { InputRequest } from '../tasks/tool-contract.ts';
 import type { ArgumentsOf } from './schema.ts';
 
 /** A question whose answer has type A; made by the builders below. */

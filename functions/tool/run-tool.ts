@@ -1,6 +1,6 @@
-import { answerProblem } from '../tasks/form.ts';
-import { isQuestion, kindOf } from '../tasks/question.ts';
-import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from './contract.ts';
+import { answerProblem } from '../tasks/questions/form.ts';
+import { isQuestion, kindOf } from '../tasks/questions/question.ts';
+import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import type { DefinedTool } from './define-tool.ts';
 import type { Amount, Host } from './host.ts';
 

@@ -1,5 +1,5 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
-import type { ToolResult } from './contract.ts';
+import type { ToolResult } from '../tasks/tool-contract.ts';
 
 /** What a Standard Schema library (zod, valibot, arktype, …) gives: standardschema.dev, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {

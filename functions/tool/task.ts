@@ -1,5 +1,5 @@
-import { answerProblem } from '../tasks/form.ts';
-import type { InputResponse, ToolEvent } from './contract.ts';
+import { answerProblem } from '../tasks/questions/form.ts';
+import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { TaskEnded } from './errors.ts';
 import type { Amount, Host } from './host.ts';
 import { checked, type Memory, memoryText } from './memory.ts';

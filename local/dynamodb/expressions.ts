@@ -1,5 +1,5 @@
 import { AwsError } from '../aws-error.ts';
-import { parseInput } from '../wire.ts';
+import { parseInput } from '../wire/server.ts';
 
 const MOST_BYTES = 4_096;
 const KINDS = ['Update', 'Condition', 'Filter', 'KeyCondition', 'Projection'] as const;

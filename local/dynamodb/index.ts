@@ -1,7 +1,7 @@
 import { objectOf } from '../json.ts';
-import type { TableResource } from '../specs.ts';
-import { jsonService, parseInput } from '../wire.ts';
-import type { WireRequest, WireResponse, WireService } from '../wire-types.ts';
+import type { TableResource } from '../template/specs.ts';
+import { jsonService, parseInput } from '../wire/server.ts';
+import type { WireRequest, WireResponse, WireService } from '../wire/types.ts';
 import { type Engine, type EngineAnswer, errorType, startEngine } from './engine.ts';
 import { checkExpressions } from './expressions.ts';
 import { createMeter } from './meter.ts';

@@ -1,6 +1,6 @@
-import type { Consumed } from '../call-log.ts';
 import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../json.ts';
-import type { TableResource } from '../specs.ts';
+import type { TableResource } from '../template/specs.ts';
+import type { Consumed } from '../wire/call-log.ts';
 import type { Engine, EngineAnswer } from './engine.ts';
 import { type Item, indexWriteUnits, writeUnits } from './units.ts';
 

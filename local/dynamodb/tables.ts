@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AwsError } from '../aws-error.ts';
 import { type JsonObject, listOf, objectOf } from '../json.ts';
-import type { TableResource } from '../specs.ts';
+import type { TableResource } from '../template/specs.ts';
 import type { Engine } from './engine.ts';
 
 /** Creates the table, or checks that the one on disk has the same keys. */

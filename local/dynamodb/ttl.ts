@@ -1,7 +1,7 @@
 import { AwsError } from '../aws-error.ts';
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
-import type { TableResource } from '../specs.ts';
-import type { Operations } from '../wire-types.ts';
+import type { TableResource } from '../template/specs.ts';
+import type { Operations } from '../wire/types.ts';
 import type { Engine } from './engine.ts';
 
 /** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */

@@ -2,7 +2,7 @@ import { AwsError } from '../aws-error.ts';
 import { ConnectionLost, type FaultBench } from '../faults/index.ts';
 import type { Iam } from '../iam/index.ts';
 import type { InvokeResult, Lambda } from '../lambda/index.ts';
-import type { Queues } from '../queues.ts';
+import type { Queues } from '../sqs/queues.ts';
 import type { Event } from './event.ts';
 import type { Rule, Target } from './rules.ts';
 

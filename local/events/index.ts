@@ -1,11 +1,11 @@
-import { createPauses } from '../after.ts';
 import type { InvokeResult } from '../lambda/index.ts';
 import { isNamed } from '../names.ts';
 import type { StatusChange } from '../step-functions/index.ts';
+import { every } from '../template/schedule.ts';
+import { createPauses } from '../time/timeout.ts';
 import { type DeliveryOptions, deliver } from './delivery.ts';
 import { scheduledEvent, statusChangeEvent } from './event.ts';
 import type { Rule } from './rules.ts';
-import { every } from './schedule.ts';
 
 export { type Rule, readRules } from './rules.ts';
 

@@ -1,9 +1,9 @@
 import { isObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
-import type { ResolvedStack, Resource } from '../resources.ts';
-import { type Specs, unknownValue } from '../specs.ts';
+import type { ResolvedStack, Resource } from '../template/resources.ts';
+import { rateMs } from '../template/schedule.ts';
+import { type Specs, unknownValue } from '../template/specs.ts';
 import { STATUS_CHANGE } from './event.ts';
 import { compilePattern, type Matches } from './pattern.ts';
-import { rateMs } from './schedule.ts';
 
 export interface Target {
   readonly functionArn: string;

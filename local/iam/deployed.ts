@@ -1,5 +1,5 @@
 import { isObject, listOf, objectOf, stringOf } from '../json.ts';
-import type { ResolvedStack, Resource } from '../resources.ts';
+import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { Iam } from './index.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
-import type { TableResource } from '../specs.ts';
+import type { TableResource } from '../template/specs.ts';
 import type { Context } from './conditions.ts';
 import type { AccessRequest } from './statements.ts';
 

@@ -1,7 +1,7 @@
 import { AwsError } from '../aws-error.ts';
 import type { CallFacts } from '../faults/index.ts';
-import type { ResolvedStack } from '../resources.ts';
-import type { Specs } from '../specs.ts';
+import type { ResolvedStack } from '../template/resources.ts';
+import type { Specs } from '../template/specs.ts';
 import { type Grant, type Ledger, openLedger } from './ledger.ts';
 import { type Role, readResourcePolicies, readRoles } from './policies.ts';
 import { createRequests, type Place } from './requests.ts';

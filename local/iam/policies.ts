@@ -1,5 +1,5 @@
 import { isObject, listOf, objectOf } from '../json.ts';
-import type { ResolvedStack, Resource } from '../resources.ts';
+import type { ResolvedStack, Resource } from '../template/resources.ts';
 import { readStatements, type Statement } from './statements.ts';
 
 /** Of the policies that AWS keeps, those that CDK attaches by itself. */

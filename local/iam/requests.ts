@@ -1,6 +1,6 @@
 import type { CallFacts } from '../faults/index.ts';
 import { type JsonObject, objectOf, stringOf } from '../json.ts';
-import type { Specs } from '../specs.ts';
+import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
 

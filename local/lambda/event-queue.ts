@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createPauses } from '../after.ts';
 import { AwsError } from '../aws-error.ts';
+import { createPauses } from '../time/timeout.ts';
 import { type Job, newJob, wholeReply } from './job.ts';
 import type { AsynchronousSettings, FunctionSpec, InvocationRecord, InvokeOptions, InvokeResult } from './types.ts';
 

@@ -1,11 +1,8 @@
 import { addAbortSignal } from 'node:stream';
-import { CONCURRENT_EXECUTIONS, concurrencyOf } from './concurrency.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { handleHttp, type Invoker } from './http.ts';
 import { type Job, newJob, type Settle, wholeReply } from './job.ts';
 import { checkPayload } from './limits.ts';
-import { createMemory, type Memory, machineMemoryMb } from './memory.ts';
-import { createPool, type Pool } from './pool.ts';
 import { createRegistry } from './registry.ts';
 import { streamReply } from './streaming.ts';
 import type {
@@ -17,6 +14,9 @@ import type {
   StreamOptions,
   StreamResult,
 } from './types.ts';
+import { CONCURRENT_EXECUTIONS, concurrencyOf } from './workers/concurrency.ts';
+import { createMemory, type Memory, machineMemoryMb } from './workers/memory.ts';
+import { createPool, type Pool } from './workers/pool.ts';
 
 export { FunctionError } from './errors.ts';
 export type * from './types.ts';

@@ -1,4 +1,4 @@
-import type { SharedClock } from '../clock.ts';
+import type { SharedClock } from '../time/clock.ts';
 import type { LogStream } from './types.ts';
 
 export interface ErrorBody {

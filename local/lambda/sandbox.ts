@@ -2,8 +2,8 @@ import { runtimeExited, timedOut } from './errors.ts';
 import type { Job } from './job.ts';
 import { type LineSplitter, lineSplitter } from './lines.ts';
 import type { FromWorker, InvokeMessage, ToWorker } from './protocol.ts';
-import { startThread } from './thread.ts';
 import type { FunctionSpec, LogStream } from './types.ts';
+import { startThread } from './workers/thread.ts';
 
 /** Tells a job how its worker ended. */
 export type Verdict = (job: Job) => void;

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { SharedClock } from '../clock.ts';
+import type { SharedClock } from '../time/clock.ts';
 
 export interface FunctionSpec {
   name: string;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AwsError } from '../aws-error.ts';
 
-import type { BucketResource } from '../specs.ts';
-import type { RestRequest, RestService, WireResponse } from '../wire-types.ts';
+import type { BucketResource } from '../template/specs.ts';
+import type { RestRequest, RestService, WireResponse } from '../wire/types.ts';
 import { isExpired } from './lifecycle.ts';
 import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
 import { checkBody, refuseUnknown, type Target, targetOf } from './request.ts';

@@ -1,4 +1,4 @@
-import type { BucketResource } from '../specs.ts';
+import type { BucketResource } from '../template/specs.ts';
 import type { ObjectFacts } from './objects.ts';
 
 const DAY = 86_400_000;

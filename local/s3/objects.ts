@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { onDisk } from '../disk.ts';
+import { onDisk } from '../disk/disk.ts';
 
 /** What S3 knows of an object besides its bytes. */
 export interface ObjectFacts {

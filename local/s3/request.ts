@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { AwsError } from '../aws-error.ts';
-import type { RestRequest } from '../wire-types.ts';
+import type { RestRequest } from '../wire/types.ts';
 
 /** Where a path-style request points to. */
 export interface Target {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
-import { loadMachine, type Machine } from './definition/machine.ts';
-import { refuse } from './definition/place.ts';
+import { createOperations, type Engine, type Outcome } from './api/operations.ts';
 import { asStatesError, type StatesError } from './errors.ts';
 import { createExecutionStore, type Execution, nameOf, snapshot, statusChange } from './executions.ts';
 import { createRecorder, newHistory, type Recorder } from './history.ts';
 import type { StartedRecord } from './journal/records.ts';
-import { createOperations, type Engine, type Outcome } from './operations.ts';
-import { type Before, createOutside, type Outside } from './outside.ts';
+import { loadMachine, type Machine } from './machine/machine.ts';
+import { refuse } from './place.ts';
+import { type Before, createOutside, type Outside } from './replay.ts';
 import { restore } from './restore.ts';
 import { runExecution } from './run.ts';
 import { createTimers } from './timers.ts';

@@ -1,7 +1,7 @@
 import type { Recorder } from './history.ts';
 import type { Scope, Variables } from './jsonata/template.ts';
-import type { Outside } from './outside.ts';
 import { payload } from './payload.ts';
+import type { Outside } from './replay.ts';
 import type { Integration } from './types.ts';
 
 /** What all states of one execution share. */

@@ -1,7 +1,7 @@
-export { DefinitionError } from './definition/place.ts';
 export { createStepFunctions } from './engine.ts';
 export { StatesError } from './errors.ts';
-export { AGAIN } from './outside.ts';
+export { DefinitionError } from './place.ts';
+export { AGAIN } from './replay.ts';
 export type {
   ExecutionSnapshot,
   ExecutionStatus,

@@ -1,6 +1,6 @@
-import type { Machine } from './definition/machine.ts';
 import type { Execution } from './executions.ts';
 import { type Run, runFlow } from './flow.ts';
+import type { Machine } from './machine/machine.ts';
 import { payloadText } from './payload.ts';
 
 type Started = Pick<Execution, 'arn' | 'name' | 'startDate' | 'input'>;

@@ -1,5 +1,5 @@
 import type { TestExecutionStatus, TestStateInput } from '@aws-sdk/client-sfn';
-import { definition, machineDefinition } from '../../lib/workflow-definition.ts';
+import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
 
 /** The tool workflows: of a function, of one that may be repeated, of a state machine. */
 export type Workflow = 'tool' | 'repeatable' | 'machine';

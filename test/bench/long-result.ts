@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/synth.ts';
+import { synthApp } from '../../local/template/synth.ts';
 import { legacySession, openStream } from '../support/clients.ts';
 
 /**
@@ -13,7 +13,7 @@ import { legacySession, openStream } from '../support/clients.ts';
 const [steps = 170, hold = 10] = process.argv.slice(2).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'mcp-long-'));
 process.env.MCP_TEST_BRIEF = String(hold);
-await synthApp('test/support/app.ts', folder);
+await synthApp('test/support/apps/app.ts', folder);
 const cloud = await startCloud({ assembly: folder });
 try {
   const url = `${cloud.url}/mcp`;

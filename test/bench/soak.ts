@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/synth.ts';
+import { synthApp } from '../../local/template/synth.ts';
 import { plantLeak } from './soak/leak.ts';
 import { createMemory } from './soak/memory.ts';
 import { disturb } from './soak/strikes.ts';
@@ -31,7 +31,7 @@ const MINUTE = 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'mcp-soak-'));
 try {
   const assembly = join(folder, 'assembly');
-  await synthApp('test/support/app.ts', assembly);
+  await synthApp('test/support/apps/app.ts', assembly);
   if (values.leak !== undefined) plantLeak(assembly, values.leak);
   // On disk, so that the memory of this process is not that of the tables.
   const cloud = await startCloud({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ToolEvent, ToolReturn } from '../../functions/tool/contract.ts';
+import type { ToolEvent, ToolReturn } from '../../functions/tasks/tool-contract.ts';
 import { defineTool, elicitForm } from '../../functions/tool/index.ts';
 
 /** What `count` ends with. */

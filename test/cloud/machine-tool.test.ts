@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { ExecutionSnapshot } from '../../local/step-functions/index.ts';
-import { synthApp } from '../../local/synth.ts';
-import { internalsIn } from '../fuzz/judge.ts';
-import { randomOf, testSeed as seed } from '../fuzz/random.ts';
-import { fuzzedResult } from '../fuzz/tool-results.ts';
+import { synthApp } from '../../local/template/synth.ts';
+import { randomOf, testSeed as seed } from '../proofs/fuzz/generate/random.ts';
+import { fuzzedResult } from '../proofs/fuzz/generate/tool-results.ts';
+import { internalsIn } from '../proofs/fuzz/judge/judge.ts';
 import {
   ended,
   legacySession,
@@ -23,7 +23,7 @@ import {
 const assembly = mkdtempSync(join(tmpdir(), 'mcp-machine-assembly-'));
 let cloud: Cloud;
 beforeAll(async () => {
-  await synthApp('test/support/machine-app.ts', assembly);
+  await synthApp('test/support/apps/machine-app.ts', assembly);
   cloud = await startCloud({ assembly, recordCalls: true, onLog: () => {} });
 });
 afterAll(async () => {

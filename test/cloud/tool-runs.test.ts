@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { definition } from '../../lib/workflow-definition.ts';
-import { changedAssembly, INVOKE, useCrashCloud } from '../faults/crash-table/cloud.ts';
-import { temporaryDir } from '../local/fixture.ts';
+import { definition } from '../../lib/workflow/definition.ts';
+import { temporaryDir } from '../../local/test/fixture.ts';
+import { changedAssembly, INVOKE, useCrashCloud } from '../proofs/faults/crash-table/cloud.ts';
 import { runTask } from '../support/clients.ts';
 
 /** Workflow time runs a hundred times faster: a second of work is 100 seconds of the clock. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { InputResponse, ToolEvent } from '../../functions/tool/contract.ts';
+import type { InputResponse, ToolEvent } from '../../functions/tasks/tool-contract.ts';
 import { fixtures } from './fixtures/catalog.ts';
 import { handler } from './fixtures/index.ts';
 

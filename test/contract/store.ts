@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { answersContract } from './answers.ts';
-import { besideContract } from './beside.ts';
-import { changesContract } from './changes.ts';
-import { finishContract } from './finish.ts';
-import { progressContract } from './progress.ts';
-import { racesContract } from './races.ts';
-import { readsContract } from './reads.ts';
+import { answersContract } from './cases/answers.ts';
+import { besideContract } from './cases/beside.ts';
+import { changesContract } from './cases/changes.ts';
+import { finishContract } from './cases/finish.ts';
+import { progressContract } from './cases/progress.ts';
+import { racesContract } from './cases/races.ts';
+import { readsContract } from './cases/reads.ts';
 import type { Referee } from './referee.ts';
 import { streamsContract } from './streams.ts';
 import { tableContract } from './table.ts';

@@ -1,6 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
-import type { CountedStream } from '../../functions/tasks/stream-count.ts';
+import type { CountedStream } from '../../functions/tasks/table/stream-count.ts';
 import type { Referee } from './referee.ts';
 import { newOwner } from './tasks.ts';
 

@@ -1,8 +1,8 @@
 import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
-import { type Cursor, dueIndex } from '../../functions/tasks/due-index.ts';
 import type { TaskKey, TaskRecord } from '../../functions/tasks/record.ts';
+import { type Cursor, dueIndex } from '../../functions/tasks/table/due-index.ts';
 import { answer, askFirst, cancel, confirmStart, createRefused, fail } from '../../functions/tasks/transitions.ts';
 import type { Referee } from './referee.ts';
 import { newOwner, newTask, now, taskIn } from './tasks.ts';

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
-import { FILES } from '../faults/crash-table/reporter.ts';
+import { FILES } from '../proofs/faults/crash-table/reporter.ts';
 import { titlesIn } from '../requirements/titles.ts';
 import { readPage, rowsOf } from './pages.ts';
 
 const page = readPage('docs/crash-table.md');
 const rows = rowsOf(page).filter(([row = '']) => /^\d+$/.test(row));
 const named = new Set(rows.map(([row, ...cells]) => `row ${row}: ${cells.at(-1)?.replaceAll('`', '')}`));
-const files = FILES.map((file) => new URL(file, new URL('../faults/crash-table/', import.meta.url)).pathname);
+const files = FILES.map((file) => new URL(file, new URL('../proofs/faults/crash-table/', import.meta.url)).pathname);
 
 /** `row 7: test/…`, for each test of a row. */
 function tested(): Set<string> {

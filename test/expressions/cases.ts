@@ -1,4 +1,4 @@
-import { include } from '../../lib/workflow-definition.ts';
+import { include } from '../../lib/workflow/definition.ts';
 
 /** One evaluation of an expression of `lib/workflow`. */
 export interface Case {

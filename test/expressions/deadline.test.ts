@@ -1,7 +1,7 @@
 import jsonata206 from 'jsonata';
 import jsonata22 from 'jsonata-2.2';
 import { describe, expect, test } from 'vitest';
-import { include } from '../../lib/workflow-definition.ts';
+import { include } from '../../lib/workflow/definition.ts';
 
 // A state whose query gives undefined fails with States.QueryEvaluationError, so the tool is not called.
 const NOW = 1_800_000_000_000;

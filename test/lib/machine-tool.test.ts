@@ -1,6 +1,6 @@
 import jsonata from 'jsonata';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { definition, machineDefinition } from '../../lib/workflow-definition.ts';
+import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
 import { createStepFunctions, StatesError } from '../../local/step-functions/index.ts';
 
 const text = machineDefinition();

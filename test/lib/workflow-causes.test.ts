@@ -1,6 +1,6 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
-import { definition, machineDefinition } from '../../lib/workflow-definition.ts';
+import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
 
 const PLANTED = 'planted-in-the-cause';
 const input = { owner: 'o', taskId: 't', tool: 'x', round: 1, deadlineAt: Date.now() + 100_000, arguments: '{}' };

@@ -1,9 +1,9 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
-import type { ToolEvent } from '../../functions/tool/contract.ts';
+import type { ToolEvent } from '../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../functions/tool/envelope.ts';
-import { definition, include, machineDefinition } from '../../lib/workflow-definition.ts';
+import { definition, include, machineDefinition } from '../../lib/workflow/definition.ts';
 
 const input = {
   owner: 'o',

@@ -2,7 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { neededScopes } from '../../lib/auth.ts';
+import { neededScopes } from '../../lib/auth/auth.ts';
 import { type Auth, anonymous, iam, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
 
 function makeStack(auth: Auth, props: Partial<McpTaskServerProps> = {}, scopes?: readonly string[]) {

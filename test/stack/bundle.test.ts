@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
-import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../lib/mcp-code.ts';
+import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../lib/bundles.ts';
 
 const manifest = {
   serverInfo: { name: 's', version: '1' },

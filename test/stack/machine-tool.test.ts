@@ -4,8 +4,8 @@ import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambd
 import { DefinitionBody, type IStateMachine, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
 import { anonymous, McpTaskServer, type StateMachineToolProps, type ToolProps } from '../../lib/index.ts';
-import { toolEntry } from '../../lib/tool-entry.ts';
-import { machineDefinition } from '../../lib/workflow-definition.ts';
+import { toolEntry } from '../../lib/tools/tool-entry.ts';
+import { machineDefinition } from '../../lib/workflow/definition.ts';
 
 const asl = '{"StartAt":"A","States":{"A":{"Type":"Pass","End":true}}}';
 const described = { description: 'd', inputSchema: { type: 'object' } };

@@ -25,7 +25,7 @@ const AUTHORS =
   /^(AwsSolutions-SF[12]|Serverless-StepFunctionStateMachineXray) (McpTaskServer\/inspect-regions|Permissions\/Machine)\/Resource$/;
 
 describe('cdk-nag (AwsSolutions and Serverless) finds nothing unexplained (the explanations are in lib/nag.ts)', () => {
-  test.each(['bin/app.ts', 'test/permissions/app.ts', 'test/support/options-app.ts'])(
+  test.each(['bin/app.ts', 'test/proofs/permissions/app.ts', 'test/support/apps/options-app.ts'])(
     'in %s',
     async (app) => {
       expect((await findings(app)).filter((finding) => !AUTHORS.test(finding))).toEqual([]);
@@ -34,6 +34,8 @@ describe('cdk-nag (AwsSolutions and Serverless) finds nothing unexplained (the e
   );
 
   test('and does look: a state machine of an author without logs is found', async () => {
-    expect((await findings('test/permissions/app.ts')).filter((finding) => AUTHORS.test(finding))).toHaveLength(3);
+    expect((await findings('test/proofs/permissions/app.ts')).filter((finding) => AUTHORS.test(finding))).toHaveLength(
+      3,
+    );
   }, 120_000);
 });

@@ -4,7 +4,7 @@ import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambd
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
 import { anonymous, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
-import { definition } from '../../lib/workflow-definition.ts';
+import { definition } from '../../lib/workflow/definition.ts';
 
 const schema = { type: 'object' };
 

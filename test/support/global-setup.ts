@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { synthApp } from '../../local/synth.ts';
+import { synthApp } from '../../local/template/synth.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Cloud assembly of test/support/app.ts. */
+    /** Cloud assembly of test/support/apps/app.ts. */
     assembly: string;
     /** The same with windows and holds of one second. */
     brief: string;
@@ -17,9 +17,9 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-test-assembly-'));
   const [assembly, brief] = [join(folder, 'assembly'), join(folder, 'brief')];
-  await synthApp('test/support/app.ts', assembly);
+  await synthApp('test/support/apps/app.ts', assembly);
   process.env.MCP_TEST_BRIEF = '1';
-  await synthApp('test/support/app.ts', brief);
+  await synthApp('test/support/apps/app.ts', brief);
   delete process.env.MCP_TEST_BRIEF;
   project.provide('assembly', assembly);
   project.provide('brief', brief);

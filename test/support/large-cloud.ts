@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/synth.ts';
-import { temporaryDir } from '../local/fixture.ts';
+import { synthApp } from '../../local/template/synth.ts';
+import { temporaryDir } from '../../local/test/fixture.ts';
 import { type Answer, legacySession, modernMessage, modernRequest, openStream } from './clients.ts';
 
 type Json = Answer['body'];
@@ -34,7 +34,7 @@ export function useLargeCloud(): LargeWorld {
   beforeAll(async () => {
     await once(between.listen(0, '127.0.0.1'), 'listening');
     process.env.MCP_TEST_S3 = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
-    await synthApp('test/support/large-app.ts', world.assembly);
+    await synthApp('test/support/apps/large-app.ts', world.assembly);
     delete process.env.MCP_TEST_S3;
     world.cloud = await startCloud({ assembly: world.assembly, recordCalls: true });
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 import { close, listen } from '../../local/loopback.ts';
-import { synthApp } from '../../local/synth.ts';
+import { synthApp } from '../../local/template/synth.ts';
 
 /** A cloud of ./oauth-app.ts, at the URL that its metadata names. @param change what is done to its assembly before */
 export async function startOAuthCloud(
@@ -18,7 +18,7 @@ export async function startOAuthCloud(
   return synthAndStart(
     { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl },
     { port: Number(new URL(publicUrl).port), ...options },
-    'test/support/oauth-app.ts',
+    'test/support/apps/oauth-app.ts',
     change,
   );
 }
@@ -28,12 +28,12 @@ export const startIamCloud = () => synthAndStart({}, {});
 
 /** A cloud of ./options-app.ts, which has every option. */
 export const startOptionsCloud = (issuer: string, options: Partial<CloudOptions> = {}) =>
-  synthAndStart({ MCP_TEST_ISSUER: issuer }, options, 'test/support/options-app.ts');
+  synthAndStart({ MCP_TEST_ISSUER: issuer }, options, 'test/support/apps/options-app.ts');
 
 async function synthAndStart(
   env: Record<string, string>,
   options: Partial<CloudOptions>,
-  app = 'test/support/oauth-app.ts',
+  app = 'test/support/apps/oauth-app.ts',
   change = (_assembly: string): void => {},
 ): Promise<Cloud> {
   const assembly = mkdtempSync(join(tmpdir(), 'mcp-oauth-'));

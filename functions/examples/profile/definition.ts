@@ -1,5 +1,5 @@
 import type { ArgumentsOf, OutputOf } from '../../tool/index.ts';
-import { profileSchema } from './schema.ts';
+import { profileSchema } from './table/schema.ts';
 
 export type ProfileArguments = ArgumentsOf<typeof profileDataset.inputSchema>;
 export type ProfileResult = OutputOf<typeof profileSchema>;

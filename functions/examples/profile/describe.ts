@@ -1,6 +1,6 @@
-import { type Column, type ColumnType, fittingCount, presentCount, typeOf } from './column.ts';
 import type { ColumnResult } from './definition.ts';
 import { distinctCount, type Summary, summarize } from './statistics.ts';
+import { type Column, type ColumnType, fittingCount, presentCount, typeOf } from './table/column.ts';
 
 /** A column of the result, its numbers' summary still apart. */
 export type ColumnProfile = Omit<ColumnResult, keyof Summary> & { readonly summary?: Summary };

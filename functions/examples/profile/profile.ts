@@ -1,11 +1,11 @@
 import { bootstrap, type Intervals } from './bootstrap.ts';
-import { isNumeric, numbersOf, typeOf } from './column.ts';
 import { correlate } from './correlation.ts';
 import type { ProfileResult } from './definition.ts';
 import { type ColumnProfile, describeNumbers, describeTexts } from './describe.ts';
 import { type Ordered, ordered } from './ordered.ts';
 import { type Report, stretch } from './report.ts';
-import type { Table } from './table.ts';
+import { isNumeric, numbersOf, typeOf } from './table/column.ts';
+import type { Table } from './table/table.ts';
 import { shorten } from './words.ts';
 
 /** The result before it is cut to size. */

@@ -2,23 +2,23 @@ import { InternalError, InvalidParams, TooManyStarts, TooManyTasks } from '../..
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
-import { isLarge, moved } from '../../tasks/moved-input.ts';
-import { kindOf } from '../../tasks/question.ts';
-import { isTooLarge } from '../../tasks/question-problem.ts';
+import { logUnexpected } from '../../tasks/log.ts';
+import { kindOf } from '../../tasks/questions/question.ts';
+import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
+import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired, withdraw } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
-import type { ToolResult } from '../../tool/contract.ts';
-import { stopIfOver, stopWork } from '../cancel.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { isObject } from '../jsonrpc.ts';
-import { logUnexpected } from '../log.ts';
+import type { Call, Server } from '../context.ts';
+import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
+import { callDigest } from '../identity/request-state.ts';
 import type { ToolEntry } from '../manifest.ts';
-import { callDigest } from '../request-state.ts';
-import type { Call, Server } from '../server.ts';
+import { isObject } from '../protocol/jsonrpc.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
-import { storeInput, wholeInput } from '../task-input.ts';
-import { present, view } from '../task-view.ts';
+import { stopIfOver, stopWork } from '../task/cancel-task.ts';
+import { storeInput, wholeInput } from '../task/task-input.ts';
+import { present, view } from '../task/task-view.ts';
 
 /** A client takes so long, in ms, to list its tasks and to cancel one of them. */
 const FOUND_AFTER = 250;

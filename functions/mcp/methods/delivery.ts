@@ -1,23 +1,23 @@
 import { InternalError, TooManyStreams } from '../../tasks/errors.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { ToolEvent } from '../../tool/contract.ts';
-import { cancelTask } from '../cancel.ts';
-import { acceptsStream } from '../http.ts';
-import { askDirectly, questionsIn } from '../input-required.ts';
-import type { Params } from '../jsonrpc.ts';
-import { logUnexpected } from '../log.ts';
+import type { ToolEvent } from '../../tasks/tool-contract.ts';
+import type { Call, Server } from '../context.ts';
+import { acceptsStream } from '../http/http.ts';
+import { EventStream } from '../http/sse.ts';
+import { inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
-import { isOutage, isThrottled, unread } from '../outage.ts';
-import { inputResponsesOf, openState } from '../request-state.ts';
-import type { Call, Server } from '../server.ts';
+import { isOutage, isThrottled, unread } from '../protocol/aws-outage.ts';
+import type { Params } from '../protocol/jsonrpc.ts';
 import { answerDue } from '../stream/answer-due.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { type HeldCall, holdFor } from '../stream/held-call.ts';
 import { hold } from '../stream/hold.ts';
-import { EventStream } from '../stream/sse.ts';
 import { watch } from '../stream/watch.ts';
-import { judgedResult } from '../task-view.ts';
-import { windowClosed } from '../window-closed.ts';
+import { cancelTask } from '../task/cancel-task.ts';
+import { askDirectly, questionsIn } from '../task/input-required.ts';
+import { windowClosed } from '../task/still-running-result.ts';
+import { judgedResult } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /** What is done by then is answered in plain JSON, even where a stream is possible. */

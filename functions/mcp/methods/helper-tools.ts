@@ -1,17 +1,17 @@
 import { InvalidParams, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import type { ToolResult } from '../../tool/contract.ts';
-import { cancelTask } from '../cancel.ts';
-import { isObject } from '../jsonrpc.ts';
-import { withState } from '../machine-progress.ts';
+import type { Call, Server } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
-import type { Call, Server } from '../server.ts';
-import { withResult } from '../stored-result.ts';
+import { isObject } from '../protocol/jsonrpc.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { watch } from '../stream/watch.ts';
-import { findTask, view } from '../task-view.ts';
+import { cancelTask } from '../task/cancel-task.ts';
+import { withState } from '../task/machine-progress.ts';
+import { withResult } from '../task/stored-result.ts';
+import { findTask, view } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /** Tools of the server itself, for clients that know no tasks: the model polls (docs/architecture.md, "Delivery"). */

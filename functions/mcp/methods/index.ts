@@ -1,5 +1,5 @@
-import type { Method } from '../server.ts';
-import type { Era } from '../versions.ts';
+import type { Method } from '../context.ts';
+import type { Era } from '../protocol/versions.ts';
 import { initialize, ping } from './initialize.ts';
 import { loggingSetLevel } from './logging-set-level.ts';
 import { serverDiscover } from './server-discover.ts';

@@ -1,8 +1,8 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { sessionPartition } from '../../tasks/ids.ts';
-import { LOG_LEVELS, type SessionNotes } from '../../tasks/session-notes.ts';
-import type { Method } from '../server.ts';
-import { sessionExpires } from '../session.ts';
+import { LOG_LEVELS, type SessionNotes } from '../../tasks/table/session-notes.ts';
+import type { Method } from '../context.ts';
+import { sessionExpires } from '../identity/session.ts';
 
 /** 2025-11-25 only: from here on the session's streams carry what tools report as log messages, too. Exactly `{}` (B-12). */
 export const loggingSetLevel: Method = async ({ params, session }, server) => {

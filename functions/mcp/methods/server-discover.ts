@@ -1,5 +1,5 @@
-import type { Method } from '../server.ts';
-import { SUPPORTED, TASKS_EXTENSION } from '../versions.ts';
+import type { Method } from '../context.ts';
+import { SUPPORTED, TASKS_EXTENSION } from '../protocol/versions.ts';
 
 /** How long a client may keep what hardly ever changes, in ms (D-16). */
 export const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const;

@@ -1,7 +1,7 @@
 import { InvalidParams } from '../../tasks/errors.ts';
-import { cancelTask } from '../cancel.ts';
-import type { Method } from '../server.ts';
-import { loadTask, view } from '../task-view.ts';
+import type { Method } from '../context.ts';
+import { cancelTask } from '../task/cancel-task.ts';
+import { loadTask, view } from '../task/task-view.ts';
 
 /** Both eras; of a task that is over an error in 2025-11-25, the same acknowledgement in 2026-07-28 (C-26, X-14). */
 export const tasksCancel: Method = async (call, server) => {

@@ -1,11 +1,11 @@
 import { taskKey } from '../../tasks/ids.ts';
-import { goOnIfLost } from '../go-on.ts';
-import { withState } from '../machine-progress.ts';
-import type { Method } from '../server.ts';
-import { withResult, withStatus } from '../stored-result.ts';
-import { noteQuestions } from '../stream/asked.ts';
-import { keepSmall, withQuestions } from '../task-input.ts';
-import { loadTask, view } from '../task-view.ts';
+import type { Method } from '../context.ts';
+import { noteQuestions } from '../stream/session-questions.ts';
+import { withState } from '../task/machine-progress.ts';
+import { goOnIfLost } from '../task/resume-round.ts';
+import { withResult, withStatus } from '../task/stored-result.ts';
+import { keepSmall, withQuestions } from '../task/task-input.ts';
+import { loadTask, view } from '../task/task-view.ts';
 
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
 export const tasksGet: Method = async (call, server) => {

@@ -1,11 +1,11 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import { isLarge } from '../../tasks/moved-input.ts';
-import { hasScopes } from '../caller.ts';
-import type { Method } from '../server.ts';
-import { keepSmall } from '../task-input.ts';
-import { present, view } from '../task-view.ts';
+import { isLarge } from '../../tasks/s3/moved-input.ts';
+import type { Method } from '../context.ts';
+import { hasScopes } from '../identity/caller.ts';
+import { keepSmall } from '../task/task-input.ts';
+import { present, view } from '../task/task-view.ts';
 
 /** Large records that one list makes small: the next one goes on. */
 const KEPT_SMALL = 3;

@@ -1,5 +1,5 @@
-import type { Method } from '../server.ts';
-import { loadTask } from '../task-view.ts';
+import type { Method } from '../context.ts';
+import { loadTask } from '../task/task-view.ts';
 import { deliver } from './delivery.ts';
 
 /** 2025-11-25 only: what the call itself would have returned, as soon as there is something to return (C-16 to C-19). */

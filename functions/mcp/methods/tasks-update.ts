@@ -1,8 +1,8 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
-import { answerTask } from '../answer.ts';
-import { isObject } from '../jsonrpc.ts';
-import type { Method } from '../server.ts';
+import type { Method } from '../context.ts';
+import { isObject } from '../protocol/jsonrpc.ts';
+import { answerTask } from '../task/answer-task.ts';
 
 /** 2026-07-28 only: answers to outstanding questions; all other keys are ignored (E-17 to E-19). */
 export const tasksUpdate: Method = async (call, server) => {

@@ -1,7 +1,7 @@
 import { InvalidParams } from '../../tasks/errors.ts';
-import type { Method } from '../server.ts';
-import { LEGACY } from '../versions.ts';
-import { advertised } from '../window-closed.ts';
+import type { Method } from '../context.ts';
+import { LEGACY } from '../protocol/versions.ts';
+import { advertised } from '../task/still-running-result.ts';
 import { helperTools } from './helper-tools.ts';
 import { CACHE } from './server-discover.ts';
 

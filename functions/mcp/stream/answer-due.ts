@@ -1,14 +1,14 @@
 import { TaskNotFound } from '../../tasks/errors.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import { inputRequired } from '../input-required.ts';
-import { errorMessage, resultMessage } from '../jsonrpc.ts';
-import { logUnexpected } from '../log.ts';
-import { unread } from '../outage.ts';
-import type { Call, Server } from '../server.ts';
-import { withResult } from '../stored-result.ts';
-import { callResult, terminalResult } from '../terminal-result.ts';
-import { windowClosed } from '../window-closed.ts';
+import type { Call, Server } from '../context.ts';
+import { unread } from '../protocol/aws-outage.ts';
+import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
+import { inputRequired } from '../task/input-required.ts';
+import { windowClosed } from '../task/still-running-result.ts';
+import { withResult } from '../task/stored-result.ts';
+import { callResult, terminalResult } from '../task/terminal-result.ts';
 import { relatedResult } from '../wire/2025-11-25.ts';
 import type { HeldCall } from './held-call.ts';
 

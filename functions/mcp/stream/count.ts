@@ -1,8 +1,8 @@
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import { logUnexpected } from '../log.ts';
-import { isOutage } from '../outage.ts';
-import type { Server } from '../server.ts';
+import { logUnexpected } from '../../tasks/log.ts';
+import type { Server } from '../context.ts';
+import { isOutage } from '../protocol/aws-outage.ts';
 
 /** To be called once, when the stream is over. It never throws. */
 export type CloseStream = () => Promise<void>;

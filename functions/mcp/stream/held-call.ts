@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isObject, type RequestId } from '../jsonrpc.ts';
-import type { Call, Server } from '../server.ts';
-import { LEGACY_VERSIONS } from '../versions.ts';
+import type { Call, Server } from '../context.ts';
+import { isObject, type RequestId } from '../protocol/jsonrpc.ts';
+import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { markOf } from './questions.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import { withState } from '../machine-progress.ts';
-import type { Call, Server } from '../server.ts';
-import { withQuestions } from '../task-input.ts';
-import { windowClosed } from '../window-closed.ts';
+import type { Call, Server } from '../context.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
+import { withState } from '../task/machine-progress.ts';
+import { windowClosed } from '../task/still-running-result.ts';
+import { withQuestions } from '../task/task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
-import { askedHere, noteAsked } from './asked.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { askedMark, type HeldCall, sealHeld, streamName } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { type Question, questionMessage, questionsFor } from './questions.ts';
-import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
+import { askedHere, noteAsked } from './session-questions.ts';
 import { watch } from './watch.ts';
 
 const QUIET = 15_000;

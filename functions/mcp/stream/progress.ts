@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../tasks/record.ts';
-import { LOG_LEVELS, type LogLevel } from '../../tasks/session-notes.ts';
+import { LOG_LEVELS, type LogLevel } from '../../tasks/table/session-notes.ts';
 import type { HeldCall } from './held-call.ts';
 
 /** What a record's progress is to the client that gave a token: values strictly increase (A-22, C-33). */

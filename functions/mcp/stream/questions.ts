@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { outstanding } from '../../tasks/input.ts';
-import { kindOf } from '../../tasks/question.ts';
+import { kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { InputRequest } from '../../tool/contract.ts';
-import type { Call, Server } from '../server.ts';
+import type { InputRequest } from '../../tasks/tool-contract.ts';
+import type { Call, Server } from '../context.ts';
 import { questionParams } from '../wire/2025-11-25.ts';
 
 export interface Question {

@@ -1,17 +1,17 @@
 import { bindingOf, sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { SessionNotes } from '../../tasks/session-notes.ts';
-import { hasScopes } from '../caller.ts';
-import { logUnexpected } from '../log.ts';
-import type { Call, Server } from '../server.ts';
-import { keepSmall, withQuestions } from '../task-input.ts';
-import { present } from '../task-view.ts';
-import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './asked.ts';
+import type { SessionNotes } from '../../tasks/table/session-notes.ts';
+import type { Call, Server } from '../context.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
+import { hasScopes } from '../identity/caller.ts';
+import { keepSmall, withQuestions } from '../task/task-input.ts';
+import { present } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
 import { markOf, type Question, questionMessage, questionsFor } from './questions.ts';
-import { KEEP_ALIVE, messageFrame, primingFrame } from './sse.ts';
+import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './session-questions.ts';
 
 /**
  * The stream that a 2025-11-25 session opens by GET (B-09, B-10). On it come the questions of tasks whose client only

@@ -1,10 +1,10 @@
+import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { goOnIfLost } from '../go-on.ts';
-import { logUnexpected } from '../log.ts';
-import { isOutage } from '../outage.ts';
-import type { Server } from '../server.ts';
-import { keepSmall } from '../task-input.ts';
-import { present } from '../task-view.ts';
+import type { Server } from '../context.ts';
+import { isOutage } from '../protocol/aws-outage.ts';
+import { goOnIfLost } from '../task/resume-round.ts';
+import { keepSmall } from '../task/task-input.ts';
+import { present } from '../task/task-view.ts';
 
 const FIRST = 50;
 const FASTEST = 500;

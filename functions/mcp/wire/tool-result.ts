@@ -1,9 +1,9 @@
-import { isBlock } from '../../tasks/content.ts';
 import { limits } from '../../tasks/limits.ts';
+import { isBlock } from '../../tasks/questions/content.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { storedResult } from '../../tasks/result-ref.ts';
+import { storedResult } from '../../tasks/s3/result-ref.ts';
 import { isDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
-import type { ContentBlock, ToolResult } from '../../tool/contract.ts';
+import type { ContentBlock, ToolResult } from '../../tasks/tool-contract.ts';
 
 /**
  * What a tool returned, as the CallToolResult it stands for (docs/architecture.md, "Tools"): any other JSON becomes

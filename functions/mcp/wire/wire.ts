@@ -1,7 +1,7 @@
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { ToolResult } from '../../tool/contract.ts';
+import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ToolEntry } from '../manifest.ts';
-import type { Era } from '../versions.ts';
+import type { Era } from '../protocol/versions.ts';
 
 /** A task as a reader sees it now: the record, and how long to wait before the next look (ms). */
 export interface TaskView {

@@ -1,4 +1,4 @@
-import { readClock, type SharedClock } from '../../clock.ts';
+import { readClock, type SharedClock } from '../../time/clock.ts';
 
 /** Lets `Date` go by a clock that others may move. Timers and `performance` stay on that of the machine. */
 export function followClock({ common, own }: SharedClock): void {

@@ -1,4 +1,4 @@
-import { type Place, refuse } from './place.ts';
+import { type Place, refuse } from '../place.ts';
 
 /**
  * A JSON object being read field by field. `close` refuses every field that nobody read, so a field counts as known

@@ -1,5 +1,5 @@
+import { type Place, refuse } from '../place.ts';
 import { isRecord } from './fields.ts';
-import { type Place, refuse } from './place.ts';
 
 const IDENTIFIER = /^\p{ID_Start}[\p{ID_Continue}]{0,79}$/u;
 

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DiskError, onDisk } from '../../disk.ts';
+import { DiskError, onDisk } from '../../disk/disk.ts';
 import type { StateMachineSpec } from '../types.ts';
 import type { Running } from './read.ts';
 import type { CalledRecord, ClosedRecord, Journal, JournalRecord } from './records.ts';

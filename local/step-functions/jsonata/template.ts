@@ -1,5 +1,5 @@
-import { type Place, refuse } from '../definition/place.ts';
 import { StatesError } from '../errors.ts';
+import { type Place, refuse } from '../place.ts';
 import type { Random } from '../random.ts';
 import { compileExpression, type Expression, JsonataFailure } from './expression.ts';
 import { awsFunctions } from './functions.ts';

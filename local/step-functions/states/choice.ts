@@ -1,9 +1,9 @@
 import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { refuse } from '../definition/place.ts';
 import { StatesError } from '../errors.ts';
 import { type State, scopeOf, type Visit } from '../flow.ts';
 import { isExpression, queryError } from '../jsonata/template.ts';
+import { refuse } from '../place.ts';
 import { type Exit, loadExit } from './exit.ts';
 
 interface Rule {

@@ -1,5 +1,5 @@
 import type { Fields } from '../definition/fields.ts';
-import { refuse } from '../definition/place.ts';
+import { refuse } from '../place.ts';
 
 // `States.` is reserved: a name that is not on this list is a typing error.
 const RESERVED = new Set(

@@ -1,10 +1,10 @@
 import { type Fields, isRecord } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { refuse } from '../definition/place.ts';
 import { checkVariableName } from '../definition/variables.ts';
 import { type Step, scopeOf, statePayload, type Visit } from '../flow.ts';
 import type { StatesMember } from '../jsonata/inspect.ts';
 import type { Scope, Template, Variables } from '../jsonata/template.ts';
+import { refuse } from '../place.ts';
 
 /** Leaves a state: `natural` is the output where there is no Output, `more` what `$states` holds besides. */
 export type Exit = (visit: Visit, natural: unknown, more?: Scope['states']) => Promise<Step>;

@@ -1,9 +1,9 @@
 import { allOrAbort } from '../abort.ts';
 import { type Fields, isRecord } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { refuse } from '../definition/place.ts';
 import { type Flow, runFlow, type State, scopeOf, statePayload, type Visit } from '../flow.ts';
 import { isExpression, queryError, type Template } from '../jsonata/template.ts';
+import { refuse } from '../place.ts';
 import { loadNumber } from './number.ts';
 import { loadRecoverable } from './recovery.ts';
 

@@ -1,8 +1,8 @@
 import { type Bounds, describe, type Fields, isNumber } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { refuse } from '../definition/place.ts';
 import { scopeOf, type Visit } from '../flow.ts';
 import { isExpression, queryError } from '../jsonata/template.ts';
+import { refuse } from '../place.ts';
 
 /** A field that is a number or an expression answering one: TimeoutSeconds, Seconds, MaxConcurrency. */
 export function loadNumber(

@@ -1,8 +1,8 @@
 import { allOrAbort } from '../abort.ts';
 import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { refuse } from '../definition/place.ts';
 import { runFlow, type State, scopeOf, statePayload } from '../flow.ts';
+import { refuse } from '../place.ts';
 import { loadRecoverable } from './recovery.ts';
 
 export function loadParallel(fields: Fields, loader: Loader): State['visit'] {

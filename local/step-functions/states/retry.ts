@@ -1,5 +1,5 @@
 import { type Fields, MOST_SECONDS } from '../definition/fields.ts';
-import { refuse } from '../definition/place.ts';
+import { refuse } from '../place.ts';
 import type { Random } from '../random.ts';
 import { loadErrorNames, matchesError } from './error-names.ts';
 

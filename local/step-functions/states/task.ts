@@ -1,11 +1,11 @@
 import { type Fields, MOST_SECONDS } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { refuse } from '../definition/place.ts';
 import { StatesError } from '../errors.ts';
 import { type State, scopeOf, type Visit } from '../flow.ts';
 import type { Answer } from '../journal/records.ts';
-import { AGAIN, type Attempt } from '../outside.ts';
 import { payload } from '../payload.ts';
+import { refuse } from '../place.ts';
+import { AGAIN, type Attempt } from '../replay.ts';
 import type { Integration, IntegrationCall } from '../types.ts';
 import { loadNumber } from './number.ts';
 import { loadRecoverable } from './recovery.ts';

@@ -1,8 +1,8 @@
 import { type Fields, MOST_SECONDS } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { refuse } from '../definition/place.ts';
 import { type State, scopeOf, type Visit } from '../flow.ts';
 import { isExpression, queryError } from '../jsonata/template.ts';
+import { refuse } from '../place.ts';
 import { loadExit, loadNext } from './exit.ts';
 import { loadNumber } from './number.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, type GetCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { storeIfLarge } from '../../../functions/tasks/large-result.ts';
-import type { TaskContext, ToolEvent } from '../../../functions/tool/contract.ts';
+import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
+import type { TaskContext, ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 
 /** What the tool `credentials` has seen: `allowed`, or the name of the error. */
 export interface Rights {

@@ -1,4 +1,4 @@
-/** The functions of test/support/app.ts that work for every task, by what their names hold. */
+/** The functions of test/support/apps/app.ts that work for every task, by what their names hold. */
 const NAMES = { endpoint: /Endpoint/, tool: /Tools/, reconciler: /Reconciler/ } as const;
 
 export type Role = keyof typeof NAMES;

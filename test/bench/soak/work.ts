@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, type Look, legacyClient, modernClient, NoAnswer } from '../../faults/random/client.ts';
-import { isOver } from '../../faults/random/life.ts';
-import type { PlannedTask } from '../../faults/random/plan.ts';
-import { argumentsOf, isRight } from '../../faults/random/tools.ts';
+import { type Client, type Look, legacyClient, modernClient, NoAnswer } from '../../proofs/faults/random/client.ts';
+import { isOver } from '../../proofs/faults/random/life.ts';
+import type { PlannedTask } from '../../proofs/faults/random/plan.ts';
+import { argumentsOf, isRight } from '../../proofs/faults/random/tools.ts';
 
 export interface Work {
   /** What is not right, in words. */

@@ -4,7 +4,10 @@ import { AUDIENCE } from '../../support/oidc.ts';
 
 /** Callers are verified, so that 2026-07-28 requests have an owner, too; one who holds a stream has no room for another. */
 const stack = new Stack(new App(), 'Units');
-const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/tools.ts', timeout: Duration.seconds(60) });
+const handler = new ToolFunction(stack, 'Tools', {
+  entry: 'test/support/apps/tools.ts',
+  timeout: Duration.seconds(60),
+});
 const { UNITS_ISSUER: issuer = '', UNITS_OPEN_TASKS: maxOpenTasks = '' } = process.env;
 const server = new McpTaskServer(stack, 'Server', {
   auth: oauth({ issuer, audience: [AUDIENCE], scopes: ['mcp'] }),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ToolEvent } from '../../../functions/tool/contract.ts';
+import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 
 export async function handler({ name, arguments: { ms } }: ToolEvent): Promise<string> {
   const began = Date.now();

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { synthApp } from '../../../local/synth.ts';
-import { randomOf, seedOf } from '../../fuzz/random.ts';
+import { synthApp } from '../../../local/template/synth.ts';
+import { randomOf, seedOf } from '../../proofs/fuzz/generate/random.ts';
 import { type PointName, points } from './points.ts';
 import { killAll } from './process.ts';
 import { type Death, runRound } from './round.ts';
@@ -20,7 +20,7 @@ const possible: readonly Death[] = [...(Object.keys(points) as PointName[]), 'an
 const folder = mkdtempSync(join(tmpdir(), 'mcp-kills-'));
 try {
   const assembly = join(folder, 'assembly');
-  await synthApp('test/support/restart-app.ts', assembly);
+  await synthApp('test/support/apps/restart-app.ts', assembly);
   for (let seed = first; seed < first + rounds; seed++) {
     const random = randomOf(seed, -1);
     const deaths = Array.from({ length: 10 }, () => random.pick(possible));

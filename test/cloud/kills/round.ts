@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Random, randomOf } from '../../fuzz/random.ts';
+import { type Random, randomOf } from '../../proofs/fuzz/generate/random.ts';
 import { isOver, type Lives, type Look } from './client.ts';
 import { judge } from './judge.ts';
 import type { PointName } from './points.ts';

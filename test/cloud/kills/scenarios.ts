@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../fuzz/random.ts';
+import type { Random } from '../../proofs/fuzz/generate/random.ts';
 import { type Client, type Lives, type Look, legacyClient, type ModernClient, modernClient } from './client.ts';
 
 /** What a client did, and was told. */

@@ -5,7 +5,7 @@ import { handler } from '../../../functions/examples/profile-dataset.ts';
 import { runTool, type ToolEvent } from '../../../functions/tool/index.ts';
 
 // The bundler embeds this file; here it is read.
-vi.mock('../../../functions/examples/profile/samples.ts', async () => {
+vi.mock('../../../functions/examples/profile/source/samples.ts', async () => {
   const { readFileSync } = await import('node:fs');
   const orders = readFileSync(new URL('../../../functions/examples/samples/orders.csv.gz', import.meta.url));
   return { samples: { orders } };

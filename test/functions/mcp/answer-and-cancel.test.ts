@@ -5,8 +5,8 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { type Answer, modernMessage } from '../../support/clients.ts';
-import { fakeServer } from './fake-server.ts';
-import { endpoint } from './posted.ts';
+import { fakeServer } from './support/fake-server.ts';
+import { endpoint } from './support/posted.ts';
 
 const T0 = 1_700_000_000_000;
 const SECOND = 1_000;

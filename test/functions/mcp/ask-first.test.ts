@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { answerTask } from '../../../functions/mcp/answer.ts';
+import type { Call } from '../../../functions/mcp/context.ts';
 import { createTask, type FirstAnswers } from '../../../functions/mcp/methods/create-task.ts';
-import type { Call } from '../../../functions/mcp/server.ts';
+import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { fakeServer, manifest } from './fake-server.ts';
+import { fakeServer, manifest } from './support/fake-server.ts';
 
 const question = {
   method: 'elicitation/create',

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { anonymous } from '../../../lib/index.ts';
 import { serverSettings } from '../../../lib/server-props.ts';
-import { fakeServer, manifest } from './fake-server.ts';
-import { endpoint } from './posted.ts';
+import { fakeServer, manifest } from './support/fake-server.ts';
+import { endpoint } from './support/posted.ts';
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const APP = 'https://app.example';

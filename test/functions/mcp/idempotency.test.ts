@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Tool } from '../../../functions/mcp/server.ts';
+import type { Tool } from '../../../functions/mcp/context.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import type { Answer } from '../../support/clients.ts';
-import { clients } from './fake-clients.ts';
-import { fakeServer } from './fake-server.ts';
+import { clients } from './support/fake-clients.ts';
+import { fakeServer } from './support/fake-server.ts';
 
 describe('tools/call', () => {
   test('a repeat by idempotency key that cannot start it again fences nothing: the first call did (crash table, row 6)', async () => {

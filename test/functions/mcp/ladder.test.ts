@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { fakeServer } from './fake-server.ts';
+import { fakeServer } from './support/fake-server.ts';
 
 const V = 'io.modelcontextprotocol/protocolVersion';
 const C = 'io.modelcontextprotocol/clientCapabilities';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Tool } from '../../../functions/mcp/server.ts';
+import type { Tool } from '../../../functions/mcp/context.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { asOf } from '../../../functions/tasks/transitions.ts';
-import { clients, TASKS } from './fake-clients.ts';
-import { fakeServer, manifest } from './fake-server.ts';
+import { clients, TASKS } from './support/fake-clients.ts';
+import { fakeServer, manifest } from './support/fake-server.ts';
 
 describe('who the server says it is', () => {
   test('initialize: legacy capabilities only, our newest legacy version for any other (B-01 to B-03, C-01, F-02)', async () => {

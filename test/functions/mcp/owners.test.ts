@@ -12,7 +12,7 @@ import {
   unknown,
   use,
   world,
-} from './owners-world.ts';
+} from './support/owners-world.ts';
 
 test("two owners, whoever does what in whatever order: what is the other one's is as unknown as what is nobody's, and stays as it is (C-28, E-15, F-15, G-15)", async () => {
   const step = fc.record({

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { fakeServer, manifest } from './fake-server.ts';
-import { type Given, legacy, modern, NEEDED, OPERATIONS, OWNERS, use, type World, world } from './owners-world.ts';
+import { fakeServer, manifest } from './support/fake-server.ts';
+import {
+  type Given,
+  legacy,
+  modern,
+  NEEDED,
+  OPERATIONS,
+  OWNERS,
+  use,
+  type World,
+  world,
+} from './support/owners-world.ts';
 
 const [ann] = OWNERS;
 /** A token of the same user that lacks `ops:deploy`: of another client, say. */

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
 import { RecordUnknown } from '../../../functions/tasks/errors.ts';
-import { inputStore } from '../../../functions/tasks/input-store.ts';
-import { moved } from '../../../functions/tasks/moved-input.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { fakeObjects } from '../tasks/fake-inputs.ts';
+import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
+import { moved } from '../../../functions/tasks/s3/moved-input.ts';
+import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
 import { answered, executionArn, fakeWorld, GRACE, Killed, MINUTE, PREFIX, record, T0, waiting } from './fake-world.ts';
 
 const key = { owner: 'o', taskId: 't' };

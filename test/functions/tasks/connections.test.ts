@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connections } from '../../../functions/tasks/connections.ts';
-import { signedRequests } from '../../../functions/tasks/signed-request.ts';
+import { signedRequests } from '../../../functions/tasks/s3/signed-request.ts';
 
 const held: ServerResponse[] = [];
 const server = createServer((request, response) => {

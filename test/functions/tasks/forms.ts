@@ -1,4 +1,4 @@
-import { answerProblem } from '../../../functions/tasks/form.ts';
+import { answerProblem } from '../../../functions/tasks/questions/form.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { recordHost } from '../../../functions/tool/host.ts';
 
 const seen = vi.hoisted(() => ({ record: undefined as object | undefined, kept: undefined as string | undefined }));
-vi.mock('../../../functions/tasks/store.ts', () => ({
+vi.mock('../../../functions/tasks/table/store.ts', () => ({
   runStore: () => ({ glimpse: async () => seen.record, recall: async () => seen.kept }),
 }));
 

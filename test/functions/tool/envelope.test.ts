@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolEvent } from '../../../functions/tool/contract.ts';
+import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 import { defineTool } from '../../../functions/tool/index.ts';
 
 const schema = { type: 'object' } as const;

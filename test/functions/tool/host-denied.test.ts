@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ToolEvent } from '../../../functions/tool/contract.ts';
+import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 import { defineTool } from '../../../functions/tool/define-tool.ts';
 
 const db = mockClient(DynamoDBDocumentClient);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { recordHost } from '../../../functions/tool/host.ts';
 
 const reports = vi.hoisted(() => [] as { readonly task: string; readonly report: unknown }[]);
-vi.mock('../../../functions/tasks/store.ts', () => ({
+vi.mock('../../../functions/tasks/table/store.ts', () => ({
   runStore: () => ({
     glimpse: async () => ({ status: 'working', round: 1 }),
     report: async ({ taskId }: { taskId: string }, report: unknown) => reports.push({ task: taskId, report }) > 0,

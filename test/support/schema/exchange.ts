@@ -1,5 +1,5 @@
-import { checkAnswer, checkMessage } from '../schema.ts';
 import { classify } from './classify.ts';
+import { checkAnswer, checkMessage } from './index.ts';
 import { MODERN } from './published.ts';
 import { isObject, type Members, members, type Sent, show } from './rules.ts';
 import { readSse, type SseEvent } from './sse.ts';

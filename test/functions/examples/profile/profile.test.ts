@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { type Profile, profileTable } from '../../../../functions/examples/profile/profile.ts';
 import { render } from '../../../../functions/examples/profile/render.ts';
 import { type Report, stretch } from '../../../../functions/examples/profile/report.ts';
-import { profileSchema } from '../../../../functions/examples/profile/schema.ts';
-import { readTable } from '../../../../functions/examples/profile/table.ts';
+import { profileSchema } from '../../../../functions/examples/profile/table/schema.ts';
+import { readTable } from '../../../../functions/examples/profile/table/table.ts';
 
 const silent: Report = async () => {};
 const valid = new Ajv2020({ strict: true }).compile(profileSchema);

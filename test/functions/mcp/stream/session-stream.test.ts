@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { SessionCall } from '../../../../functions/mcp/stream/asked.ts';
+import type { SessionCall } from '../../../../functions/mcp/stream/session-questions.ts';
 import { openCursor, sessionStream } from '../../../../functions/mcp/stream/session-stream.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
-import { fakeServer } from '../fake-server.ts';
+import { fakeServer } from '../support/fake-server.ts';
 
 test.each<[string, Principal]>([
   ['of one owner', { kind: 'verified', key: 'owner#a' }],

@@ -1,0 +1,67 @@
+import type { Audit } from '../tasks/audit.ts';
+import type { ExecutionState } from '../tasks/execution-history.ts';
+import type { Principal } from '../tasks/ids.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import type { InputStore } from '../tasks/s3/input-store.ts';
+import type { ResultStore } from '../tasks/s3/result-store.ts';
+import type { TaskStore } from '../tasks/table/store.ts';
+import type { Workflow } from '../tasks/workflow.ts';
+import type { HttpRequest } from './http/http.ts';
+import type { EventStream } from './http/sse.ts';
+import type { Signer } from './identity/signing.ts';
+import type { Manifest, ToolEntry, Validator } from './manifest.ts';
+import type { Params, RequestId } from './protocol/jsonrpc.ts';
+import type { Polls } from './task/poll-limit.ts';
+import type { Wire } from './wire/wire.ts';
+
+export interface Tool {
+  readonly entry: ToolEntry;
+  readonly validate: Validator;
+  /** Judges structured content, where the tool has an outputSchema. */
+  readonly validateOutput: Validator | undefined;
+}
+
+/** All that a method needs of the world; each member can be replaced in a test. */
+export interface Server {
+  readonly manifest: Manifest;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly store: TaskStore;
+  readonly audit: Audit;
+  /** See `Audited`. */
+  readonly seen: (record: TaskRecord) => void;
+  readonly workflow: Workflow;
+  /** Input of open tasks too large for the table. */
+  readonly inputs: InputStore;
+  /** Results too large for the table. */
+  readonly results: Pick<ResultStore, 'get'>;
+  /** Invokes a forbidden tool; the JSON text it returned, or the name of the error that ended it, `timeout` if it took too long. */
+  readonly invoke: (tool: ToolEntry, event: string) => Promise<{ readonly text: string } | { readonly error: string }>;
+  /** The state that a task's state machine is in, as far as is known; `stateMachine` as in the tool's entry. */
+  readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
+  readonly signer: Signer;
+  readonly polls: Polls;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** One request, understood: which revision it speaks, who sent it, what its client can do. */
+export interface Call {
+  readonly wire: Wire;
+  readonly version: string;
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Params;
+  readonly principal: Principal;
+  /** The key of the 2025-11-25 session, where there is one. */
+  readonly session?: string;
+  /** The kinds of input the client declared, e.g. `elicitation/create`, `elicitation/create:url`. */
+  readonly accepts: readonly string[];
+  /** 2026-07-28: this request declares the tasks extension (E-02). 2025-11-25: the revision has tasks (C-03). */
+  readonly tasks: boolean;
+  readonly request: HttpRequest;
+  /** Headers a method adds to the reply. */
+  readonly replyHeaders: Record<string, string>;
+}
+
+/** A result, or a stream whose last message is the answer. Throws McpError. */
+export type Method = (call: Call, server: Server) => Promise<object | EventStream>;

@@ -1,0 +1,67 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { InvalidParams } from '../../tasks/errors.ts';
+import { bindingOf, listPartition } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
+import type { Call, Server } from '../context.ts';
+import { isObject } from '../protocol/jsonrpc.ts';
+
+/** What a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
+export interface RequestState {
+  /** The task that waits for the answers. */
+  readonly taskId?: string;
+  /** A direct tool's own memory. */
+  readonly tool?: unknown;
+}
+
+interface Sealed extends RequestState {
+  readonly digest: string;
+  readonly expires: number;
+}
+
+const purpose = ({ principal }: Call) => `state:${bindingOf(principal)}`;
+
+/** New on every round; opens only for the same caller, method and arguments, and not for long. */
+export function sealState(call: Call, state: RequestState, server: Server): Promise<string> {
+  const expires = server.now() + limits.requestState;
+  return server.signer.seal(purpose(call), { ...state, digest: callDigest(call), expires, round: randomUUID() });
+}
+
+/** Undefined when the request brings none (D-24); refused when it is not ours for this call. */
+export async function openState(call: Call, server: Server): Promise<RequestState | undefined> {
+  const { requestState } = call.params;
+  if (requestState === undefined) return undefined;
+  const opened = typeof requestState === 'string' ? await server.signer.open(purpose(call), requestState) : undefined;
+  const state = opened as Sealed | undefined;
+  if (state === undefined || state.expires <= server.now() || state.digest !== callDigest(call)) {
+    server.audit('denied', { owner: listPartition(call.principal), reason: 'request_state' });
+    throw new InvalidParams('requestState is not valid for this request');
+  }
+  return state;
+}
+
+/** The client's answers of this round, by key; each must be an object (D-25). */
+export function inputResponsesOf({ params }: Call): Record<string, Record<string, unknown>> {
+  const { inputResponses = {} } = params;
+  if (!isObject(inputResponses)) throw new InvalidParams('inputResponses must be an object');
+  for (const [key, value] of Object.entries(inputResponses)) {
+    if (!isObject(value)) throw new InvalidParams(`inputResponses['${key.slice(0, 100)}'] must be an object`);
+  }
+  if (Buffer.byteLength(JSON.stringify(inputResponses)) > limits.inputResponses) {
+    throw new InvalidParams(`inputResponses may take ${limits.inputResponses} bytes at most`);
+  }
+  return inputResponses as Record<string, Record<string, unknown>>;
+}
+
+/** What a call asks for: its method, tool and arguments. */
+export function callDigest({ method, params }: Call): string {
+  const text = JSON.stringify([method, params.name, canonicalJson(params.arguments ?? {})]);
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** JSON text with the keys of objects in one order: a client may write them in another one the second time. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${canonicalJson(inner)}`).join()}}`;
+}

@@ -1,0 +1,98 @@
+import { sessionPartition } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../../tasks/log.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
+import type { SessionNotes, Times } from '../../tasks/table/session-notes.ts';
+import type { Call, Server } from '../context.ts';
+import { sessionExpires } from '../identity/session.ts';
+import { withQuestions } from '../task/task-input.ts';
+import { questionsFor } from './questions.ts';
+
+/**
+ * What a 2025-11-25 session was asked already, so that its own stream and its held calls do not ask the same twice. An
+ * answer may be lost on its way and nobody would know, so a mark counts for a while only: a question that is asked
+ * twice is a nuisance, one that is never asked again costs the task.
+ */
+export type SessionCall = Call & { readonly session: string };
+
+/** Marks what was asked on the session's own stream, not on that of a held call. */
+export const HERE = '!';
+
+/** Only a client that can be asked has use for a stream of its session. */
+export function offersSessionStream(call: Call, server: Server): call is SessionCall {
+  return server.manifest.questionStream && call.session !== undefined && call.tasks && call.accepts.length > 0;
+}
+
+/** Whether the mark is young enough to count. */
+export function recently(notes: SessionNotes, mark: string, server: Server): boolean {
+  return server.now() - (notes.asked[mark] ?? 0) < limits.sessionStream.askAgain;
+}
+
+/** On whatever stream of this session. */
+export function askedBefore(notes: SessionNotes, asking: string, server: Server): boolean {
+  return recently(notes, asking, server) || recently(notes, HERE + asking, server);
+}
+
+/** Whether a held call leaves this question to the session's own stream, which has just asked it. */
+export function askedHere(
+  record: TaskRecord,
+  askedAs: string,
+  notes: SessionNotes | undefined,
+  server: Server,
+): boolean {
+  const at = notes?.asked[`${HERE}${record.taskId} ${askedAs}`];
+  return at !== undefined && server.now() - at < limits.sessionStream.silence;
+}
+
+/** A poll has shown this client that a task asks: unless it was asked already, this session's stream will ask it. */
+export async function noteQuestions(record: TaskRecord, call: Call, server: Server): Promise<void> {
+  if (record.status !== 'input_required' || !offersSessionStream(call, server)) return;
+  const { taskId } = record;
+  await bestEffort(async () => {
+    const notes = await server.store.session(sessionPartition(call.session));
+    if (notes.waiting[taskId] !== undefined) return;
+    const questions = questionsFor(await withQuestions(record, server), call);
+    if (questions.every(({ askedAs }) => askedBefore(notes, `${taskId} ${askedAs}`, server))) return;
+    await changeNotes(call, server, (now) => ({ ...now, waiting: { ...now.waiting, [taskId]: server.now() } }));
+  });
+}
+
+/** A held call asks: the session's stream will not. */
+export async function noteAsked(record: TaskRecord, askedAs: readonly string[], call: Call, server: Server) {
+  if (askedAs.length === 0 || !offersSessionStream(call, server)) return;
+  const marks = askedAs.map((as) => [`${record.taskId} ${as}`, server.now()] as const);
+  await bestEffort(() =>
+    changeNotes(call, server, (now) => ({ ...now, asked: { ...now.asked, ...Object.fromEntries(marks) } })),
+  );
+}
+
+/** What a session was asked is no reason to keep a poll or a question from it. */
+async function bestEffort(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    logUnexpected(error, 'session notes');
+  }
+}
+
+/** Drops what has become old on the way, so that the notes stay small. */
+export async function changeNotes(
+  call: SessionCall,
+  server: Server,
+  change: (notes: SessionNotes) => SessionNotes,
+): Promise<void> {
+  const { askAgain, notes: most } = limits.sessionStream;
+  const fresh = (times: Times): Times =>
+    Object.fromEntries(
+      Object.entries(times)
+        .filter(([, at]) => server.now() - at < askAgain)
+        .sort(([, a], [, b]) => b - a)
+        .slice(0, most),
+    );
+  const trimmed = (notes: SessionNotes) => ({ ...notes, waiting: fresh(notes.waiting), asked: fresh(notes.asked) });
+  await server.store.updateSession(
+    sessionPartition(call.session),
+    (notes) => trimmed(change(notes)),
+    sessionExpires(server),
+  );
+}

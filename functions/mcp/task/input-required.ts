@@ -1,0 +1,50 @@
+import { InternalError, MissingClientCapability } from '../../tasks/errors.ts';
+import { limits } from '../../tasks/limits.ts';
+import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
+import { isDeeperThan } from '../../tasks/shape.ts';
+import type { InputRequest } from '../../tasks/tool-contract.ts';
+import type { Call, Server } from '../context.ts';
+import { sealState } from '../identity/request-state.ts';
+import { capabilityFor } from '../protocol/capabilities.ts';
+import { isObject } from '../protocol/jsonrpc.ts';
+import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
+import { withQuestions } from './task-input.ts';
+
+type Questions = Readonly<Record<string, InputRequest>>;
+
+/** A task that runs for a call without a task asks: the call answers with its questions, and names it (D-20). */
+export async function inputRequired(call: Call, record: TaskRecord, server: Server): Promise<object> {
+  const inputRequests = outstandingQuestions(await withQuestions(record, server));
+  checkDeclared(call, inputRequests);
+  const requestState = await sealState(call, { taskId: record.taskId }, server);
+  return call.wire.result({ inputRequests, requestState }, 'input_required');
+}
+
+/** Questions without a task: nothing is stored; state goes along only if the tool has any (D-21, D-24). */
+export async function askDirectly(call: Call, questions: Questions, state: unknown, server: Server): Promise<object> {
+  checkDeclared(call, questions);
+  const requestState = state === undefined ? {} : { requestState: await sealState(call, { tool: state }, server) };
+  return call.wire.result({ inputRequests: modernQuestions(questions), ...requestState }, 'input_required');
+}
+
+/** Never asks for what this request's client did not declare (D-22). */
+export function checkDeclared({ accepts, params }: Pick<Call, 'accepts' | 'params'>, questions: Questions): void {
+  const kind = Object.values(questions)
+    .map(kindOf)
+    .find((needed) => !accepts.includes(needed));
+  if (kind !== undefined) throw new MissingClientCapability(`Tool ${params.name} asks for input`, capabilityFor(kind));
+}
+
+/** The questions of a function's return value, if that is what it is. */
+export function questionsIn(value: unknown): { questions: Questions; state: unknown } | undefined {
+  if (!isObject(value) || !('inputRequests' in value)) return undefined;
+  const { inputRequests, requestState } = value;
+  const valid =
+    isObject(inputRequests) &&
+    Object.values(inputRequests).length > 0 &&
+    Object.values(inputRequests).every(isQuestion) &&
+    !isDeeperThan(requestState, limits.result.depth);
+  if (!valid) throw new InternalError('The tool asked for input in a form that is not valid');
+  return { questions: inputRequests as unknown as Questions, state: requestState };
+}

@@ -1,0 +1,29 @@
+import { InternalError, McpError, MissingClientCapability } from '../../tasks/errors.ts';
+import type { RpcError, TaskRecord } from '../../tasks/record.ts';
+import type { ToolResult } from '../../tasks/tool-contract.ts';
+import { capabilityFor } from '../protocol/capabilities.ts';
+import { toolResult } from '../wire/tool-result.ts';
+
+/** What the call itself would have returned (C-16, C-30, C-31): the result, or the error that ended the work. */
+export function terminalResult(record: TaskRecord): ToolResult {
+  if (record.status === 'completed') return toolResult(record.result ?? 'null');
+  if (record.status === 'cancelled') throw new InternalError('Task was cancelled');
+  const { code, message, data } = storedError(record);
+  throw new McpError(code, message, { data });
+}
+
+/** As terminalResult, for a call that knows of no task: in 2026-07-28 a question that could not be asked has a code. */
+export function callResult(record: TaskRecord): ToolResult {
+  if (record.status === 'failed') {
+    const { kinds } = (storedError(record).data ?? {}) as { kinds?: readonly string[] };
+    if (kinds?.[0] !== undefined) {
+      throw new MissingClientCapability(`Tool ${record.tool} asks for input`, capabilityFor(kinds[0]));
+    }
+  }
+  return terminalResult(record);
+}
+
+function storedError(record: TaskRecord): RpcError {
+  const none: RpcError = { code: -32603, message: 'The tool failed' };
+  return record.error === undefined ? none : (JSON.parse(record.error) as RpcError);
+}

@@ -1,0 +1,76 @@
+import type { InputRequest } from '../tool-contract.ts';
+import { fieldProblem, isObject, type Json, type Problem } from './form-field.ts';
+
+const LONGEST_NAME = 64;
+
+/**
+ * Why a client's answer does not fit the question a tool asked, or undefined if it does (D-25, D-34). Both revisions
+ * define the same answers. Call it for outstanding questions only (E-18).
+ *
+ * @example
+ * answerProblem(request, { action: 'accept', content: { age: 7 } }); // content['age'] must be at least 18
+ */
+export function answerProblem({ method, params = {} }: InputRequest, answer: unknown): string | undefined {
+  if (!isObject(answer)) return 'the answer must be an object';
+  switch (method) {
+    case 'elicitation/create':
+      return elicitationProblem(params, answer);
+    case 'sampling/createMessage':
+      return samplingProblem(answer);
+    case 'roots/list':
+      return rootsProblem(answer);
+    default:
+      return undefined;
+  }
+}
+
+/** B-18: only an accepted form has content that counts. As in the tool workflow, what is not a URL is a form. */
+function elicitationProblem({ mode, requestedSchema }: Json, answer: Json): Problem {
+  const action = own(answer, 'action');
+  if (action === 'decline' || action === 'cancel') return undefined;
+  if (action !== 'accept') return `action must be 'accept', 'decline' or 'cancel'`;
+  if (mode === 'url') return undefined;
+  const content = own(answer, 'content');
+  if (content !== undefined && !isObject(content)) return 'content must be an object';
+  return isObject(requestedSchema) ? contentProblem(requestedSchema, content ?? {}) : undefined;
+}
+
+function samplingProblem(answer: Json): Problem {
+  const role = own(answer, 'role');
+  if (role !== 'user' && role !== 'assistant') return `role must be 'user' or 'assistant'`;
+  if (typeof own(answer, 'model') !== 'string') return 'model must be a string';
+  const content = own(answer, 'content');
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return blocks.every((block) => hasString(block, 'type'))
+    ? undefined
+    : `content must be an object with a string 'type', or a list of such objects`;
+}
+
+function rootsProblem(answer: Json): Problem {
+  const roots = own(answer, 'roots');
+  return Array.isArray(roots) && roots.every((root) => hasString(root, 'uri'))
+    ? undefined
+    : `roots must be a list of objects with a string 'uri'`;
+}
+
+/** Properties the form does not have are fine: examples of the specification send some (X-11). */
+function contentProblem({ properties, required }: Json, content: Json): Problem {
+  const names: readonly unknown[] = Array.isArray(required) ? required : [];
+  const missing = names.find((name) => typeof name === 'string' && own(content, name) === undefined);
+  if (missing !== undefined) return `${contentField(String(missing))} is required`;
+  for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
+    const value = own(content, name);
+    const problem =
+      value === undefined || !isObject(field) ? undefined : fieldProblem(field, value, contentField(name));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+const hasString = (value: unknown, name: string): boolean => isObject(value) && typeof own(value, name) === 'string';
+
+/** Only what JSON.stringify keeps of an answer reaches the tool; a prototype is no part of it. */
+const own = (object: Json, name: string): unknown =>
+  Object.prototype.propertyIsEnumerable.call(object, name) ? object[name] : undefined;
+
+const contentField = (name: string): string => `content['${[...name].slice(0, LONGEST_NAME).join('')}']`;

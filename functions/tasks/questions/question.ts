@@ -1,0 +1,72 @@
+import { limits } from '../limits.ts';
+import {
+  type Check,
+  has,
+  isBoolean,
+  isDeeperThan,
+  isInteger,
+  isNumber,
+  isObject,
+  isString,
+  isUri,
+  listOf,
+  objectOf,
+  oneKindOf,
+  oneOf,
+} from '../shape.ts';
+import type { InputRequest } from '../tool-contract.ts';
+import { isPrompt } from './content.ts';
+
+const titled = { title: isString, description: isString };
+const choices = listOf(has({ const: isString, title: isString }));
+const text = {
+  ...titled,
+  minLength: isInteger,
+  maxLength: isInteger,
+  format: oneOf('email', 'uri', 'date', 'date-time'),
+};
+const choice = { enum: listOf(isString), enumNames: listOf(isString), oneOf: choices, default: isString };
+const number = { ...titled, minimum: isNumber, maximum: isNumber, default: isNumber };
+const many = { ...titled, minItems: isInteger, maxItems: isInteger, default: listOf(isString) };
+const items: Check = (value) =>
+  has({ type: oneOf('string'), enum: listOf(isString) })(value) || has({ anyOf: choices })(value);
+
+/** The flat fields of a form, as both revisions publish them. */
+const isField = oneKindOf('type', {
+  string: has({}, { ...text, ...choice }),
+  number: has({}, number),
+  integer: has({}, number),
+  boolean: has({}, { ...titled, default: isBoolean }),
+  array: has({ items }, many),
+});
+const isForm = has(
+  { type: oneOf('object'), properties: objectOf(isField) },
+  { required: listOf(isString), $schema: isString },
+);
+
+const asking =
+  (check: Check): Check =>
+  (question) =>
+    isObject(question) && check(question.params);
+const isAskable = oneKindOf('method', {
+  'elicitation/create': asking(
+    (params) =>
+      has({ mode: oneOf('url'), message: isString, url: isUri }, { _meta: isObject })(params) ||
+      has({ message: isString, requestedSchema: isForm }, { mode: oneOf('form'), _meta: isObject })(params),
+  ),
+  'sampling/createMessage': asking(isPrompt),
+  'roots/list': asking((params) => params === undefined || has({}, { _meta: isObject })(params)),
+});
+
+/**
+ * Whether a client can be asked this: what both revisions demand of the three kinds of question (B-18, D-21). Forms
+ * are flat: a field that is an object, or a list of anything but choices, has no form.
+ */
+export function isQuestion(value: unknown): value is InputRequest {
+  return isAskable(value) && !isDeeperThan(value, limits.jsonDepth);
+}
+
+/** The kind of a question, as clients declare it (E-32): its method, with `:url` for URL elicitation. */
+export function kindOf({ method, params }: InputRequest): string {
+  return params?.mode === 'url' ? `${method}:url` : method;
+}

@@ -1,0 +1,56 @@
+import type { TaskRecord } from '../record.ts';
+import { parsed } from '../shape.ts';
+import { hashOf, type Input, refOf } from './moved-input.ts';
+import { type ResultStore, ResultStoreError } from './result-store.ts';
+
+/**
+ * Large input of open tasks (arguments, questions, answers): JSON text in S3, under its own hash. A record stays small
+ * however much its client and its tool have sent. See docs/deploying.md, "What it costs".
+ */
+export interface InputStore {
+  /** Stores what `moved` took out of a record; before the record refers to it. Throws ResultStoreError. */
+  put(record: TaskRecord, text: string): Promise<void>;
+  /** The record with its input, wherever that lies. Throws InputLost, ResultStoreError. */
+  whole(record: TaskRecord): Promise<TaskRecord>;
+}
+
+/** What a record refers to is not there, or is another text: no later attempt can read it. */
+export class InputLost extends Error {
+  override readonly name = 'InputLost';
+}
+
+/** How many texts are kept in memory: a stream looks at its tasks every second, and the text of a hash never changes. */
+const REMEMBERED = 32;
+
+export function inputStore(objects: Pick<ResultStore, 'get' | 'put'>): InputStore {
+  const known = new Map<string, string>();
+  const remember = (sha256: string, text: string): string => {
+    if (known.size >= REMEMBERED) known.clear();
+    known.set(sha256, text);
+    return text;
+  };
+  const read = async ({ owner, taskId }: TaskRecord, sha256: string): Promise<string> => {
+    const text = known.get(sha256) ?? (await objects.get({ owner, taskId, sha256 }).catch(lostIfGone));
+    if (hashOf(text) !== sha256) throw new InputLost();
+    return remember(sha256, text);
+  };
+  return {
+    async put(record, text) {
+      const { owner, taskId } = record;
+      const sha256 = hashOf(text);
+      await objects.put({ owner, taskId, sha256 }, text);
+      remember(sha256, text);
+    },
+    async whole(record) {
+      const { inputRef, ...rest } = record;
+      if (inputRef === undefined) return record;
+      const stored = parsed(await read(record, refOf(inputRef).sha256)) as Input;
+      return { ...stored, ...rest, inputResponses: { ...stored.inputResponses, ...rest.inputResponses } };
+    },
+  };
+}
+
+function lostIfGone(error: unknown): never {
+  if (error instanceof ResultStoreError && error.code === 'NoSuchKey') throw new InputLost();
+  throw error;
+}

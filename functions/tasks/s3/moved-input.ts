@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { answersByName } from '../input.ts';
+import { MOVED_VERSION } from '../known-record.ts';
+import { limits } from '../limits.ts';
+import type { TaskRecord } from '../record.ts';
+
+/** What a record holds of what its client sent and its tool asks. */
+export type Input = Pick<TaskRecord, 'arguments' | 'asked' | 'inputResponses'>;
+
+/** Whether a record is larger than one read unit allows because of its input. */
+export function isLarge({ arguments: args = '', asked = '', inputResponses = {} }: Input): boolean {
+  const answers = Object.entries(inputResponses).flat();
+  return Buffer.byteLength([args, asked, ...answers].join('')) > limits.inlineInput;
+}
+
+/** A whole record without its input, but for a reference to it; and the text that it refers to. */
+export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonly text: string } {
+  const { arguments: args, asked, inputResponses, ...rest } = whole;
+  const text = JSON.stringify({ arguments: args, asked, inputResponses });
+  const inputRef = `${hashOf(text)}.${sizeOf(whole)}`;
+  return { record: { ...rest, version: MOVED_VERSION, inputResponses: {}, inputRef }, text };
+}
+
+/** Arguments and these answers, in bytes, as the input of the next round holds them: with their escapes. */
+export function sizeOf({ inputRef, ...record }: TaskRecord): number {
+  const here = Buffer.byteLength(JSON.stringify([record.arguments ?? '', answersByName(record)]));
+  return here + (inputRef === undefined ? 0 : refOf(inputRef).bytes);
+}
+
+/** `<SHA-256 in hex>.<bytes as of sizeOf>` */
+export function refOf(inputRef: string): { readonly sha256: string; readonly bytes: number } {
+  const [sha256 = '', bytes] = inputRef.split('.');
+  return { sha256, bytes: Number(bytes) };
+}
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');

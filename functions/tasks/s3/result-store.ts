@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { executionName } from '../ids.ts';
+import type { TaskKey } from '../record.ts';
+import { signedRequests } from './signed-request.ts';
+
+/** A result belongs to the run that ended with it: a try of a round. A tool's `task` is such a key. */
+export interface ResultKey extends TaskKey {
+  readonly round: number;
+  /** 0 when left out. */
+  readonly attempt?: number;
+}
+
+/** Input of a task belongs to the task, and is found by its text: none is ever written over. */
+export interface InputKey extends TaskKey {
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** Results and input too large for a record, in S3: JSON text, byte for byte. Only the bucket's lifecycle deletes them. */
+export interface ResultStore {
+  /** Putting the same text again is harmless. Throws ResultStoreError. */
+  put(key: ResultKey | InputKey, text: string): Promise<void>;
+  /** Throws ResultStoreError, also when there is nothing. */
+  get(key: ResultKey | InputKey): Promise<string>;
+}
+
+/** S3 did not do what it was asked to. The message holds no bucket, key or address: it may reach a log or a client. */
+export class ResultStoreError extends Error {
+  override readonly name = 'ResultStoreError';
+  /** S3's own code (`SlowDown`, `NoSuchKey`), or that of the connection (`ECONNREFUSED`, `TimeoutError`). */
+  readonly code: string;
+
+  constructor(method: string, code: string) {
+    super(`The result could not be ${method === 'PUT' ? 'stored' : 'read'}: ${code}`);
+    this.code = code;
+  }
+}
+
+const ATTEMPTS = 3;
+const PAUSE = 100;
+const PATIENCE = 15_000;
+/** Status 0: none came. */
+type Answer = { readonly status: number; readonly text: string; readonly code: string };
+
+export interface ResultStoreOptions {
+  readonly bucket: string;
+  /** @default AWS_REGION */
+  readonly region?: string;
+  /** Serves buckets by path. @default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, then S3 itself */
+  readonly endpoint?: string;
+  /** Of all attempts together, in ms. @default 15 seconds */
+  readonly patience?: number;
+}
+
+/**
+ * Two operations of S3 on parts that the DynamoDB client brings along anyway: S3's own client would add more to a cold
+ * start than all of the endpoint's code. Credentials are Lambda's, from the environment.
+ *
+ * @example
+ * await resultStore({ bucket: task.results }).put(task, JSON.stringify(result));
+ */
+export function resultStore(options: ResultStoreOptions): ResultStore {
+  const { region = process.env.AWS_REGION ?? '', patience = PATIENCE } = options;
+  const { origin, prefix } = place(options, region);
+  const request = signedRequests('s3', origin, region, 5_000);
+
+  const attempt = async (
+    method: string,
+    key: ResultKey | InputKey,
+    abortSignal: AbortSignal,
+    body?: Buffer,
+  ): Promise<Answer> => {
+    const sent = { method, path: prefix + objectKey(key), ...(body && { body }) };
+    const answer = await request(sent, abortSignal);
+    const { status } = answer;
+    const text = answer.body.toString();
+    const code = isDone(status) ? '' : (/<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `status ${status}`);
+    return { status, text, code };
+  };
+  const send = async (method: string, key: ResultKey | InputKey, body?: Buffer): Promise<string> => {
+    const signal = AbortSignal.timeout(patience);
+    for (let tried = 1; ; tried++) {
+      const { status, text, code } = await attempt(method, key, signal, body).catch(unanswered);
+      if (isDone(status)) return text;
+      const again = status === 0 || status === 429 || status >= 500 || code === 'RequestTimeout';
+      if (signal.aborted) throw new ResultStoreError(method, 'TimeoutError');
+      if (!again || tried === ATTEMPTS) throw new ResultStoreError(method, code);
+      await sleep(PAUSE * 2 ** tried * Math.random());
+    }
+  };
+  return {
+    async put(key, text) {
+      await send('PUT', key, Buffer.from(text));
+    },
+    get: (key) => send('GET', key),
+  };
+}
+
+const isDone = (status: number): boolean => status >= 200 && status < 300;
+
+function unanswered({ code, name }: Error & { readonly code?: string }): Answer {
+  return { status: 0, text: '', code: code ?? name };
+}
+
+/**
+ * Derived from the task, so that a reader of one record never touches what belongs to another (C-28, E-15). A try that
+ * was given up and goes on all the same does not write over the result of the one after it.
+ */
+export function objectKey(key: ResultKey | InputKey): string {
+  const folder = createHash('sha256').update(key.owner).digest('hex');
+  // A folder that tools may not write.
+  if ('sha256' in key) return `inputs/${folder}/${key.taskId}/${key.sha256}`;
+  const { taskId, round, attempt = 0 } = key;
+  return `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;
+}
+
+function place({ bucket, endpoint }: ResultStoreOptions, region: string): { origin: URL; prefix: string } {
+  const given = endpoint ?? process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
+  if (given !== undefined) return { origin: new URL(given), prefix: `/${bucket}/` };
+  return { origin: new URL(`https://${bucket}.s3.${region}.amazonaws.com`), prefix: '/' };
+}

@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { Sha256 } from '@smithy/core/checksum';
+import type { HttpRequest } from '@smithy/core/protocols';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { connections } from '../connections.ts';
+
+export interface SignedRequest {
+  readonly method: string;
+  /** Encoded once. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+export interface SignedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/**
+ * Requests to an AWS service on the parts that the DynamoDB client brings along anyway, for the one or two operations
+ * whose own client would add more to a cold start than all of the endpoint's code. Credentials are Lambda's, from the
+ * environment. `requestTimeout` in ms. One attempt; rejects when no answer came.
+ */
+export function signedRequests(service: string, origin: URL, region: string, requestTimeout: number) {
+  const { env } = process;
+  const http = new NodeHttpHandler({ ...connections, requestTimeout });
+  const credentials = async () => ({
+    accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
+    ...(env.AWS_SESSION_TOKEN !== undefined && { sessionToken: env.AWS_SESSION_TOKEN }),
+  });
+  // S3 alone signs a path as it is sent.
+  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, uriEscapePath: service !== 's3' });
+  return async ({ method, path, headers, body }: SignedRequest, abortSignal: AbortSignal): Promise<SignedAnswer> => {
+    const signed = await signer.sign({
+      method,
+      protocol: origin.protocol,
+      hostname: origin.hostname,
+      ...(origin.port !== '' && { port: Number(origin.port) }),
+      path,
+      headers: {
+        host: origin.host,
+        ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
+        ...headers,
+      },
+      ...(body && { body }),
+    });
+    const { response } = await http.handle(signed as HttpRequest, { abortSignal });
+    return { status: response.statusCode, headers: response.headers, body: await buffer(response.body as Readable) };
+  };
+}

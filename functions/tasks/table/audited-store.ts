@@ -1,0 +1,84 @@
+import type { Audit, Facts } from '../audit.ts';
+import { isErrorName } from '../error-facts.ts';
+import type { TaskKey, TaskRecord } from '../record.ts';
+import { type Change, isTerminal } from '../transitions.ts';
+import type { TaskStore } from './store.ts';
+
+/** Marks that one container keeps, so that it tells of the same only once. */
+const MOST = 10_000;
+
+export interface Audited {
+  readonly store: TaskStore;
+  /**
+   * A reader has come upon this record. That a task asks, or has ended, is mostly written by its workflow, where no
+   * function of ours is: it is told of here, by every container once.
+   */
+  readonly seen: (record: TaskRecord) => void;
+}
+
+/** Tells of every write that means something to its task's owner, and of what others have written, once it is seen. */
+export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconciler'): Audited {
+  const marks = new Set<string>();
+  /** False when it is there already. */
+  const mark = ({ owner, taskId }: TaskKey, status: TaskRecord['status'], round: number): boolean => {
+    const name = `${owner} ${taskId} ${isTerminal(status) ? 'over' : round}`;
+    if (marks.has(name)) return false;
+    marks.add(name);
+    const [oldest] = marks;
+    if (marks.size > MOST && oldest !== undefined) marks.delete(oldest);
+    return true;
+  };
+
+  const told = (change: Change, about: TaskKey & Partial<TaskRecord>): void => {
+    const { status, error } = change.set;
+    const { answers = 0 } = change;
+    if (answers > 0) audit('input_answered', { ...idsOf(about), answers });
+    if (status === undefined || status === 'working') return;
+    mark(about, status, about.round ?? 0);
+    if (status === 'cancelled') audit('cancelled', idsOf(about));
+    else if (status === 'input_required') audit('input_asked', { ...idsOf(about), round: about.round ?? 1 });
+    else audit('finished', { ...idsOf(about), status, ...endOf(error, by) });
+  };
+
+  const writes: TaskStore = {
+    ...store,
+    async create(record) {
+      const created = await store.create(record);
+      audit('created', { ...idsOf(record), ...(!created && { repeated: true }) });
+      if (created && isTerminal(record.status)) {
+        mark(record, record.status, record.round);
+        audit('finished', { ...idsOf(record), status: record.status, isError: record.isError, by });
+      }
+      return created;
+    },
+    async apply(key, change) {
+      const changed = await store.apply(key, change);
+      if (changed !== undefined) told(change, changed);
+      return changed;
+    },
+    async applyBlind(key, change) {
+      const written = await store.applyBlind(key, change);
+      if (written) told(change, key);
+      return written;
+    },
+  };
+  return {
+    store: writes,
+    seen(record) {
+      const { status, round, isError, error } = record;
+      if (status === 'working' || status === 'cancelled' || !mark(record, status, round)) return;
+      if (status === 'input_required') return audit('input_asked', { ...idsOf(record), round });
+      // Whatever has failed may have been failed by another container, too.
+      const end = endOf(error, status === 'completed' ? 'workflow' : undefined);
+      audit('finished', { ...idsOf(record), status, ...(isError === true && { isError }), ...end });
+    },
+  };
+}
+
+const idsOf = ({ owner, taskId, tool }: TaskKey & Partial<TaskRecord>): Facts => ({ owner, taskId, tool });
+
+function endOf(error: string | undefined, by: Facts['by']): Pick<Facts, 'by' | 'reason'> {
+  const { data } = JSON.parse(error ?? '{}') as { data?: { reason?: unknown } };
+  const reason = isErrorName(data?.reason) ? data.reason : undefined;
+  return { by: reason === 'DeadlineExceeded' ? 'deadline' : by, ...(reason !== undefined && { reason }) };
+}

@@ -1,0 +1,178 @@
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { InternalError } from '../errors.ts';
+import { isKnown } from '../known-record.ts';
+import { limits } from '../limits.ts';
+import type { TaskKey } from '../record.ts';
+import { asOf, isTerminal } from '../transitions.ts';
+import { lost } from './conditional-write.ts';
+
+/**
+ * Bounds how many unfinished tasks an owner has (C-37). One item beside the tasks holds a set with a slot for each. A
+ * task takes its slot before it is created, in one conditional write, so no race can take more slots than there are.
+ * Nothing gives a slot back: when none is left, the slots of tasks that have ended are found and freed. A busy owner
+ * pays for one look at some dozens of tasks per as many creates.
+ *
+ * A look that finds no free slot is remembered for `limits.openTaskSlots.full`: until then each create is refused for
+ * the price of one small read. That is an item beside the set, because a condition that fails on the set costs write
+ * units for its whole size.
+ */
+export interface OpenTaskSlotStore {
+  /** False when the owner has `most` unfinished tasks. `expiresAt` in seconds since the epoch. */
+  takeSlot(key: TaskKey, most: number, now: number, expiresAt: number): Promise<boolean>;
+  /** A task of this owner has ended: the next create looks for its slot, even if the owner was full a moment ago. */
+  slotFreed(owner: string, now: number): Promise<void>;
+}
+
+/** As earlier releases named it. */
+const SORT_KEY = '#places';
+const FULL_SORT_KEY = '#slots-full';
+const ATTEMPTS = 8;
+const BATCH = 100;
+/** All taskIds of an owner begin alike, so this end of them is enough; the minute it was taken in follows. */
+const ID = 36;
+const MINUTE = 60_000;
+
+/** All that `isKnown` and `asOf` go by. */
+const SEEN = [
+  ...([
+    'owner',
+    'version',
+    'tool',
+    'expiresAt',
+    'taskId',
+    'status',
+    'round',
+    'createdAt',
+    'updatedAt',
+    'ttl',
+    'deadlineAt',
+  ] as const),
+  ...(['asked', 'accepts', 'arguments', 'inputResponses', 'inputRef'] as const),
+] as const;
+const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
+
+export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): OpenTaskSlotStore {
+  async function add(owner: string, slot: string, most: number, expiresAt: number): Promise<boolean> {
+    const update = new UpdateCommand({
+      TableName: table,
+      Key: { owner, taskId: SORT_KEY },
+      ConditionExpression:
+        // A repeat of the same create has its slot already.
+        'attribute_not_exists(#taken) OR contains(#taken, :one) OR (size(#taken) < :most AND ' +
+        '(size(#taken) < #room OR (attribute_not_exists(#room) AND size(#taken) < :small)))',
+      UpdateExpression: 'ADD #taken :slot SET #expiresAt = :expiresAt',
+      ExpressionAttributeNames: { '#taken': 'taken', '#room': 'room', '#expiresAt': 'expiresAt' },
+      ExpressionAttributeValues: {
+        ':slot': new Set([slot]),
+        ':one': slot,
+        ':most': most,
+        ':small': limits.openTaskSlots.small,
+        ':expiresAt': expiresAt,
+      },
+    });
+    return (await lost(db.send(update))) !== undefined;
+  }
+
+  async function taken(owner: string): Promise<string[]> {
+    const Key = { owner, taskId: SORT_KEY };
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    return Item?.taken instanceof Set ? [...(Item.taken as Set<string>)] : [];
+  }
+
+  async function free(owner: string, slots: readonly string[], room: number): Promise<void> {
+    const update = new UpdateCommand({
+      TableName: table,
+      Key: { owner, taskId: SORT_KEY },
+      UpdateExpression: `SET #room = :room${slots.length > 0 ? ' DELETE #taken :slots' : ''}`,
+      ExpressionAttributeNames: { '#room': 'room', ...(slots.length > 0 && { '#taken': 'taken' }) },
+      ExpressionAttributeValues: { ':room': room, ...(slots.length > 0 && { ':slots': new Set(slots) }) },
+    });
+    await db.send(update);
+  }
+
+  /**
+   * Slots whose task has ended, never came to be, or has a later one: all of them, or, of a full set, at least as many as
+   * bring it below `most`. Newest first: short tasks come and go beside those that stay open. What could not be read
+   * counts as open.
+   */
+  async function needless(
+    { owner, taskId }: TaskKey,
+    slots: readonly string[],
+    most: number,
+    now: number,
+  ): Promise<string[]> {
+    const last = new Map(slots.toSorted().map((slot) => [slot.slice(0, ID), slot]));
+    const gone = slots.filter((slot) => last.get(slot.slice(0, ID)) !== slot);
+    const kept = [...last.values()].reverse();
+    const idOf = (slot: string) => taskId.slice(0, -ID) + slot.slice(0, ID);
+    const enough = slots.length < most ? Number.POSITIVE_INFINITY : slots.length - most + 1;
+    let size: number = slots.length < most ? BATCH : limits.openTaskSlots.newest;
+    for (let from = 0; from < kept.length && gone.length < enough; from += size, size = BATCH) {
+      const some = kept.slice(from, from + size);
+      const request = {
+        Keys: some.map((slot) => ({ owner, taskId: idOf(slot) })),
+        // A caller that has just cancelled a task has a slot.
+        ConsistentRead: true,
+        ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
+        ExpressionAttributeNames: SEEN_NAMES,
+      };
+      const got = await db.send(new BatchGetCommand({ RequestItems: { [table]: request } }));
+      const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key.taskId as string));
+      const records = new Map(
+        (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as unknown]),
+      );
+      gone.push(...some.filter((slot) => !unread.has(idOf(slot)) && isOver(slot, records.get(idOf(slot)), now)));
+    }
+    return gone;
+  }
+
+  /** How many open tasks the last look found, if it found the owner full and is not too old. */
+  async function full(owner: string, now: number): Promise<number | undefined> {
+    const Key = { owner, taskId: FULL_SORT_KEY };
+    // Consistent: a cancel may have just taken it back.
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    return Item !== undefined && now < Item.until ? (Item.open as number) : undefined;
+  }
+
+  async function noteFull(owner: string, open: number, until: number, expiresAt: number): Promise<void> {
+    const Item = { owner, taskId: FULL_SORT_KEY, open, until, expiresAt };
+    await db.send(new PutCommand({ TableName: table, Item }));
+  }
+
+  return {
+    async slotFreed(owner, now) {
+      if ((await full(owner, now)) !== undefined) await noteFull(owner, 0, 0, Math.ceil(now / 1_000));
+    },
+    async takeSlot(key, most, now, expiresAt) {
+      const { owner, taskId } = key;
+      if (((await full(owner, now)) ?? 0) >= most) return false;
+      const slot = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (await add(owner, slot, most, expiresAt)) return true;
+        const slots = await taken(owner);
+        const gone = await needless(key, slots, most, now);
+        const open = slots.length - gone.length;
+        if (open >= most) {
+          await noteFull(owner, open, now + limits.openTaskSlots.full, expiresAt);
+          return false;
+        }
+        await free(owner, gone, Math.min(most, Math.max(limits.openTaskSlots.small, 2 * open)));
+      }
+      throw new InternalError('Too many calls at once: try again');
+    },
+  };
+}
+
+function isOver(slot: string, record: unknown, now: number): boolean {
+  const takenAt = Number.parseInt(slot.slice(ID), 36) * MINUTE;
+  if (record === undefined) return now - takenAt > limits.openTaskSlots.createdWithin + MINUTE;
+  // A record that this release does not understand takes no slot: nothing here could free it.
+  const seen = isKnown(record) ? asOf(record, now) : undefined;
+  return seen === undefined || isTerminal(seen.status);
+}

@@ -1,0 +1,73 @@
+import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { lost } from './conditional-write.ts';
+
+/**
+ * What the server must know of a 2025-11-25 session from one request to the next: one small item, in a partition of the
+ * session's own. Its sort key begins with `#`, so that no list of tasks shows it. `session` is the partition
+ * (`sessionPartition`).
+ */
+export interface SessionStore {
+  session(session: string): Promise<SessionNotes>;
+  /**
+   * Writes what `change` makes of the notes, from anew if somebody else has changed them; undefined leaves them as they
+   * are. `expiresAt` in seconds since the epoch. Answers the notes as they are then.
+   */
+  updateSession(
+    session: string,
+    change: (notes: SessionNotes) => SessionNotes | undefined,
+    expiresAt: number,
+  ): Promise<SessionNotes>;
+}
+
+/** Every time is in ms since the epoch. */
+export interface SessionNotes {
+  /** The level that logging/setLevel asked for. */
+  readonly logLevel?: LogLevel;
+  /** Tasks that a poll has shown to ask, and when it did. */
+  readonly waiting: Times;
+  /** Questions that were sent, and when. */
+  readonly asked: Times;
+}
+export type Times = Readonly<Record<string, number>>;
+
+/** The levels of 2025-11-25 logging, mildest first. */
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const SORT_KEY = '#session';
+/** A few streams of one session at most change its notes at once. */
+const ATTEMPTS = 10;
+
+export function sessionStore(db: DynamoDBDocumentClient, table: string): SessionStore {
+  async function read(session: string): Promise<{ notes: SessionNotes; version: number }> {
+    const Key = { owner: session, taskId: SORT_KEY };
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    if (Item === undefined) return { notes: { waiting: {}, asked: {} }, version: 0 };
+    const { owner: _o, taskId: _t, expiresAt: _e, version, ...notes } = Item;
+    return { notes: notes as SessionNotes, version };
+  }
+
+  async function write(session: string, notes: SessionNotes, version: number, expiresAt: number): Promise<boolean> {
+    const put = new PutCommand({
+      TableName: table,
+      Item: { ...notes, owner: session, taskId: SORT_KEY, version: version + 1, expiresAt },
+      ConditionExpression: 'attribute_not_exists(#version) OR #version = :version',
+      ExpressionAttributeNames: { '#version': 'version' },
+      ExpressionAttributeValues: { ':version': version },
+    });
+    return (await lost(db.send(put))) !== undefined;
+  }
+
+  return {
+    session: async (session) => (await read(session)).notes,
+    async updateSession(session, change, expiresAt) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const { notes, version } = await read(session);
+        const changed = change(notes);
+        if (changed === undefined) return notes;
+        if (await write(session, changed, version, expiresAt)) return changed;
+      }
+      throw new Error('The notes of a session change too fast');
+    },
+  };
+}

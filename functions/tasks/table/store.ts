@@ -1,0 +1,191 @@
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { Unavailable } from '../errors.ts';
+import { isKnown, known } from '../known-record.ts';
+import type { TaskKey, TaskRecord } from '../record.ts';
+import type { Change } from '../transitions.ts';
+import { lost } from './conditional-write.ts';
+import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
+import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
+import { type SessionStore, sessionStore } from './session-notes.ts';
+import { type StreamCountStore, streamCountStore } from './stream-count.ts';
+
+/**
+ * The only place that holds DynamoDB expressions (docs/architecture.md, "Rules of the code"), with `progress-item.ts`,
+ * `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts` for what lies beside the tasks, `due-index.ts` for the
+ * index, `../../operator/put-back.ts` for what an operator copies.
+ */
+export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, StreamCountStore {
+  /** False when a task with this key exists already. */
+  create(record: TaskRecord): Promise<boolean>;
+  /** The record alone, as it is stored: one read unit, if it is small. Throws RecordUnknown. */
+  get(key: TaskKey): Promise<TaskRecord | undefined>;
+  /** The same with what its run has reported, which may be read late: half a read unit more. Throws RecordUnknown. */
+  look(key: TaskKey): Promise<TaskRecord | undefined>;
+  /**
+   * Those of up to 100 tasks that are there and that this release understands, with what their runs have reported.
+   * Strongly consistent, but for the reports. Throws Unavailable when some could not be read.
+   */
+  getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
+  /**
+   * Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). Leaves out records that this
+   * release does not understand, so a page may be shorter than `limit`. With reports, as getMany.
+   */
+  list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
+  /** The record after the change, or undefined when it no longer allowed the change. */
+  apply(key: TaskKey, change: Change): Promise<TaskRecord | undefined>;
+  /** As apply, but reads nothing back. */
+  applyBlind(key: TaskKey, change: Change): Promise<boolean>;
+  /**
+   * Makes the sweep come back at `later` to a task that is due by `now`, without a look at its record: for one that this
+   * release does not understand. Times in ms since the epoch.
+   */
+  postpone(key: TaskKey, now: number, later: number): Promise<void>;
+}
+
+/** What a tool's run needs of the store: a tool's bundle has no more of it. */
+export interface RunStore extends ProgressStore {
+  /** What a run may know of its own task. Memory is in records of release 0.1 only. */
+  glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
+}
+
+const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
+
+const updateOf = (table: string, key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
+  new UpdateCommand({ TableName: table, Key: tableKey(key), ...updateExpression(change), ReturnValues });
+
+export function runStore(db: DynamoDBDocumentClient, table: string): RunStore {
+  return {
+    ...progressStore(db, table),
+    async glimpse(key) {
+      const get = new GetCommand({
+        TableName: table,
+        Key: tableKey(key),
+        ConsistentRead: true,
+        ProjectionExpression: GLIMPSE.map((attribute) => `#${attribute}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(GLIMPSE.map((attribute) => [`#${attribute}`, attribute])),
+      });
+      return (await db.send(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
+    },
+  };
+}
+
+export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
+  async function get(key: TaskKey): Promise<TaskRecord | undefined> {
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
+    return Item && known(Item);
+  }
+
+  return {
+    ...runStore(db, table),
+    ...sessionStore(db, table),
+    ...openTaskSlotStore(db, table),
+    ...streamCountStore(db, table),
+    async create(record) {
+      const put = new PutCommand({
+        TableName: table,
+        Item: record,
+        ConditionExpression: 'attribute_not_exists(#taskId)',
+        ExpressionAttributeNames: { '#taskId': 'taskId' },
+      });
+      return (await lost(db.send(put))) !== undefined;
+    },
+    get,
+    async look(key) {
+      // At once: which of the two is needed is known only when both would be here.
+      const [record, item] = await Promise.all([get(key), readProgress(db, table, key)]);
+      return record && withProgress(record, item);
+    },
+    async getMany(keys) {
+      const found: TaskRecord[] = [];
+      let rest: Record<string, unknown>[] = keys.map(tableKey);
+      // What is left out (16 MB, throttling) would look unknown: asked for again, five times in vain at most.
+      for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
+        const got = await db.send(
+          new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } }),
+        );
+        const some = got.Responses?.[table] ?? [];
+        if (some.length > 0) idle = 0;
+        found.push(...some.filter(isKnown));
+        rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
+      }
+      if (rest.length > 0) throw new Unavailable();
+      return withAllProgress(db, table, found);
+    },
+    async list(owner, limit, after) {
+      const page = await db.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: '#owner = :owner AND #taskId > :first',
+          ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+          ExpressionAttributeValues: { ':owner': owner, ':first': '$' },
+          ConsistentRead: true,
+          ScanIndexForward: false,
+          Limit: limit,
+          ...(after !== undefined && { ExclusiveStartKey: { owner, taskId: after } }),
+        }),
+      );
+      const last: unknown = page.LastEvaluatedKey?.taskId;
+      const tasks = await withAllProgress(db, table, (page.Items ?? []).filter(isKnown));
+      return { tasks, ...(typeof last === 'string' && { last }) };
+    },
+    async apply(key, change) {
+      const written = (await lost(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
+      return written && known(written);
+    },
+    async applyBlind(key, change) {
+      return (await lost(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
+    },
+    async postpone(key, now, later) {
+      const move = new UpdateCommand({
+        TableName: table,
+        Key: tableKey(key),
+        ConditionExpression: 'attribute_exists(#due) AND #dueAt <= :now',
+        UpdateExpression: 'SET #dueAt = :later',
+        ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
+        ExpressionAttributeValues: { ':now': now, ':later': later },
+      });
+      await lost(db.send(move));
+    },
+  };
+}
+
+/** A whole record is a fine key, too: the table takes its two parts. */
+const tableKey = ({ owner, taskId }: TaskKey) => ({ owner, taskId });
+
+/** Exported for the table of expressions in its test. */
+export function updateExpression(change: Change) {
+  const names: Record<string, string> = { '#status': 'status' };
+  const values: Record<string, unknown> = {};
+  const name = (attribute: string) => {
+    names[`#${attribute}`] = attribute;
+    return `#${attribute}`;
+  };
+  const value = (id: string, v: unknown) => {
+    values[`:${id}`] = v;
+    return `:${id}`;
+  };
+
+  const conditions = [`#status IN (${change.from.map((status, i) => value(`from${i}`, status)).join(', ')})`];
+  if (change.round !== undefined) conditions.push(`${name('round')} = ${value('inRound', change.round)}`);
+  if (change.answerCount !== undefined) {
+    conditions.push(`size(${name('inputResponses')}) = ${value('answerCount', change.answerCount)}`);
+  }
+  if (change.inputRef === null) conditions.push(`attribute_not_exists(${name('inputRef')})`);
+  else if (change.inputRef !== undefined) conditions.push(`${name('inputRef')} = ${value('inInput', change.inputRef)}`);
+
+  const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
+  const removes = (change.remove ?? []).filter((field) => !(field in change.set)).map(name);
+  return {
+    ConditionExpression: conditions.join(' AND '),
+    UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+  };
+}

@@ -1,0 +1,104 @@
+import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { lost } from './conditional-write.ts';
+
+/**
+ * Bounds how many requests an owner keeps waiting at once, over all containers. One small item per owner counts them by
+ * the window of time in which they began: a window is as long as a request may wait, so what began before the last
+ * window is over, whether it said so or not. A retry whose first attempt was carried out counts twice until then.
+ */
+export interface StreamCountStore {
+  /**
+   * Undefined when the owner has `most` already. Costs a read unit and, unless it is refused, a write unit. Times in ms
+   * since the epoch.
+   *
+   * @param longest how long a stream can last, in ms
+   */
+  openStream(owner: string, most: number, now: number, longest: number): Promise<CountedStream | undefined>;
+  closeStream(stream: CountedStream): Promise<void>;
+}
+
+export interface CountedStream {
+  readonly owner: string;
+  /** When the window began in which it was opened, in ms since the epoch. */
+  readonly window: number;
+}
+
+const SORT_KEY = '#streams';
+/** A write fails when a new window has begun since the read, or when the last stream has just been taken. */
+const ATTEMPTS = 3;
+/** The attribute that counts the streams opened in a window. */
+const countOf = (window: number): string => `n${window}`;
+
+export function streamCountStore(db: DynamoDBDocumentClient, table: string): StreamCountStore {
+  const keyOf = (owner: string) => ({ TableName: table, Key: { owner, taskId: SORT_KEY } });
+
+  async function add({ owner, window }: CountedStream, most: number): Promise<boolean> {
+    const update = new UpdateCommand({
+      ...keyOf(owner),
+      ConditionExpression: '#window = :window AND #held < :most',
+      UpdateExpression: 'SET #held = #held + :one, #count = #count + :one',
+      ExpressionAttributeNames: { '#window': 'window', '#held': 'held', '#count': countOf(window) },
+      ExpressionAttributeValues: { ':window': window, ':most': most, ':one': 1 },
+    });
+    return (await lost(db.send(update))) !== undefined;
+  }
+
+  /** Begins a window with its first stream. Those of the window before may still be open. */
+  async function begin(
+    { owner, window }: CountedStream,
+    before: Readonly<Record<string, unknown>> | undefined,
+    most: number,
+    longest: number,
+  ): Promise<boolean> {
+    const last = before === undefined || window - Number(before.window) > longest ? undefined : Number(before.window);
+    const counts = Object.keys(before ?? {}).filter((name) => /^n\d+$/.test(name));
+    const old = counts.filter((name) => last === undefined || name !== countOf(last));
+    const update = new UpdateCommand({
+      ...keyOf(owner),
+      ConditionExpression:
+        (before === undefined ? 'attribute_not_exists(#window)' : '#window = :before') +
+        (last === undefined ? '' : ' AND #last < :most'),
+      UpdateExpression:
+        `SET #window = :window, #held = ${last === undefined ? ':one' : '#last + :one'}, #count = :one, ` +
+        `#expiresAt = :expiresAt${old.length === 0 ? '' : ` REMOVE ${old.map((_, i) => `#old${i}`).join(', ')}`}`,
+      ExpressionAttributeNames: {
+        ...{ '#window': 'window', '#held': 'held', '#expiresAt': 'expiresAt', '#count': countOf(window) },
+        ...(last !== undefined && { '#last': countOf(last) }),
+        ...Object.fromEntries(old.map((name, i) => [`#old${i}`, name])),
+      },
+      ExpressionAttributeValues: {
+        ...{ ':window': window, ':one': 1, ':expiresAt': Math.ceil((window + 3 * longest) / 1_000) },
+        ...(before !== undefined && { ':before': before.window }),
+        ...(last !== undefined && { ':most': most }),
+      },
+    });
+    return (await lost(db.send(update))) !== undefined;
+  }
+
+  return {
+    async openStream(owner, most, now, longest) {
+      const own = Math.floor(now / longest) * longest;
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const { Item } = await db.send(new GetCommand({ ...keyOf(owner), ConsistentRead: true }));
+        // Another container's clock may be ahead.
+        const stream = { owner, window: Math.max(own, Number(Item?.window ?? 0)) };
+        if (stream.window === Item?.window) {
+          if (Item.held >= most) return undefined;
+          if (await add(stream, most)) return stream;
+        } else if (await begin(stream, Item, most, longest)) return stream;
+      }
+      return undefined;
+    },
+    async closeStream({ owner, window }) {
+      const update = new UpdateCommand({
+        ...keyOf(owner),
+        // Not there any more: it counts no longer.
+        ConditionExpression: '#count > :none',
+        UpdateExpression: 'SET #held = #held - :one, #count = #count - :one',
+        ExpressionAttributeNames: { '#held': 'held', '#count': countOf(window) },
+        ExpressionAttributeValues: { ':one': 1, ':none': 0 },
+      });
+      await lost(db.send(update));
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { Lazy, Stack } from 'aws-cdk-lib';
+import { type IAuthorizer, MockIntegration, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { Construct } from 'constructs';
+import type { ToolEntry } from '../../functions/mcp/manifest.ts';
+import type { OAuth } from '../auth/auth.ts';
+import { Authorizer } from '../auth/authorizer.ts';
+import { bundleAuthorizer, McpCode } from '../bundles.ts';
+import type { Keeping } from '../storage/log-group.ts';
+import { OPEN_TO_PAGES, rpcTemplate } from './gateway-responses.ts';
+
+export interface OAuthDoorProps {
+  readonly api: RestApi;
+  readonly auth: OAuth;
+  /** What stands before `/mcp`. */
+  readonly url: string;
+  readonly tools: () => readonly ToolEntry[];
+  readonly keeping: Keeping;
+}
+
+const METADATA = '.well-known/oauth-protected-resource';
+
+/** How many characters all scopes may take: they go in one header, and clients bound theirs (Node.js: 16 KB for all). */
+const MAX_SCOPES = 2_048;
+
+/** All that OAuth puts before the endpoint; gives the authorizer of `/mcp`. */
+export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
+  const { auth, tools, keeping } = props;
+  const code = new McpCode((use) => bundleAuthorizer(tools(), use));
+  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, keeping });
+  addRefusals(props);
+  addMetadata(scope, props);
+  return authorizer.door;
+}
+
+/** Those of the server and of its tools. */
+function allScopes({ auth, tools }: OAuthDoorProps): string[] {
+  const all = [...new Set([...auth.scopes, ...tools().flatMap(({ scopes = [] }) => scopes)])];
+  const { length } = all.join(' ');
+  if (length <= MAX_SCOPES) return all;
+  throw new Error(`oauth: the scopes of the server and its tools take ${length} characters, ${MAX_SCOPES} at most`);
+}
+
+/**
+ * API Gateway refuses in our words: it renames the `WWW-Authenticate` of a function (G-17). The words are the same for
+ * every caller, as a header of a gateway response is a fixed text. So a 403 names all scopes of the server and its tools.
+ */
+function addRefusals(props: OAuthDoorProps): void {
+  const { api, auth } = props;
+  const refuse = (id: string, type: ResponseType, statusCode: string, challenge: string, message: string) =>
+    api.addGatewayResponse(id, {
+      ...{ type, statusCode },
+      responseHeaders: { ...OPEN_TO_PAGES, 'WWW-Authenticate': `'Bearer ${challenge}'` },
+      templates: rpcTemplate(-32600, JSON.stringify(message)),
+    });
+  const metadata = `resource_metadata="${props.url}/${METADATA}/mcp"`;
+  const scopeOf = (scopes: readonly string[]) => (scopes.length === 0 ? '' : `scope="${scopes.join(' ')}", `);
+  const token = scopeOf(auth.scopes) + metadata;
+  refuse('Unauthorized', ResponseType.UNAUTHORIZED, '401', token, 'Unauthorized: send a valid access token');
+  const all = Lazy.string({ produce: () => scopeOf(allScopes(props)) });
+  const more = `error="insufficient_scope", ${all}${metadata}`;
+  refuse('AccessDenied', ResponseType.ACCESS_DENIED, '403', more, 'Forbidden: the access token lacks a scope');
+}
+
+/** RFC 9728, at the root and for the path of the endpoint (G-05 to G-07); nobody needs a token for it. */
+function addMetadata(scope: Construct, props: OAuthDoorProps): void {
+  const { api, auth, url } = props;
+  const document = Stack.of(scope).toJsonString({
+    resource: `${url}/mcp`,
+    authorization_servers: [auth.issuer],
+    scopes_supported: Lazy.list({ produce: () => allScopes(props) }, { omitEmpty: true }),
+    bearer_methods_supported: ['header'],
+  });
+  const headers = { 'Access-Control-Allow-Origin': `'*'`, 'Cache-Control': `'max-age=3600'` };
+  const named = Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, value] as const);
+  const answer = new MockIntegration({
+    requestTemplates: { 'application/json': '{ "statusCode": 200 }' },
+    integrationResponses: [
+      {
+        statusCode: '200',
+        responseParameters: Object.fromEntries(named),
+        responseTemplates: { 'application/json': document },
+      },
+    ],
+  });
+  const responseParameters = Object.fromEntries(named.map(([name]) => [name, true]));
+  const root = api.root.resourceForPath(METADATA);
+  for (const place of [root, root.addResource('mcp')]) {
+    place.addMethod('GET', answer, { methodResponses: [{ statusCode: '200', responseParameters }] });
+    place.addCorsPreflight({ allowOrigins: ['*'], allowMethods: ['GET'], allowHeaders: ['mcp-protocol-version'] });
+  }
+}

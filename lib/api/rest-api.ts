@@ -1,0 +1,103 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  AccessLogFormat,
+  AuthorizationType,
+  EndpointType,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  type MethodOptions,
+  ResponseTransferMode,
+  RestApi,
+  type StageOptions,
+} from 'aws-cdk-lib/aws-apigateway';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type { ToolEntry } from '../../functions/mcp/manifest.ts';
+import type { Auth } from '../auth/auth.ts';
+import type { OperationProps } from '../operation-props.ts';
+import { logs } from '../storage/log-group.ts';
+import { domainProps, pointDomain } from './custom-domain.ts';
+import { gatewayAnswers } from './gateway-responses.ts';
+import { oauthDoor } from './oauth-routes.ts';
+import { webAcl } from './web-acl.ts';
+
+export interface McpApiProps {
+  readonly handler: IFunction;
+  /** Of the handler. */
+  readonly timeout: Duration;
+  readonly auth: Auth;
+  /** What stands before `/mcp` in the URL that clients use. @default that of the stage */
+  readonly publicUrl?: string;
+  /** Every tool, once all are registered. */
+  readonly tools: () => readonly ToolEntry[];
+  readonly operation: OperationProps;
+}
+
+const STAGE = 'v1';
+
+/**
+ * The front door (docs/architecture.md, "The endpoint"): a regional REST API (the default, edge, cuts an idle stream
+ * after 30 s) that streams every answer of `/mcp`.
+ */
+export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
+  const { handler, timeout, auth, publicUrl, tools, operation } = props;
+  const { domain, waf, throttling = { rate: 1_000, burst: 2_000 } } = operation;
+  if (!(throttling.rate > 0 && Number.isInteger(throttling.burst) && throttling.burst > 0)) {
+    throw new Error('McpTaskServer: throttling: a rate and a whole number for bursts, both above 0');
+  }
+  const api = new RestApi(scope, 'Api', {
+    endpointTypes: [EndpointType.REGIONAL],
+    cloudWatchRole: false,
+    deployOptions: {
+      ...{ stageName: STAGE, tracingEnabled: true },
+      ...{ throttlingRateLimit: throttling.rate, throttlingBurstLimit: throttling.burst },
+      ...accessLog(scope, operation),
+    },
+    ...(domain && domainProps(domain)),
+  });
+  if (domain !== undefined) pointDomain(scope, api, domain);
+  if (waf !== undefined) webAcl(scope, api.deploymentStage.stageArn, waf);
+  const integration = new LambdaIntegration(handler, {
+    responseTransferMode: ResponseTransferMode.STREAM,
+    timeout: timeout.plus(Duration.seconds(5)),
+    allowTestInvoke: false,
+  });
+  gatewayAnswers(api);
+  const mcp = api.root.addResource('mcp');
+  const { region, urlSuffix } = Stack.of(scope);
+  const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
+  const keeping = operation;
+  const authorized = (): MethodOptions => {
+    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, auth, url, tools, keeping }) };
+    return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
+  };
+  const options = authorized();
+  // What is not offered is refused by the endpoint, with `Allow`: API Gateway itself answers 403 to a method it lacks.
+  for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'PATCH']) mcp.addMethod(method, integration, options);
+  // Browsers ask without credentials whether they may send any.
+  mcp.addMethod('OPTIONS', integration);
+  return api;
+}
+
+/** What came of every request. Paths only, and nothing that a client or tool has written: `requestId` may be, too. */
+const ACCESS = {
+  requestId: '$context.extendedRequestId',
+  traceId: '$context.xrayTraceId',
+  time: '$context.requestTimeEpoch',
+  ip: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  path: '$context.resourcePath',
+  status: '$context.status',
+  refused: '$context.error.responseType',
+  bytes: '$context.responseLength',
+  ms: '$context.responseLatency',
+  endpointMs: '$context.integrationLatency',
+};
+
+function accessLog(scope: Construct, operation: OperationProps): StageOptions {
+  if (operation.accessLogs !== true) return {};
+  return {
+    accessLogDestination: new LogGroupLogDestination(logs(scope, operation, 'AccessLogs')),
+    accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS)),
+  };
+}

@@ -1,0 +1,30 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+import type { OperationProps } from '../operation-props.ts';
+
+/**
+ * The tasks table (docs/architecture.md, "The task record"): owner and taskId as key, so that a foreign task is not
+ * found by construction; the sparse index `due` holds unfinished tasks only.
+ */
+export function taskTable(scope: Construct, props: OperationProps): TableV2 {
+  const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
+  return new TableV2(scope, 'Tasks', {
+    partitionKey: { name: 'owner', type: AttributeType.STRING },
+    sortKey: { name: 'taskId', type: AttributeType.STRING },
+    billing: Billing.onDemand(),
+    timeToLiveAttribute: 'expiresAt',
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    removalPolicy,
+    deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
+    ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
+    globalSecondaryIndexes: [
+      {
+        indexName: 'due',
+        partitionKey: { name: 'due', type: AttributeType.STRING },
+        sortKey: { name: 'dueAt', type: AttributeType.NUMBER },
+        projectionType: ProjectionType.KEYS_ONLY,
+      },
+    ],
+  });
+}

@@ -1,0 +1,67 @@
+import safe from 'safe-regex2';
+import type { JsonSchema } from '../../functions/mcp/manifest.ts';
+
+/** The scalar types of JSON: values of these are compared by a look into a table. */
+const SCALARS = ['string', 'number', 'integer', 'boolean', 'null'];
+
+/**
+ * The parts of a schema that take far longer than their value is long, each with its path and what to do. A call that
+ * meets one is refused after a second (`functions/mcp/bounded-validation.ts`), and that second is paid for.
+ *
+ * @param name what the paths begin with, e.g. `inputSchema`
+ */
+export function slowParts(name: string, schema: JsonSchema): string[] {
+  return [...partsOf(schema, name)].flatMap(({ part, path }) => {
+    const patterns = patternsOf(part).filter(({ pattern }) => !safe(pattern));
+    const nested = patterns.map(
+      ({ key }) =>
+        `${path}.${key} has nested quantifiers, or too many: short texts may take exponential time. Write it without them`,
+    );
+    const unbounded = comparesAll(part) && part.maxItems === undefined;
+    const items = `${path}.uniqueItems compares all pairs of items: give it maxItems, or items of a scalar type`;
+    return unbounded ? [...nested, items] : nested;
+  });
+}
+
+/**
+ * Whether a schema takes no longer than its value is long even where all errors are looked for: then `maxLength` and
+ * `maxItems` do not keep a value from the `pattern` and `uniqueItems` beside them. Says no when in doubt.
+ */
+export function isCheap(schema: JsonSchema): boolean {
+  return [...partsOf(schema, '')].every(
+    ({ part }) => !comparesAll(part) && patternsOf(part).every(({ pattern }) => isLinear(pattern)),
+  );
+}
+
+/** At most one quantifier that may match more or less, and not of a group; and that at one place of the text. */
+function isLinear(pattern: string): boolean {
+  const bare = pattern.replace(/\\[^1-9k]/g, 'e').replace(/\[[^\]]*\]/g, 'c');
+  if (/\\|\)[*+{]|\(\?/.test(bare)) return false;
+  const variable = bare.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
+  return variable === 0 || (variable === 1 && bare.startsWith('^') && !bare.includes('|'));
+}
+
+function comparesAll({ uniqueItems, items }: Part): boolean {
+  if (uniqueItems !== true) return false;
+  const types = [(items as Part | undefined)?.type].flat();
+  return !types.every((type) => SCALARS.includes(String(type)));
+}
+
+function patternsOf({ pattern, patternProperties }: Part): { key: string; pattern: string }[] {
+  const keys =
+    typeof patternProperties === 'object' && patternProperties !== null ? Object.keys(patternProperties) : [];
+  return [
+    ...(typeof pattern === 'string' ? [{ key: 'pattern', pattern }] : []),
+    ...keys.map((key) => ({ key: `patternProperties['${key}']`, pattern: key })),
+  ];
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** A schema with all objects in it, also those that are no schemas: at worst, one is warned of. */
+function* partsOf(part: unknown, path: string, depth = 0): Generator<{ part: Part; path: string }> {
+  // What is nested deeper, without end above all, is refused where it is compiled.
+  if (typeof part !== 'object' || part === null || depth > 300) return;
+  if (!Array.isArray(part)) yield { part: part as Part, path };
+  for (const [key, inner] of Object.entries(part)) yield* partsOf(inner, `${path}.${key}`, depth + 1);
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { TaskSupport, ToolEntry } from '../../functions/mcp/manifest.ts';
+import { isQuestion } from '../../functions/tasks/questions/question.ts';
+import { checkScopes } from '../auth/auth.ts';
+import { paramHeaders } from './param-headers.ts';
+import type { ToolProps } from './tool-props.ts';
+
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+/** Tools of the server itself. */
+const HELPERS = ['get_task_result', 'cancel_task'];
+/** How long the endpoint waits for a function it invokes itself; its own timeout lies above. */
+const DIRECT = 50_000;
+const LAMBDA = 900_000;
+const HOUR = 3_600_000;
+
+type Refuse = (problem: string) => never;
+
+/** What the endpoint will know of a tool. Throws with the tool's name and what to do (A-18, B-13). */
+export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
+  const refuse: Refuse = (problem) => {
+    throw new Error(`Tool '${name}': ${problem}`);
+  };
+  if (!NAME.test(name)) refuse('a name is 1 to 64 characters of A-Z a-z 0-9 _ - .');
+  if (HELPERS.includes(name) || name === '__proto__') refuse('this name is taken by the server itself');
+  if (taken.some((tool) => tool.name === name)) refuse('registered twice');
+  if (props.description.trim() === '') refuse('give it a description: the model chooses tools by it');
+  if (props.inputSchema.type !== 'object') refuse(`inputSchema.type must be 'object'`);
+  const taskSupport = taskSupportOf(props, refuse);
+  if (props.handler !== undefined && (props.handler as Partial<IFunction>).functionArn === undefined) {
+    refuse('its handler is no Lambda function: give it a ToolFunction, or any other lambda.IFunction');
+  }
+  const direct = taskSupport === 'forbidden';
+  const timeout = timeoutOf(props, direct, maxTtl, refuse);
+  const pollInterval = props.pollInterval?.toMilliseconds();
+  if (pollInterval !== undefined && pollInterval < 100) refuse('a pollInterval is at least 100 milliseconds');
+  const expectedDuration = props.expectedDuration?.toMilliseconds();
+  if (expectedDuration !== undefined && expectedDuration <= 0) refuse('an expectedDuration is above 0');
+  const ttl = props.ttl?.toMilliseconds() ?? longTtl(timeout, maxTtl);
+  if (ttl !== undefined && (ttl < 1_000 || ttl > maxTtl))
+    refuse('a ttl lies between 1 second and the maxTtl of the server');
+  if (props.askFirst !== undefined && direct) refuse('askFirst needs a tool that may run as a task');
+  for (const [key, question] of Object.entries(props.askFirst ?? {})) {
+    if (!isQuestion(question)) {
+      refuse(
+        `askFirst.${key} is no question that a client can be asked: { method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields`,
+      );
+    }
+  }
+  if (props.scopes !== undefined) checkScopes(`Tool '${name}': scopes`, props.scopes);
+  const headers = paramHeaders(props.inputSchema, refuse);
+  return {
+    name,
+    ...(props.title !== undefined && { title: props.title }),
+    description: props.description,
+    inputSchema: props.inputSchema,
+    ...(props.outputSchema !== undefined && {
+      outputSchema: props.outputSchema,
+      outputSchemaId: hash(JSON.stringify(props.outputSchema)).slice(0, 16),
+    }),
+    ...(props.annotations !== undefined && { annotations: props.annotations }),
+    taskSupport,
+    timeout,
+    ...(pollInterval !== undefined && { pollInterval }),
+    ...(expectedDuration !== undefined && { expectedDuration }),
+    ...(ttl !== undefined && { ttl }),
+    ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
+    ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
+    ...(!direct && { machine: machineSuffix(name) }),
+    ...(props.scopes !== undefined && props.scopes.length > 0 && { scopes: props.scopes }),
+    ...(headers.length > 0 && { headers }),
+  };
+}
+
+function taskSupportOf({ handler, stateMachine, taskSupport }: ToolProps, refuse: Refuse): TaskSupport {
+  if ((handler === undefined) === (stateMachine === undefined)) {
+    refuse('give it either a handler (a Lambda function) or a stateMachine');
+  }
+  if (stateMachine === undefined) return taskSupport ?? 'forbidden';
+  // The type says so, too, but a plain object from elsewhere may not.
+  if ((taskSupport as TaskSupport | undefined) === 'forbidden') {
+    refuse(`a state machine always runs as a task: set taskSupport to 'optional' or 'required', or leave it out`);
+  }
+  return taskSupport ?? 'optional';
+}
+
+/** In ms. */
+function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean, maxTtl: number, refuse: Refuse) {
+  const longest = stateMachine === undefined ? LAMBDA : maxTtl;
+  const timeout = asked?.toMilliseconds() ?? (direct ? DIRECT : Math.min(LAMBDA, longest));
+  if (timeout < 1_000 || timeout % 1_000 !== 0) refuse('a timeout is a whole number of seconds, at least 1');
+  if (timeout > longest && stateMachine !== undefined)
+    refuse('a timeout is at most the maxTtl of the server: raise it');
+  if (timeout > longest) {
+    refuse('a Lambda function runs 15 minutes at most: lower its timeout, or make it a state machine');
+  }
+  if (direct && timeout > DIRECT) refuse(`a tool without a task has ${DIRECT / 1_000} seconds: set taskSupport`);
+  return timeout;
+}
+
+/** The result of long work can be fetched for an hour after the last moment at which it can come. */
+function longTtl(timeout: number, maxTtl: number): number | undefined {
+  return timeout < HOUR ? undefined : Math.min(timeout + HOUR, maxTtl);
+}
+
+/** A tool's name as the end of a state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. */
+function machineSuffix(name: string): string {
+  const plain = name.replaceAll('.', '-');
+  if (plain === name && name.length <= 47) return name;
+  return `${plain.slice(0, 38)}-${hash(name).slice(0, 8)}`;
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

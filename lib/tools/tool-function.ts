@@ -1,0 +1,62 @@
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { Construct } from 'constructs';
+import { acknowledgeToolFunction } from '../nag.ts';
+import { logs } from '../storage/log-group.ts';
+import { shareWorker } from './shared-worker.ts';
+
+export interface ToolFunctionProps extends NodejsFunctionProps {
+  /** The file of the handler. */
+  readonly entry: string;
+  /**
+   * Whether the embedded cloud may run many events at once in one worker: for a tool that mostly waits, and that keeps
+   * nothing of an event in variables of its module. On AWS it changes nothing: each event has a container to itself.
+   * @default false
+   */
+  readonly sharedWorker?: boolean;
+}
+
+/**
+ * A NodejsFunction as this project bundles its own (docs/architecture.md, "Cold start"): Node 24 on arm64, one CommonJS
+ * file with the AWS SDK in it, `.gz` files as bytes. Unless it is given others, it has a log group that keeps lines for
+ * a month, and a role that may write them and nothing else. A tool may just as well be any other Lambda function.
+ *
+ * @example
+ * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
+ */
+export class ToolFunction extends NodejsFunction {
+  constructor(scope: Construct, id: string, { sharedWorker = false, ...props }: ToolFunctionProps) {
+    if (props.timeout !== undefined && props.timeout.toSeconds() > 900) {
+      throw new Error(`ToolFunction '${id}': a Lambda function runs 15 minutes at most`);
+    }
+    const parts = new Construct(scope, `${id}Parts`);
+    const logGroup = props.logGroup ?? logs(parts);
+    // What a function in a VPC needs besides is for CDK to say.
+    const own = props.role === undefined && props.vpc === undefined;
+    const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
+    super(scope, id, {
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 1024,
+      ...props,
+      logGroup,
+      ...(role && { role }),
+      bundling: {
+        format: OutputFormat.CJS,
+        minify: true,
+        target: 'node24',
+        mainFields: ['module', 'main'],
+        bundleAwsSDK: true,
+        loader: { '.gz': 'binary' },
+        ...props.bundling,
+        esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
+      },
+    });
+    if (sharedWorker) shareWorker(this);
+    acknowledgeToolFunction(this);
+    if (!own) return;
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+    this.addToRolePolicy(new PolicyStatement({ actions, resources: [logGroup.logGroupRef.logGroupArn] }));
+  }
+}

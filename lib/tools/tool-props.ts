@@ -1,0 +1,85 @@
+import type { Duration } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import type { JsonSchema, TaskSupport } from '../../functions/mcp/manifest.ts';
+import type { InputRequest } from '../../functions/tasks/tool-contract.ts';
+
+/** A tool: a function or a state machine that keeps the contract of `functions/tasks/tool-contract.ts`. */
+export type ToolProps = FunctionToolProps | StateMachineToolProps;
+
+/** A tool that is a Lambda function, in any language. */
+export interface FunctionToolProps extends AnyToolProps {
+  /** Invoked with a `ToolEvent`; returns a CallToolResult, any JSON, or questions for the client. */
+  readonly handler: IFunction;
+  readonly stateMachine?: never;
+  /**
+   * `forbidden`: invoked directly, never a task. `optional`: a task when the caller asks for one, otherwise the
+   * endpoint waits for the result. `required`: always a task. @default 'forbidden'
+   */
+  readonly taskSupport?: TaskSupport;
+}
+
+/**
+ * A tool that is a state machine: its execution is the work of the task, the names of its states are the task's
+ * progress, and cancelling the task stops it.
+ */
+export interface StateMachineToolProps extends AnyToolProps {
+  /**
+   * A standard one, in the account and region of the server. Its input is a `ToolEvent`, its output what a function
+   * would return; arguments and output together may take 256 KiB, with their escapes. The name of the error it fails
+   * with is shown to the client, the cause is not.
+   */
+  readonly stateMachine: IStateMachine;
+  readonly handler?: never;
+  /** As for a function, but always a task: there is nothing to invoke directly. @default 'optional' */
+  readonly taskSupport?: Exclude<TaskSupport, 'forbidden'>;
+}
+
+/** What all tools have. */
+interface AnyToolProps {
+  /** What the tool does, for the model that chooses it. */
+  readonly description: string;
+  /** A name for people. @default none */
+  readonly title?: string;
+  /** JSON Schema 2020-12 (or draft-07 by `$schema`) of the arguments; its type must be `object`. */
+  readonly inputSchema: JsonSchema;
+  /** JSON Schema of `structuredContent`. @default none */
+  readonly outputSchema?: JsonSchema;
+  /**
+   * MCP tool annotations. `readOnlyHint` or `idempotentHint` also allow the workflow to retry a run that may already
+   * have done something. @default none: side effects happen at most once
+   */
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  /**
+   * How long one task may work before it fails, all input rounds together; how long a direct call may take. At most 15
+   * minutes for a function, the server's `maxTtl` for a state machine.
+   * @default 15 minutes; 50 seconds (also the most) for `forbidden`
+   */
+  readonly timeout?: Duration;
+  /** How often clients should poll. @default by `expectedDuration` */
+  readonly pollInterval?: Duration;
+  /**
+   * How long a task mostly takes: clients then poll every second (under 10 seconds), 3 seconds (under a minute), 5
+   * seconds (up to 10 minutes) or 10 to 30 seconds; those of a task that takes longer than expected more rarely.
+   * @default unknown: 15 % of the task's age, from 1 to 30 seconds
+   */
+  readonly expectedDuration?: Duration;
+  /**
+   * How long a task can be read when the client asks for no ttl; never less than 5 minutes beyond its timeout.
+   * @default 1 hour, and 1 hour beyond a longer timeout
+   */
+  readonly ttl?: Duration;
+  /**
+   * Questions to ask before the tool runs, by names of yours: the answers are there in its first run, as
+   * `inputResponses`. In 2026-07-28 they are asked before the task exists. @default none
+   */
+  readonly askFirst?: Readonly<Record<string, InputRequest>>;
+  /**
+   * What the token of a caller must allow, besides what the server asks of every call; `tasks` covers `tasks:write`. It
+   * holds for calls of the tool and for its tasks: a request without it is refused before anything is done, and the
+   * client is told what to get. Then the authorizer runs for each request. Needs `oauth`. @default none
+   */
+  readonly scopes?: readonly string[];
+  /** What a host may tell its model while the task runs. @default a sentence that names the tool and the task */
+  readonly immediateResponse?: string;
+}

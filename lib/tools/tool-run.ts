@@ -1,0 +1,84 @@
+import { ArnFormat, Stack, Token, TokenComparison } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IFunction, IVersion } from 'aws-cdk-lib/aws-lambda';
+import { type IStateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
+import type { Construct } from 'constructs';
+import { definition, machineDefinition } from '../workflow/definition.ts';
+
+/** What the `Run` state of a tool workflow does, and what its role needs for that. */
+export interface ToolRun {
+  readonly definition: string;
+  readonly substitutions: Readonly<Record<string, string>>;
+  readonly statements: readonly PolicyStatement[];
+}
+
+/** One invocation of a function. */
+export interface FunctionRun extends ToolRun {
+  /** All versions and aliases of the function, where the tool is one of them. */
+  readonly versionsArn?: string;
+}
+
+/** `repeatable`: a run that may have happened can be repeated. */
+export function functionRun(handler: IFunction, repeatable: boolean): FunctionRun {
+  // Versions and aliases have one. What runs while another version is deployed still invokes the one before.
+  const { lambda } = handler as Partial<IVersion>;
+  const versions = lambda && { versionsArn: `${lambda.functionArn}:*` };
+  const resources = versions ? [lambda.functionArn, versions.versionsArn] : [handler.functionArn];
+  return {
+    definition: definition(repeatable),
+    substitutions: { FunctionArn: handler.functionArn },
+    statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources })],
+    ...versions,
+  };
+}
+
+/** One execution of the author's state machine, with no function in between. */
+export interface MachineRun extends ToolRun {
+  readonly machineName: string;
+  /** All executions of that machine. */
+  readonly executionsArn: string;
+}
+
+/** Throws, with the tool's name, for a machine that a tool workflow cannot run. */
+export function machineRun(scope: Construct, tool: string, stateMachine: IStateMachine): MachineRun {
+  const stack = Stack.of(scope);
+  const problem = problemWith(stateMachine, stack);
+  if (problem !== undefined) throw new Error(`Tool '${tool}': ${problem}`);
+  const { stateMachineArn } = stateMachine;
+  const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
+  const machineName = stack.splitArn(stateMachineArn, arnFormat).resourceName ?? '';
+  const executions = { service: 'states', resource: 'execution', resourceName: `${machineName}:`, arnFormat };
+  const executionArnPrefix = stack.formatArn(executions);
+  const executionsArn = `${executionArnPrefix}*`;
+  // How Step Functions learns that an execution has ended: by a rule of its own, made on behalf of this role.
+  const rule = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
+  return {
+    definition: machineDefinition(),
+    substitutions: { StateMachineArn: stateMachineArn, ExecutionArnPrefix: executionArnPrefix },
+    statements: [
+      new PolicyStatement({ actions: ['states:StartExecution'], resources: [stateMachineArn] }),
+      new PolicyStatement({
+        actions: ['states:DescribeExecution', 'states:StopExecution'],
+        resources: [executionsArn],
+      }),
+      new PolicyStatement({
+        actions: ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'],
+        resources: [stack.formatArn({ service: 'events', resource: 'rule', resourceName: rule })],
+      }),
+    ],
+    machineName,
+    executionsArn,
+  };
+}
+
+function problemWith(stateMachine: IStateMachine, { account, region }: Stack): string | undefined {
+  // Only a machine of this app says what type it is.
+  const { stateMachineType } = stateMachine as { stateMachineType?: StateMachineType };
+  if (stateMachineType === StateMachineType.EXPRESS) {
+    return 'an express state machine can be neither stopped nor looked into: make it a standard one';
+  }
+  const differs = (a: string, b: string) => Token.compareStrings(a, b) === TokenComparison.DIFFERENT;
+  const { env } = stateMachine;
+  if (!differs(env.account, account) && !differs(env.region, region)) return undefined;
+  return 'the state machine must be in the account and region of the server';
+}

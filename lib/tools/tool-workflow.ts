@@ -1,0 +1,77 @@
+import { ArnFormat, Stack } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import {
+  CustomerManagedEncryptionConfiguration,
+  DefinitionBody,
+  LogLevel,
+  StateMachine,
+} from 'aws-cdk-lib/aws-stepfunctions';
+import { Construct } from 'constructs';
+import { keyStatements } from '../storage/kms-grants.ts';
+import { type Keeping, logs } from '../storage/log-group.ts';
+import type { ToolRun } from './tool-run.ts';
+
+export interface ToolWorkflowProps {
+  readonly machineName: string;
+  readonly run: ToolRun;
+  readonly table: TableV2;
+  readonly results: Bucket;
+  /** In seconds. */
+  readonly timeout: number;
+  readonly keeping: Keeping;
+}
+
+/**
+ * The state machine of one tool: its role may run the tool and update one table, and its metrics are the tool's. The
+ * definition is data: `workflow/*.asl.json` and the expressions beside them.
+ */
+export class ToolWorkflow extends Construct {
+  readonly stateMachine: StateMachine;
+
+  constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
+    super(scope, id);
+    const { encryptionKey } = props.keeping;
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('states.amazonaws.com'),
+      inlinePolicies: {
+        RunAndFinish: new PolicyDocument({
+          statements: [
+            ...props.run.statements,
+            new PolicyStatement({ actions: ['dynamodb:UpdateItem'], resources: [props.table.tableArn] }),
+            ...keyStatements(this, encryptionKey, ['dynamodb']),
+          ],
+        }),
+      },
+    });
+    this.stateMachine = new StateMachine(this, 'StateMachine', {
+      stateMachineName: props.machineName,
+      role,
+      definitionBody: DefinitionBody.fromString(props.run.definition),
+      definitionSubstitutions: {
+        ...props.run.substitutions,
+        TableName: props.table.tableName,
+        ResultsBucket: props.results.bucketName,
+        ToolTimeoutSeconds: String(props.timeout),
+      },
+      tracingEnabled: true,
+      ...(encryptionKey && { encryptionConfiguration: new CustomerManagedEncryptionConfiguration(encryptionKey) }),
+      logs: {
+        level: LogLevel.ALL,
+        includeExecutionData: false,
+        destination: logs(this, props.keeping, 'Logs', `/aws/vendedlogs/states/${props.machineName}`),
+      },
+    });
+  }
+}
+
+/** ARNs by name, so that the endpoint's policy needs no reference to each machine. */
+export function machineArn(scope: Construct, name: string): string {
+  return Stack.of(scope).formatArn({
+    service: 'states',
+    resource: 'stateMachine',
+    resourceName: name,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * The function surely did not run: it is safe to try again even for a tool with side effects. Beside throttling these are
+ * functions that are not ready: just made or updated, idle for weeks, or still without their network, files or snapshot.
+ */
+const NOT_EXECUTED = [
+  'TooManyRequestsException',
+  'ResourceConflictException',
+  'ResourceNotReadyException',
+  'CodeArtifactUserPendingException',
+  'SnapStartNotReadyException',
+  'SnapStartTimeoutException',
+  'S3FilesMountConnectivityException',
+  'S3FilesMountTimeoutException',
+  // As Lambda's API spells them, and as the classes of the Java SDKs do, from which Step Functions takes its names.
+  ...['EC2ThrottledException', 'Ec2ThrottledException'],
+  ...['ENILimitReachedException', 'EniLimitReachedException'],
+  ...['ENINotReadyException', 'EniNotReadyException'],
+  ...['SubnetIPAddressLimitReachedException', 'SubnetIpAddressLimitReachedException'],
+  ...['EFSMountConnectivityException', 'EfsMountConnectivityException'],
+  ...['EFSMountTimeoutException', 'EfsMountTimeoutException'],
+].map((name) => `Lambda.${name}`);
+
+/** The function may have run: Step Functions cannot tell. Tried again only for a tool that may be repeated. */
+const PERHAPS_EXECUTED = [
+  'Lambda.ServiceException',
+  'Lambda.AWSLambdaException',
+  'Lambda.SdkClientException',
+  'Lambda.ClientExecutionTimeoutException',
+];
+
+/** The function ran and its runtime died. Tried again only for a tool that may be repeated. */
+const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
+
+interface Asl {
+  readonly States: Readonly<Record<string, unknown>>;
+}
+
+/** The very text that AWS and the embedded cloud run, for a tool that is a function. */
+export function definition(repeatable: boolean): string {
+  return JSON.stringify(asl('tool.asl.json', repeatable));
+}
+
+/** The same for a tool that is a state machine: other states run it, the same ones finish. */
+export function machineDefinition(): string {
+  const { Finish, Superseded } = asl('tool.asl.json', false).States;
+  const machine = asl('machine-tool.asl.json', false);
+  return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Superseded } });
+}
+
+function asl(file: string, repeatable: boolean): Asl {
+  const errors: Readonly<Record<string, readonly string[]>> = {
+    '<not executed>': NOT_EXECUTED,
+    '<perhaps executed>': repeatable ? PERHAPS_EXECUTED : [],
+    '<crashed>': repeatable ? CRASHED : [],
+  };
+  return JSON.parse(workflowFile(file), (_key, value: unknown) => {
+    if (typeof value === 'string') return include(value);
+    if (!Array.isArray(value)) return value;
+    const named = value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
+    // A retrier without errors is none.
+    return named.filter((item) => (item as { ErrorEquals?: unknown[] } | null)?.ErrorEquals?.length !== 0);
+  }) as Asl;
+}
+
+/** Replaces `<name.jsonata>` by that file's expression, without its comments. */
+export function include(text: string): string {
+  return text.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
+    include(
+      workflowFile(file)
+        .replace(/\/\*[\s\S]*?\*\//g, '')
+        .replace(/\s*\n\s*/g, ' ')
+        .trim(),
+    ),
+  );
+}
+
+function workflowFile(name: string): string {
+  return readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
+}

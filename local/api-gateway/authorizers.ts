@@ -1,0 +1,149 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { Iam } from '../iam/index.ts';
+import { isObject, type JsonObject, numberOf, objectOf, stringOf } from '../json.ts';
+import type { Lambda } from '../lambda/index.ts';
+import type { Resource } from '../template/resources.ts';
+import { unknownValue } from '../template/specs.ts';
+
+/** A Lambda authorizer of type REQUEST. */
+export interface Authorizer {
+  readonly id: string;
+  readonly functionArn: string;
+  /** Names of the request headers that tell callers apart, in lower case. */
+  readonly identity: readonly string[];
+  /** How long an answer counts for the same identity; 0: for this request only. */
+  readonly ttlMs: number;
+}
+
+/** What an authorizer lets the integration know of the caller. */
+export type AuthorizerContext = Readonly<Record<string, string>>;
+
+export type Verdict =
+  | { readonly allowed: true; readonly context: AuthorizerContext }
+  | {
+      readonly allowed: false;
+      /** Of the gateway response. */
+      readonly type: string;
+      readonly status: number;
+      readonly message: string;
+    };
+
+const HEADER = 'method.request.header.';
+
+export function readAuthorizer(resource: Resource): Authorizer {
+  const { Type, AuthorizerUri, IdentitySource, AuthorizerResultTtlInSeconds } = resource.properties;
+  if (Type !== 'REQUEST') throw unknownValue(resource, 'Type', Type);
+  const functionArn = /functions\/(.+)\/invocations$/.exec(stringOf(AuthorizerUri) ?? '')?.[1];
+  if (functionArn === undefined) throw unknownValue(resource, 'AuthorizerUri', AuthorizerUri);
+  const sources = (stringOf(IdentitySource) ?? '').split(',').filter((source) => source !== '');
+  if (!sources.every((source) => source.startsWith(HEADER))) {
+    throw unknownValue(resource, 'IdentitySource', IdentitySource);
+  }
+  return {
+    id: resource.ref ?? '',
+    functionArn,
+    identity: sources.map((source) => source.slice(HEADER.length).toLowerCase()),
+    ttlMs: (numberOf(AuthorizerResultTtlInSeconds) ?? 300) * 1_000,
+  };
+}
+
+export interface AuthorizeOptions {
+  readonly lambda: Pick<Lambda, 'invoke'>;
+  /** @default everything is allowed */
+  readonly iam?: Pick<Iam, 'mayService'>;
+  readonly now: () => number;
+  readonly onError: (message: string) => void;
+}
+
+interface Known {
+  readonly policy: readonly JsonObject[];
+  readonly context: AuthorizerContext;
+  readonly until: number;
+}
+
+const UNAUTHORIZED = { allowed: false, type: 'UNAUTHORIZED', status: 401, message: 'Unauthorized' } as const;
+const FAILURE = { allowed: false, status: 500, message: 'Internal server error' } as const;
+
+/** Asks authorizers, and remembers their answers as long as the template says. */
+export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions) {
+  const mayInvoke = ({ id, functionArn }: Authorizer, methodArn: string): boolean => {
+    const source = methodArn.replace(/\/.*$/, `/authorizers/${id}`);
+    return iam?.mayService('apigateway.amazonaws.com', 'lambda:InvokeFunction', functionArn, source) ?? true;
+  };
+  const caches = new Map<Authorizer, Map<string, Known>>();
+
+  return async (authorizer: Authorizer, event: APIGatewayProxyEvent, methodArn: string): Promise<Verdict> => {
+    const { body: _body, isBase64Encoded: _encoded, ...request } = event;
+    const sent = new Map(Object.entries(event.headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const identity = authorizer.identity.map((name) => sent.get(name) ?? '');
+    // Without what tells callers apart nobody is asked.
+    if (identity.includes('')) return UNAUTHORIZED;
+    const cache = caches.get(authorizer) ?? new Map<string, Known>();
+    caches.set(authorizer, cache);
+    const key = JSON.stringify(identity);
+    const cached = cache.get(key);
+    if (cached !== undefined && cached.until > now()) return judge(cached, methodArn);
+
+    if (!mayInvoke(authorizer, methodArn)) {
+      onError('API Gateway may not invoke the function of an authorizer');
+      return { ...FAILURE, type: 'AUTHORIZER_CONFIGURATION_ERROR' };
+    }
+    const asked = JSON.stringify({ type: 'REQUEST', methodArn, ...request });
+    const result = await lambda.invoke(authorizer.functionArn, asked).catch((error: unknown) => {
+      onError(`an authorizer could not be asked: ${error}`);
+    });
+    // Throttled, above all.
+    if (!result) return { ...FAILURE, type: 'AUTHORIZER_FAILURE' };
+    if (result.functionError !== undefined) {
+      const { errorMessage } = objectOf(JSON.parse(result.payload));
+      if (errorMessage === 'Unauthorized') return UNAUTHORIZED;
+      onError(`an authorizer failed: ${result.payload}`);
+      return { ...FAILURE, type: 'AUTHORIZER_FAILURE' };
+    }
+    const answer = readAnswer(result.payload);
+    if (answer === undefined) {
+      onError(`an authorizer did not answer as it must: ${result.payload}`);
+      return { ...FAILURE, type: 'AUTHORIZER_CONFIGURATION_ERROR' };
+    }
+    const known = { ...answer, until: now() + authorizer.ttlMs };
+    if (authorizer.ttlMs > 0) cache.set(key, known);
+    return judge(known, methodArn);
+  };
+}
+
+/** The policy and the context of an answer; undefined where API Gateway would not take it, or this cloud cannot. */
+function readAnswer(payload: string): Pick<Known, 'policy' | 'context'> | undefined {
+  const { principalId, policyDocument, context = {} } = objectOf(JSON.parse(payload));
+  const policy = [objectOf(policyDocument).Statement].flat().map(objectOf);
+  const readable = policy.every(
+    ({ Effect, Action, Resource, ...rest }) =>
+      (Effect === 'Allow' || Effect === 'Deny') &&
+      Action !== undefined &&
+      Resource !== undefined &&
+      Object.keys(rest).every((name) => name === 'Sid'),
+  );
+  // Objects and lists are refused by API Gateway, too.
+  if (typeof principalId !== 'string' || !readable || !isObject(context)) return undefined;
+  if (Object.values(context).some((value) => typeof value === 'object')) return undefined;
+  const values = Object.entries({ principalId, ...context }).map(([name, value]) => [name, String(value)]);
+  return { policy, context: Object.fromEntries(values) };
+}
+
+/** As IAM judges: what is denied is denied, and what is not allowed is, too. */
+function judge({ policy, context }: Known, methodArn: string): Verdict {
+  const effects = policy
+    .filter(({ Action, Resource }) => covers(Action, 'execute-api:Invoke') && covers(Resource, methodArn))
+    .map(({ Effect }) => Effect);
+  if (effects.includes('Allow') && !effects.includes('Deny')) return { allowed: true, context };
+  const why = effects.includes('Deny') ? ' with an explicit deny' : '';
+  const message = `User is not authorized to access this resource${why}`;
+  return { allowed: false, type: 'ACCESS_DENIED', status: 403, message };
+}
+
+/** Whether one of the patterns, in which `*` and `?` stand for anything, matches. */
+function covers(patterns: unknown, value: string): boolean {
+  return [patterns].flat().some((pattern) => {
+    const escaped = String(pattern).replace(/[.+^${}()|[\]\\]/g, '\\$&');
+    return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'i').test(value);
+  });
+}

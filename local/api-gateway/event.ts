@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { targetOf } from '../loopback.ts';
+import type { AuthorizerContext } from './authorizers.ts';
+import type { Api, Match } from './routes.ts';
+
+/** One request, and where it goes. */
+export interface Arrival {
+  readonly api: Api;
+  readonly match: Match;
+  readonly body: Buffer;
+  readonly requestId: string;
+  readonly at: number;
+  /** The access key that signed the request, where that is asked for. */
+  readonly accessKey?: string | undefined;
+}
+
+/** The event a proxy integration sends (payload version 1.0), as behind a custom domain with an empty base path. */
+export function proxyEvent(
+  request: IncomingMessage,
+  { api, match, body, requestId, at, accessKey }: Arrival,
+): APIGatewayProxyEvent {
+  const { path, query } = targetOf(request);
+  const multiValueHeaders = headersOf(request);
+  const multiValueQuery = queryOf(new URLSearchParams(query));
+  const { route, pathParameters } = match;
+  return {
+    resource: route.resource,
+    path,
+    httpMethod: request.method ?? 'GET',
+    headers: lastOf(multiValueHeaders),
+    multiValueHeaders,
+    queryStringParameters: multiValueQuery && lastOf(multiValueQuery),
+    multiValueQueryStringParameters: multiValueQuery,
+    pathParameters: pathParameters && { ...pathParameters },
+    stageVariables: api.stageVariables && { ...api.stageVariables },
+    requestContext: requestContext(request, { api, path, resource: route.resource, requestId, at, accessKey }),
+    // No binary media types are configured, so that every body is text.
+    body: body.length > 0 ? body.toString('utf8') : null,
+    isBase64Encoded: false,
+  };
+}
+
+function requestContext(
+  request: IncomingMessage,
+  call: Omit<Arrival, 'match' | 'body'> & { path: string; resource: string },
+): APIGatewayProxyEvent['requestContext'] {
+  const { api, path, resource, requestId, at, accessKey } = call;
+  const domainName = (request.headers.host ?? '').replace(/:\d+$/, '');
+  return {
+    accountId: api.account,
+    apiId: api.id,
+    authorizer: undefined,
+    domainName,
+    domainPrefix: domainName.split('.')[0] ?? '',
+    extendedRequestId: requestId,
+    httpMethod: request.method ?? 'GET',
+    identity: { ...identityOf(request), ...(accessKey !== undefined && signerOf(accessKey, api)) },
+    path,
+    protocol: `HTTP/${request.httpVersion}`,
+    requestId,
+    requestTime: requestTime(new Date(at)),
+    requestTimeEpoch: at,
+    resourceId: resource,
+    resourcePath: resource,
+    stage: api.stage,
+  };
+}
+
+function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestContext']['identity'] {
+  const nobody = { accessKey: null, accountId: null, apiKey: null, apiKeyId: null, caller: null, clientCert: null };
+  const noCognito = {
+    cognitoAuthenticationProvider: null,
+    cognitoAuthenticationType: null,
+    cognitoIdentityId: null,
+    cognitoIdentityPoolId: null,
+  };
+  const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
+  const userAgent = request.headers['user-agent'] ?? null;
+  return { ...nobody, ...noCognito, principalOrgId: null, sourceIp, user: null, userAgent, userArn: null };
+}
+
+/** The caller of a signed request: in this cloud every access key is a user of that name. */
+function signerOf(accessKey: string, { account }: Api) {
+  const userArn = `arn:aws:iam::${account}:user/${accessKey}`;
+  return { accessKey, accountId: account, caller: accessKey, user: accessKey, userArn };
+}
+
+/** The event as the integration gets it, once an authorizer has spoken. */
+export function withAuthorizer(event: APIGatewayProxyEvent, context: AuthorizerContext): APIGatewayProxyEvent {
+  const authorizer = { ...context, integrationLatency: 0 };
+  return { ...event, requestContext: { ...event.requestContext, authorizer } };
+}
+
+/** Names as the client sent them, and what the front door adds. */
+function headersOf(request: IncomingMessage): Record<string, string[]> {
+  const headers = new Map<string, { name: string; values: string[] }>();
+  const add = (name: string, value: string): void => {
+    const known = headers.get(name.toLowerCase());
+    if (known) known.values.push(value);
+    else headers.set(name.toLowerCase(), { name, values: [value] });
+  };
+  for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {
+    add(request.rawHeaders[index] ?? '', request.rawHeaders[index + 1] ?? '');
+  }
+  add('X-Forwarded-For', request.socket.remoteAddress ?? '127.0.0.1');
+  add('X-Forwarded-Port', String(request.socket.localPort));
+  add('X-Forwarded-Proto', 'http');
+  return Object.fromEntries([...headers.values()].map(({ name, values }) => [name, values]));
+}
+
+function queryOf(parameters: URLSearchParams): Record<string, string[]> | null {
+  const names = [...new Set(parameters.keys())];
+  return names.length > 0 ? Object.fromEntries(names.map((name) => [name, parameters.getAll(name)])) : null;
+}
+
+function lastOf(values: Record<string, string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, all]) => [name, all.at(-1) ?? '']));
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `09/Apr/2015:12:34:56 +0000` */
+function requestTime(date: Date): string {
+  const day = [String(date.getUTCDate()).padStart(2, '0'), MONTHS[date.getUTCMonth()], date.getUTCFullYear()];
+  return `${day.join('/')}:${date.toISOString().slice(11, 19)} +0000`;
+}

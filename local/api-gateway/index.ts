@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { AwsError } from '../aws-error.ts';
+import { ConnectionLost, type FaultBench } from '../faults/index.ts';
+import type { Iam } from '../iam/index.ts';
+import type { Lambda } from '../lambda/index.ts';
+import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
+import { type AuthorizeOptions, createAuthorize } from './authorizers.ts';
+import { proxyEvent, withAuthorizer } from './event.ts';
+import { gatewayAnswer, type Refusal } from './gateway-responses.ts';
+import { answerBuffered, answerStreaming, type Exchange } from './integration.ts';
+import { type Api, type FunctionRoute, matchRoute } from './routes.ts';
+
+export interface ApiGatewayOptions {
+  /** Without one, every request is answered as for an unknown path. */
+  readonly api: Api | undefined;
+  readonly lambda: Pick<Lambda, 'invoke' | 'invokeStreaming'>;
+  readonly port: number;
+  readonly bench: Pick<FaultBench, 'strike'>;
+  /** @default everything is allowed */
+  readonly iam?: Pick<Iam, 'mayService'>;
+  readonly now: () => number;
+  readonly onError: (message: string) => void;
+}
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** The REST front door, on 127.0.0.1. */
+export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url: string; stop(): Promise<void> }> {
+  const authorize = createAuthorize(options satisfies AuthorizeOptions);
+  const server = createServer((request, response) => {
+    serve(request, response, { ...options, authorize }).catch((error: unknown) => {
+      if (!isAbandoned(request)) options.onError(String(error));
+      response.destroy();
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  const url = await listen(server, options.port);
+  return { url, stop: () => close(server) };
+}
+
+interface Serving extends ApiGatewayOptions {
+  readonly authorize: ReturnType<typeof createAuthorize>;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, options: Serving): Promise<void> {
+  const { api, lambda, bench, onError, authorize } = options;
+  const requestId = randomUUID();
+  const send = (status: number, headers: OutgoingHttpHeaders, body: string) => {
+    const length = { 'content-length': Buffer.byteLength(body) };
+    response.writeHead(status, { ...headers, ...length, ...standardHeaders(requestId) });
+    response.end(body);
+  };
+  // Before anything else: a page of another site must not even learn which paths there are.
+  if (!isForLoopback(request)) return send(403, { 'content-type': 'application/json' }, '{"message":"Forbidden"}');
+
+  const answerBy = (refusal: Omit<Refusal, 'requestId'>, headers: OutgoingHttpHeaders = {}) => {
+    const answer = gatewayAnswer(api?.responses ?? new Map(), { ...refusal, requestId });
+    send(answer.status, { ...answer.headers, ...headers }, answer.body);
+  };
+  const refuse: Exchange['refuse'] = (type, status, message, headers) => answerBy({ type, status, message }, headers);
+  const match = api && matchRoute(api.routes, request.method ?? 'GET', targetOf(request).path);
+  if (!match) return refuseUnknown(refuse);
+  const body = await readBody(request, MAX_BODY_BYTES);
+  if (!body) return refuse('REQUEST_TOO_LARGE', 413, 'Request Too Long');
+
+  const { route } = match;
+  const signed = route.authorization === 'AWS_IAM';
+  const accessKey = signed ? accessKeyOf(request) : undefined;
+  if (signed && accessKey === undefined) return refuseUnknown(refuse);
+  let event = proxyEvent(request, { api, match, body, requestId, at: options.now(), accessKey });
+  if (typeof route.authorization === 'object') {
+    const verdict = await authorize(route.authorization, event, methodArn(api, event));
+    if (!verdict.allowed) return answerBy(verdict);
+    event = withAuthorizer(event, verdict.context);
+  }
+  if (route.mock) return send(route.mock.status, route.mock.headers, route.mock.body);
+
+  const payload = JSON.stringify(event);
+  const operation = `${request.method} ${route.resource}`;
+  const call = { service: 'apigateway', operation, caller: 'client', input: () => JSON.parse(payload) } as const;
+  let worker: string | undefined;
+  const exchange: Exchange = {
+    ...{ route, payload, response, idleMs: api.idleMs, refuse, onError },
+    headers: standardHeaders(requestId),
+    onWorker(id) {
+      worker = id;
+    },
+    strike: (at) => bench.strike({ ...call, worker }, at),
+  };
+  try {
+    await exchange.strike('before');
+    if (!mayInvoke(route, api, event.httpMethod, options)) {
+      onError(`API Gateway may not invoke the function of ${operation}`);
+      return refuse('API_CONFIGURATION_ERROR', 500, 'Internal server error');
+    }
+    await (route.streaming ? answerStreaming(lambda, exchange) : answerBuffered(lambda, exchange));
+  } catch (struck) {
+    if (struck instanceof ConnectionLost) response.destroy();
+    else if (struck instanceof AwsError) refuseStruck(struck, refuse);
+    else throw struck;
+  }
+}
+
+/** Also what a request gets that should be signed, and is not. */
+function refuseUnknown(refuse: Exchange['refuse']): void {
+  const type = { 'x-amzn-errortype': 'MissingAuthenticationTokenException' };
+  refuse('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token', type);
+}
+
+/** Who says to have signed the request: like the other services of this cloud, this one believes it. */
+function accessKeyOf({ headers }: IncomingMessage): string | undefined {
+  return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
+}
+
+type Method = Pick<APIGatewayProxyEvent, 'httpMethod' | 'path'>;
+
+function methodArn({ region, account, id, stage }: Api, { httpMethod, path }: Method): string {
+  return `arn:aws:execute-api:${region}:${account}:${id}/${stage}/${httpMethod}/${path.replace(/^\/+/, '')}`;
+}
+
+function mayInvoke(route: FunctionRoute, api: Api, method: string, { iam }: ApiGatewayOptions): boolean {
+  const source = methodArn(api, { httpMethod: method, path: route.resource });
+  return iam?.mayService('apigateway.amazonaws.com', 'lambda:InvokeFunction', route.functionArn, source) ?? true;
+}
+
+function refuseStruck({ status, message }: AwsError, refuse: Exchange['refuse']): void {
+  const type = status === 429 ? 'THROTTLED' : `DEFAULT_${status < 500 ? 4 : 5}XX`;
+  refuse(type, status, message);
+}
+
+function standardHeaders(requestId: string): Record<string, string> {
+  return { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': requestId.replaceAll('-', '').slice(0, 15) };
+}

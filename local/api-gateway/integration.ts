@@ -1,0 +1,168 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { AwsError } from '../aws-error.ts';
+import type { FaultBench, FaultPoint } from '../faults/index.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../json.ts';
+import type { Lambda } from '../lambda/index.ts';
+import type { FunctionRoute } from './routes.ts';
+
+/** One request on its way through a proxy integration. */
+export interface Exchange {
+  readonly route: FunctionRoute;
+  readonly payload: string;
+  readonly response: ServerResponse;
+  readonly idleMs: number;
+  /** The headers every answer carries. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Answers in place of the function. */
+  refuse(type: string, status: number, message: string, headers?: OutgoingHttpHeaders): void;
+  onError(message: string): void;
+  /** Hears which worker answers. */
+  onWorker(workerId: string): void;
+  /** Lets the faults of a point strike. */
+  strike(at: FaultPoint): ReturnType<FaultBench['strike']>;
+}
+
+/** The function answers as a whole. */
+export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: Exchange): Promise<void> {
+  const { route, payload, response, refuse, onError, onWorker } = exchange;
+  const result = await inTime(lambda.invoke(route.functionArn, payload, { onWorker }), exchange);
+  if (!result) return;
+  await exchange.strike('after');
+  const answer = result.functionError ? undefined : parseAnswer(result.payload);
+  if (!answer) {
+    onError(`the function of ${route.method} ${route.resource} did not answer as a proxy must: ${result.payload}`);
+    return refuse('DEFAULT_5XX', 502, 'Internal server error');
+  }
+  const body = typeof answer.body === 'string' ? answer.body : '';
+  const length = { 'content-length': Buffer.byteLength(body) };
+  if (writeHead(exchange, Number(answer.statusCode), { ...outgoing(headersOf(answer)), ...length })) response.end(body);
+}
+
+/** The function answers piece by piece; each goes out as it comes. */
+export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, exchange: Exchange): Promise<void> {
+  const { route, payload, response, onWorker } = exchange;
+  const started = performance.now();
+  const result = await inTime(lambda.invokeStreaming(route.functionArn, payload, { onWorker }), exchange);
+  if (!result) return;
+  const { statusCode, headers, cookies, body } = result;
+  await exchange.strike('after')?.catch((struck: unknown) => {
+    body.destroy();
+    throw struck;
+  });
+  if (response.destroyed) return void body.destroy();
+  const setCookie = cookies === undefined ? {} : { 'set-cookie': cookies };
+  if (!writeHead(exchange, statusCode, { ...outgoing(headers), ...setCookie })) return void body.destroy();
+  response.flushHeaders();
+  pump(body, response, exchange, route.timeoutMs - (performance.now() - started));
+}
+
+/** False, and the client told so, when the function chose a status or a header that HTTP does not know. */
+function writeHead(
+  { response, headers, refuse, onError }: Exchange,
+  status: number,
+  own: OutgoingHttpHeaders,
+): boolean {
+  try {
+    response.writeHead(status, { ...own, ...headers });
+    return true;
+  } catch (error) {
+    onError(`a function answered with what HTTP does not know: ${String(error)}`);
+    refuse('DEFAULT_5XX', 502, 'Internal server error');
+    return false;
+  }
+}
+
+function pump(body: Readable, response: ServerResponse, { idleMs, onError, strike }: Exchange, leftMs: number): void {
+  const cut = (why: string) => () => {
+    onError(`a stream was cut: ${why}`);
+    response.destroy();
+  };
+  const idle = setTimeout(cut('it was silent for too long'), idleMs);
+  const deadline = setTimeout(cut('it took longer than the integration may'), leftMs);
+  body.on('data', (chunk: Buffer) => {
+    idle.refresh();
+    if (!response.write(chunk)) body.pause();
+  });
+  body.once('data', () => {
+    const struck = strike('midway');
+    if (!struck) return;
+    body.pause();
+    struck.then(
+      () => body.resume(),
+      (error: unknown) => cut(String(error))(),
+    );
+  });
+  response.on('drain', () => body.resume());
+  body.on('end', () => response.end());
+  body.on('error', (error) => cut(String(error))());
+  response.on('close', () => {
+    clearTimeout(idle);
+    clearTimeout(deadline);
+    // As in AWS, the function does not notice that its client is gone: it runs on, and its output is dropped.
+    body.destroy();
+  });
+}
+
+/** The result, or undefined when the client got another answer: the function failed, or took too long. */
+async function inTime<T>(result: Promise<T>, { route, idleMs, refuse, onError }: Exchange): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => resolve('late'), Math.min(route.timeoutMs, idleMs));
+  try {
+    const first = await Promise.race([result, late]);
+    if (first !== 'late') return first;
+    result.then(discard, () => undefined);
+    refuse('INTEGRATION_TIMEOUT', 504, 'Endpoint request timed out');
+  } catch (error) {
+    onError(`the function of ${route.method} ${route.resource} failed: ${String(error)}`);
+    refuseFailure(error, refuse);
+  } finally {
+    clearTimeout(timer);
+  }
+  return undefined;
+}
+
+function refuseFailure(error: unknown, refuse: Exchange['refuse']): void {
+  const type = error instanceof AwsError ? error.type : '';
+  // Lambda takes 6 MB, less than API Gateway does.
+  if (type === 'RequestTooLargeException') refuse('REQUEST_TOO_LARGE', 413, 'Request Too Long');
+  else refuse('DEFAULT_5XX', type === 'TooManyRequestsException' ? 500 : 502, 'Internal server error');
+}
+
+/** An answer that comes too late must not keep its function waiting for a reader. */
+function discard(result: unknown): void {
+  const { body } = objectOf(result);
+  if (isObject(body) && 'destroy' in body) (body as unknown as Readable).destroy();
+}
+
+function parseAnswer(payload: string): JsonObject | undefined {
+  try {
+    const answer: unknown = JSON.parse(payload);
+    return isObject(answer) && Number.isInteger(Number(answer.statusCode ?? 'none')) ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function headersOf(answer: JsonObject): OutgoingHttpHeaders {
+  const single = Object.entries(objectOf(answer.headers)).map(([name, value]) => [name, String(value)]);
+  const multi = Object.entries(objectOf(answer.multiValueHeaders)).map(([name, values]) => [
+    name,
+    listOf(values).map(String),
+  ]);
+  return { 'content-type': 'application/json', ...Object.fromEntries([...single, ...multi]) };
+}
+
+// What API Gateway does to headers of a function ("Amazon API Gateway important notes"): it writes these itself …
+const DROPPED = new Set(['connection', 'content-length', 'keep-alive', 'transfer-encoding', 'trailer', 'upgrade']);
+// … and renames these, which is how WWW-Authenticate gets lost.
+const REMAPPED = new Set(['authorization', 'date', 'host', 'max-forwards', 'server', 'user-agent', 'www-authenticate']);
+
+function outgoing(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const entries = Object.entries(headers).flatMap(([name, value]): [string, OutgoingHttpHeaders[string]][] => {
+    const lower = name.toLowerCase();
+    if (DROPPED.has(lower)) return [];
+    return [[REMAPPED.has(lower) ? `x-amzn-Remapped-${lower}` : lower, value]];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,184 @@
+import { listOf, numberOf, objectOf, stringOf } from '../json.ts';
+import type { ResolvedStack, Resource } from '../template/resources.ts';
+import { unknownValue } from '../template/specs.ts';
+import { type Authorizer, readAuthorizer } from './authorizers.ts';
+import { type GatewayResponse, readGatewayResponse } from './gateway-responses.ts';
+import { type MockAnswer, readMock } from './mock.ts';
+
+/** One method of a resource of the API. */
+export type Route = FunctionRoute | MockRoute;
+
+interface AnyRoute {
+  /** As the template writes it: `/plain/{proxy+}`. */
+  readonly resource: string;
+  /** `ANY` or one HTTP method. */
+  readonly method: string;
+  /** Who may call. @default everybody */
+  readonly authorization?: Authorizer | 'AWS_IAM';
+}
+
+/** A function answers. */
+export interface FunctionRoute extends AnyRoute {
+  readonly mock?: never;
+  readonly functionArn: string;
+  readonly streaming: boolean;
+  readonly timeoutMs: number;
+}
+
+/** API Gateway answers by itself. */
+export interface MockRoute extends AnyRoute {
+  readonly mock: MockAnswer;
+}
+
+export interface Api {
+  readonly id: string;
+  readonly region: string;
+  readonly account: string;
+  readonly stage: string;
+  readonly stageVariables: Readonly<Record<string, string>> | null;
+  readonly routes: readonly Route[];
+  /** By type, such as `UNAUTHORIZED` or `DEFAULT_5XX`. */
+  readonly responses: ReadonlyMap<string, GatewayResponse>;
+  /** How long a stream may pause. */
+  readonly idleMs: number;
+}
+
+/** The REST API of the assembly, where it has one. */
+export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
+  const resources = stacks.flatMap((stack) => stack.resources);
+  const api = onlyOne('AWS::ApiGateway::RestApi', resources);
+  if (!api) return undefined;
+  const id = api.ref ?? '';
+  const stage = onlyOne('AWS::ApiGateway::Stage', resources);
+  const variables = Object.entries(objectOf(stage?.properties.Variables));
+  const regional = listOf(objectOf(api.properties.EndpointConfiguration).Types).includes('REGIONAL');
+  const ofType = (type: string) => resources.filter((resource) => resource.type === type);
+  const paths = resourcePaths(`${id}-root`, ofType('AWS::ApiGateway::Resource'));
+  const authorizers = new Map(ofType('AWS::ApiGateway::Authorizer').map((one) => [one.ref, readAuthorizer(one)]));
+  return {
+    ...{ id, region: api.region, account: api.account, stage: stage?.name ?? 'local' },
+    stageVariables: variables.length > 0 ? Object.fromEntries(variables.map(([k, v]) => [k, String(v)])) : null,
+    routes: ofType('AWS::ApiGateway::Method').map((method) => readRoute(method, paths, authorizers)),
+    responses: new Map(ofType('AWS::ApiGateway::GatewayResponse').map(readGatewayResponse)),
+    // An edge-optimized API gives up a silent stream ten times sooner.
+    idleMs: regional ? 300_000 : 30_000,
+  };
+}
+
+/** One front door serves one API and one stage of it. */
+function onlyOne(type: string, resources: readonly Resource[]): Resource | undefined {
+  const [first, second] = resources.filter((resource) => resource.type === type);
+  if (second) throw new Error(`the embedded cloud does not know a second ${type} ${second.where}`);
+  return first;
+}
+
+function resourcePaths(root: string, resources: readonly Resource[]): (id: string) => string | undefined {
+  const byId = new Map(resources.map((resource) => [resource.ref, resource.properties]));
+  const pathOf = (id: string): string | undefined => {
+    if (id === root) return '';
+    const properties = byId.get(id);
+    return properties && `${pathOf(String(properties.ParentId))}/${properties.PathPart}`;
+  };
+  return (id) => pathOf(id) || (id === root ? '/' : undefined);
+}
+
+function readRoute(
+  resource: Resource,
+  pathOf: (id: string) => string | undefined,
+  authorizers: ReadonlyMap<string | undefined, Authorizer>,
+): Route {
+  const { HttpMethod, ResourceId, ApiKeyRequired = false, Integration } = resource.properties;
+  // This cloud has no API keys.
+  if (ApiKeyRequired !== false) throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
+  const path = pathOf(String(ResourceId));
+  if (path === undefined) throw unknownValue(resource, 'ResourceId', ResourceId);
+  const authorization = readAuthorization(resource, authorizers);
+  const base = {
+    resource: path,
+    method: String(HttpMethod),
+    ...(authorization && { authorization }),
+  };
+  const { Type } = objectOf(Integration);
+  if (Type === 'MOCK') return { ...base, mock: readMock(resource) };
+  if (Type !== 'AWS_PROXY') throw unknownValue(resource, 'Integration.Type', Type);
+  return { ...base, ...readProxy(resource) };
+}
+
+function readAuthorization(
+  resource: Resource,
+  authorizers: ReadonlyMap<string | undefined, Authorizer>,
+): AnyRoute['authorization'] {
+  const { AuthorizationType = 'NONE', AuthorizerId } = resource.properties;
+  if (AuthorizationType === 'NONE') return undefined;
+  if (AuthorizationType === 'AWS_IAM') return 'AWS_IAM';
+  if (AuthorizationType !== 'CUSTOM') throw unknownValue(resource, 'AuthorizationType', AuthorizationType);
+  const authorizer = authorizers.get(String(AuthorizerId));
+  if (authorizer === undefined) throw unknownValue(resource, 'AuthorizerId', AuthorizerId);
+  return authorizer;
+}
+
+function readProxy(resource: Resource): Pick<FunctionRoute, 'functionArn' | 'streaming' | 'timeoutMs'> {
+  const { Uri, TimeoutInMillis, ResponseTransferMode = 'BUFFERED' } = objectOf(resource.properties.Integration);
+  const uri = /functions\/(.+)\/(invocations|response-streaming-invocations)$/.exec(stringOf(Uri) ?? '');
+  if (!uri?.[1]) throw unknownValue(resource, 'Integration.Uri', Uri);
+  const streaming = uri[2] === 'response-streaming-invocations';
+  // AWS refuses to mix them too.
+  if (streaming !== (ResponseTransferMode === 'STREAM')) throw unknownValue(resource, 'Integration.Uri', Uri);
+  return { functionArn: uri[1], streaming, timeoutMs: numberOf(TimeoutInMillis) ?? 29_000 };
+}
+
+export interface Match {
+  readonly route: Route;
+  readonly pathParameters: Readonly<Record<string, string>> | null;
+}
+
+/** The route for a request: literal parts win over `{name}`, and that over `{name+}`; one method wins over ANY. */
+export function matchRoute(routes: readonly Route[], method: string, path: string): Match | undefined {
+  const segments = split(path);
+  const matches = routes.flatMap((route) => {
+    const parameters = matchPath(split(route.resource), segments);
+    return parameters ? [{ route, parameters, rank: rank(route.resource) }] : [];
+  });
+  // The path alone picks the resource: there is no second choice when that lacks the method.
+  const [best] = matches.sort((left, right) => (left.rank < right.rank ? -1 : 1));
+  const ofBest = matches.filter(({ route }) => route.resource === best?.route.resource);
+  const match = [method, 'ANY'].flatMap((name) => ofBest.find(({ route }) => route.method === name) ?? [])[0];
+  if (!match) return undefined;
+  const { route, parameters } = match;
+  return { route, pathParameters: Object.keys(parameters).length > 0 ? parameters : null };
+}
+
+function split(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}
+
+function matchPath(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+  const parameters: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index];
+    if (segment === undefined) return undefined;
+    const name = /^\{(.+?)(\+?)\}$/.exec(part);
+    if (!name?.[1]) {
+      if (part !== segment) return undefined;
+      continue;
+    }
+    if (name[2]) return { ...parameters, [name[1]]: decode(segments.slice(index).join('/')) };
+    parameters[name[1]] = decode(segment);
+  }
+  return pattern.length === segments.length ? parameters : undefined;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Sorts as text: 0 for a literal part, 1 for a parameter, 2 for the rest of the path. */
+function rank(resource: string): string {
+  return split(resource)
+    .map((part) => (part.startsWith('{') ? (part.endsWith('+}') ? '2' : '1') : '0'))
+    .join('');
+}

@@ -1,0 +1,173 @@
+import { availableParallelism } from 'node:os';
+import { stopped } from '../errors.ts';
+import type { Job } from '../job.ts';
+import { killed, type Sandbox, startSandbox, type Verdict } from '../sandbox.ts';
+import type { FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
+import type { Memory } from './memory.ts';
+import { createWaitingLine } from './waiting-line.ts';
+
+export interface PoolOptions {
+  maxWorkers: number;
+  idleMs: number;
+  initMs: number;
+  /** Shared with the pools of all other functions. */
+  memory: Memory;
+  /** Whether its workers run many events at once. */
+  shared: boolean;
+  log: (line: string, stream: LogStream, requestId?: string) => void;
+  /** As of `LambdaOptions`. */
+  onRun: NonNullable<LambdaOptions['onRun']>;
+}
+
+/** The workers of one function, and the jobs that wait for one. */
+export interface Pool {
+  /** @param patienceMs how long the job may wait when no more workers may be started; undefined waits on */
+  submit(job: Job, patienceMs?: number): void;
+  /** Takes back a job that has not started. */
+  withdraw(job: Job): void;
+  /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
+  load(): { count: number; busy: number; waiting: number };
+  heaps(): Promise<readonly WorkerHeap[]>;
+  kill(): void;
+  /** Undefined when there is no such worker; else resolves when it is gone. */
+  killWorker(workerId: string): Promise<void> | undefined;
+  stop(): Promise<void>;
+}
+
+/**
+ * One more shared worker is started for each so many events at once, up to the bound; then all take more. As many as a
+ * Node.js environment of Lambda Managed Instances takes per vCPU by default.
+ */
+const SHARED_EVENTS = 64;
+
+const refuse: Verdict = (job) => job.reply.refused(stopped());
+
+export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
+  const sandboxes = new Set<Sandbox>();
+  const exits = new Set<Promise<void>>();
+  /** The last to become idle is the first to work again: surplus ones stay at the bottom until their time is up. */
+  let idle: { sandbox: Sandbox; timer: NodeJS.Timeout }[] = [];
+  let open = true;
+
+  const { shared, maxWorkers, memory } = options;
+  const eventsEach = shared ? SHARED_EVENTS : 1;
+
+  const inState = (...states: ReturnType<Sandbox['state']>[]): Sandbox[] =>
+    [...sandboxes].filter((sandbox) => states.includes(sandbox.state()));
+  /** The workers that take jobs, or will. */
+  const serving = () => inState('starting', 'idle', 'busy');
+  const line = createWaitingLine(() => {
+    const more = Math.min(maxWorkers - serving().length, memory.room(spec.memoryMb));
+    const expected = inState('starting').length + Math.max(0, more);
+    return shared ? expected * Number.MAX_SAFE_INTEGER : expected;
+  });
+
+  /**
+   * Gives waiting jobs to workers that take them, and starts workers for the rest, up to the bound. No more start at
+   * once than there are cores: beyond that each only slows the others, and a short job is soon done by those that run.
+   */
+  function pump(): void {
+    while (line.size() > 0) {
+      const sandbox = taker();
+      const job = sandbox && line.next();
+      if (!sandbox || !job) break;
+      wake(sandbox);
+      sandbox.run(job);
+    }
+    const workers = serving();
+    const room = Math.min(maxWorkers - workers.length, availableParallelism() - inState('starting').length);
+    const missing = Math.min(Math.ceil((runningIn(workers) + line.size()) / eventsEach) - workers.length, room);
+    for (let n = 0; n < missing && memory.take(spec.memoryMb, workers.length + n === 0); n++) start();
+  }
+
+  /** An idle worker; where workers are shared and none is idle, the one that runs the fewest jobs. */
+  function taker(): Sandbox | undefined {
+    const rested = idle.at(-1)?.sandbox;
+    if (rested || !shared) return rested;
+    const [first, ...others] = inState('busy');
+    return others.reduce((least, other) => (least && other.running() < least.running() ? other : least), first);
+  }
+
+  function start(): void {
+    const sandbox = startSandbox(spec, options.initMs, {
+      log: options.log,
+      begin: ({ payload }, workerId) => options.onRun({ functionName: spec.name, workerId, payload }),
+      free() {
+        if (sandbox.state() === 'idle') rest(sandbox);
+        pump();
+      },
+      gone(verdict) {
+        forget(sandbox);
+        if (verdict) failWaiting(verdict);
+        if (open) pump();
+      },
+    });
+    sandboxes.add(sandbox);
+    exits.add(sandbox.exited);
+    void sandbox.exited.then(() => exits.delete(sandbox.exited));
+  }
+
+  /** The jobs that the worker would have taken. */
+  function failWaiting(verdict: Verdict): void {
+    for (const job of Array.from({ length: Math.min(eventsEach, line.size()) }, line.next)) if (job) verdict(job);
+  }
+
+  function rest(sandbox: Sandbox): void {
+    idle.push({ sandbox, timer: setTimeout(() => sandbox.end(refuse), options.idleMs) });
+  }
+
+  function forget(sandbox: Sandbox): void {
+    if (sandboxes.delete(sandbox)) memory.give(spec.memoryMb);
+    wake(sandbox);
+  }
+
+  function wake(sandbox: Sandbox): void {
+    for (const rested of idle) if (rested.sandbox === sandbox) clearTimeout(rested.timer);
+    idle = idle.filter((rested) => rested.sandbox !== sandbox);
+  }
+
+  function endAll(verdict: Verdict): void {
+    for (const sandbox of [...sandboxes]) sandbox.end(verdict);
+  }
+
+  memory.join({
+    endIdle() {
+      const [longest] = idle;
+      longest?.sandbox.end(refuse);
+      return longest !== undefined;
+    },
+    pump: () => open && pump(),
+  });
+
+  return {
+    submit(job, patienceMs) {
+      if (!open) return refuse(job);
+      line.add(job, patienceMs);
+      pump();
+    },
+    withdraw: line.remove,
+    load: () => ({ count: sandboxes.size, busy: runningIn(sandboxes), waiting: line.size() }),
+    async heaps() {
+      const heapOf = async ({ id, heapBytes }: Sandbox) => {
+        const bytes = await heapBytes();
+        return bytes === undefined ? [] : [{ functionName: spec.name, workerId: id, bytes }];
+      };
+      return (await Promise.all([...sandboxes].map(heapOf))).flat();
+    },
+    kill: () => endAll(killed),
+    killWorker(workerId) {
+      const sandbox = [...sandboxes].find(({ id }) => id === workerId);
+      sandbox?.end(killed);
+      return sandbox?.exited;
+    },
+    async stop() {
+      open = false;
+      for (let job = line.next(); job; job = line.next()) refuse(job);
+      endAll(refuse);
+      await Promise.all(exits);
+    },
+  };
+}
+
+const runningIn = (sandboxes: Iterable<Sandbox>): number =>
+  [...sandboxes].reduce((sum, sandbox) => sum + sandbox.running(), 0);

@@ -1,0 +1,33 @@
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { workerEnvironment } from '../environment.ts';
+import type { WorkerSettings } from '../protocol.ts';
+import type { FunctionSpec } from '../types.ts';
+
+const bootstrap = new URL('./worker.ts', import.meta.url);
+
+/** Starts a worker thread of a function. */
+export function startThread(spec: FunctionSpec, workerId: string, warn: (line: string) => void): Worker {
+  const env = workerEnvironment(spec, workerId);
+  try {
+    return new Worker(bootstrap, threadOptions(spec, env));
+  } catch (error) {
+    // Some options that a process takes, a thread refuses.
+    const { NODE_OPTIONS, ...rest } = env;
+    if (NODE_OPTIONS === undefined) throw error;
+    warn(`NODE_OPTIONS is left out, a worker thread cannot take it: ${NODE_OPTIONS}`);
+    return new Worker(bootstrap, threadOptions(spec, rest));
+  }
+}
+
+function threadOptions(spec: FunctionSpec, env: Record<string, string>): WorkerOptions {
+  const { codePath, handler, clock } = spec;
+  const workerData: WorkerSettings = { codePath, handler, ...(clock && { clock }) };
+  return {
+    workerData,
+    env,
+    execArgv: [], // this process's own flags are none of the function's business
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: spec.memoryMb },
+  };
+}

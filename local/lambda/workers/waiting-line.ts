@@ -1,0 +1,40 @@
+import { throttled } from '../errors.ts';
+import type { Job } from '../job.ts';
+
+/** The jobs of one function that wait for a worker, first come, first served. */
+export interface WaitingLine {
+  /** @param patienceMs after so long the job is throttled; undefined waits on */
+  add(job: Job, patienceMs: number | undefined): void;
+  next(): Job | undefined;
+  remove(job: Job): void;
+  size(): number;
+}
+
+/** @param expected how many workers are being or may still be started: the jobs at the head wait for those, which is no throttling */
+export function createWaitingLine(expected: () => number): WaitingLine {
+  const line = new Map<Job, NodeJS.Timeout | undefined>();
+
+  function remove(job: Job): void {
+    clearTimeout(line.get(job));
+    line.delete(job);
+  }
+
+  function losePatience(job: Job, patienceMs: number): void {
+    if ([...line.keys()].indexOf(job) < expected()) return void line.set(job, wait(job, patienceMs));
+    remove(job);
+    job.reply.refused(throttled());
+  }
+
+  const wait = (job: Job, ms: number): NodeJS.Timeout => setTimeout(() => losePatience(job, ms), ms);
+
+  return {
+    add: (job, patienceMs) => void line.set(job, patienceMs === undefined ? undefined : wait(job, patienceMs)),
+    next() {
+      const [job] = line.keys();
+      if (job) remove(job);
+      return job;
+    },
+    remove,
+    size: () => line.size,
+  };
+}

@@ -1,0 +1,42 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ErrorBody, FromWorker, ToWorker, WorkerSettings } from '../protocol.ts';
+import { followClock } from '../worker/clock.ts';
+import { failureBody, rejectionBody } from '../worker/failure.ts';
+import { heapBytes } from '../worker/heap.ts';
+import { type LoadedHandler, loadHandler } from '../worker/load.ts';
+import { captureOutput } from '../worker/output.ts';
+import { acknowledge, runInvocation } from '../worker/run.ts';
+import { installStreaming } from '../worker/streamify.ts';
+
+const port = parentPort;
+if (!port) throw new Error('worker.ts runs in a worker thread only');
+const post = (message: FromWorker): void => port.postMessage(message);
+
+function die(error: ErrorBody): never {
+  post({ type: 'fatal', error });
+  process.exit(1);
+}
+
+async function load(settings: WorkerSettings): Promise<LoadedHandler> {
+  try {
+    return await loadHandler(settings.codePath, settings.handler);
+  } catch (error) {
+    return die(failureBody(error));
+  }
+}
+
+delete process.env.NODE_COMPILE_CACHE;
+captureOutput(post);
+installStreaming();
+process.on('uncaughtException', (error) => die(failureBody(error)));
+process.on('unhandledRejection', (reason) => die(rejectionBody(reason)));
+
+const settings = workerData as WorkerSettings;
+if (settings.clock) followClock(settings.clock);
+const handler = await load(settings);
+port.on('message', (message: ToWorker) => {
+  if (message.type === 'ack') acknowledge(message);
+  else if (message.type === 'weigh') post({ type: 'heap', bytes: heapBytes() });
+  else void runInvocation(handler, message, post);
+});
+post({ type: 'ready' });

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AwsError } from '../aws-error.ts';
+import { onDisk } from '../disk/disk.ts';
+
+export interface Version {
+  readonly id: string;
+  /** A rotation begins with a version that has none. */
+  readonly value?: string;
+  /** Seconds since the epoch. */
+  readonly createdAt: number;
+  readonly stages: readonly string[];
+}
+
+/** The versions of all secrets, by name; those without a stage are gone. */
+export interface Versions {
+  of(name: string): readonly Version[];
+  /** A version that exists can be given a value once. @param value none, to begin with @param stages @default AWSCURRENT */
+  put(name: string, id: string, value: string | undefined, stages?: readonly string[]): Version;
+  /** Moves a stage; AWSPREVIOUS goes where AWSCURRENT was. */
+  move(name: string, stage: string, from: string | undefined, to: string | undefined): void;
+}
+
+export function openVersions(dataDir: string | undefined, now: () => number): Versions {
+  const file = dataDir === undefined ? undefined : join(dataDir, 'secrets.json');
+  const stored = new Map<string, readonly Version[]>(file && existsSync(file) ? read(file) : []);
+  const of = (name: string) => stored.get(name) ?? [];
+  const keep = (name: string, versions: readonly Version[]): void => {
+    stored.set(
+      name,
+      versions.filter(({ stages }) => stages.length > 0),
+    );
+    if (file) write(file, JSON.stringify([...stored]));
+  };
+  return {
+    of,
+    put(name, id, value, labels = ['AWSCURRENT']) {
+      const known = of(name).find((version) => version.id === id);
+      if (known?.value !== undefined && known.value !== value) {
+        throw new AwsError('ResourceExistsException', "You can't modify a secret version that has a value.");
+      }
+      const stages = known?.stages ?? [];
+      const version: Version = { id, createdAt: now() / 1000, stages, ...(value !== undefined && { value }) };
+      const others = of(name).filter((other) => other.id !== id);
+      let versions: readonly Version[] = [version, ...others];
+      for (const stage of labels) versions = moved(versions, stage, id);
+      keep(name, versions);
+      return versions[0] ?? version;
+    },
+    move(name, stage, from, to) {
+      const held = of(name).find(({ stages }) => stages.includes(stage));
+      if (held && held.id !== to && held.id !== from) {
+        throw new AwsError('InvalidParameterException', `The staging label ${stage} is attached to version ${held.id}`);
+      }
+      if (to !== undefined && !of(name).some(({ id }) => id === to)) {
+        throw new AwsError('ResourceNotFoundException', "Secrets Manager can't find the specified secret version.");
+      }
+      keep(name, moved(of(name), stage, to));
+    },
+  };
+}
+
+function moved(versions: readonly Version[], stage: string, to: string | undefined): readonly Version[] {
+  const from = versions.find(({ stages }) => stages.includes(stage))?.id;
+  const labelled = versions.map((version) => {
+    const others = version.stages.filter((other) => other !== stage);
+    return { ...version, stages: version.id === to ? [...others, stage] : others };
+  });
+  return stage === 'AWSCURRENT' && from !== undefined && from !== to ? moved(labelled, 'AWSPREVIOUS', from) : labelled;
+}
+
+const STAGES = ['AWSCURRENT', 'AWSPREVIOUS'];
+
+/** Files of earlier versions say no stages: the current version is the first one. */
+function read(file: string): (readonly [string, readonly Version[]])[] {
+  const entries: [string, (Omit<Version, 'stages'> & Partial<Version>)[]][] = JSON.parse(readFileSync(file, 'utf8'));
+  return entries.map(([name, versions]) => [
+    name,
+    versions.map((version, index) => ({ ...version, stages: version.stages ?? STAGES.slice(index, index + 1) })),
+  ]);
+}
+
+/** By way of a second file, so that a crash leaves the old or the new secrets, and never half of them. */
+function write(file: string, text: string): void {
+  onDisk(file, () => {
+    writeFileSync(`${file}.new`, text, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  });
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { AwsError } from '../../aws-error.ts';
+import type { Execution, ExecutionStore } from '../executions.ts';
+import type { HistoryEvent } from '../history.ts';
+import type { Machine } from '../machine/machine.ts';
+import type { Operation } from '../types.ts';
+import { arnOf, executionInput, executionName, optionalText, page } from './request.ts';
+
+type Request = Record<string, unknown>;
+
+/** What the operations need of the engine. */
+export interface Engine {
+  readonly machines: ReadonlyMap<string, Machine>;
+  readonly store: ExecutionStore;
+  /** When the machines were loaded. */
+  readonly created: number;
+  now(): number;
+  /** Registers the execution at once, runs its first state later. */
+  start(machine: Machine, name: string, input: string): Execution;
+  /** Ends a running execution as ABORTED; a closed one stays as it is. */
+  abort(execution: Execution, reason: Outcome): void;
+}
+
+export interface Outcome {
+  output?: string;
+  error?: string;
+  cause?: string;
+}
+
+/** The AWS JSON 1.0 operations over one engine. Dates are epoch seconds, input and output JSON text. */
+export function createOperations(engine: Engine): Record<string, Operation> {
+  return {
+    StartExecution: async (request) => startExecution(engine, request),
+    StopExecution: async (request) => stopExecution(engine, request),
+    DescribeExecution: async (request) => describeExecution(findExecution(engine, request)),
+    ListExecutions: async (request) => listExecutions(engine, request),
+    GetExecutionHistory: async (request) => executionHistory(engine, request),
+    DescribeStateMachine: async (request) => describeStateMachine(engine, findMachine(engine, request)),
+  };
+}
+
+/** Idempotent by name: the same name and input while it runs is the same execution; a closed name stays taken. */
+function startExecution(engine: Engine, request: Request): unknown {
+  const machine = findMachine(engine, request);
+  const name = executionName(request) ?? randomUUID();
+  const input = executionInput(request);
+  const twin = engine.store.get(`${machine.executionPrefix}${name}`);
+  if (twin !== undefined && (twin.status !== 'RUNNING' || twin.input !== input)) {
+    throw new AwsError('ExecutionAlreadyExists', `Execution Already Exists: '${twin.arn}'`);
+  }
+  const { arn, startDate } = twin ?? engine.start(machine, name, input);
+  return { executionArn: arn, startDate: seconds(startDate) };
+}
+
+function stopExecution(engine: Engine, request: Request): unknown {
+  const execution = findExecution(engine, request);
+  const [error, cause] = [optionalText(request, 'error'), optionalText(request, 'cause')];
+  engine.abort(execution, { ...(error && { error }), ...(cause && { cause }) });
+  return { stopDate: seconds(execution.stopDate ?? engine.now()) };
+}
+
+function describeExecution(execution: Execution): unknown {
+  const { input, output, error, cause } = execution;
+  return {
+    ...listed(execution),
+    redriveCount: 0,
+    ...(input !== undefined && { input, inputDetails: { included: true } }),
+    ...(output !== undefined && { output, outputDetails: { included: true } }),
+    ...(error !== undefined && { error }),
+    ...(cause !== undefined && { cause }),
+  };
+}
+
+function listExecutions(engine: Engine, request: Request): unknown {
+  const machine = findMachine(engine, request);
+  const status = optionalText(request, 'statusFilter');
+  const matching = engine.store
+    .all()
+    .filter((one) => one.stateMachineArn === machine.spec.arn && (status ?? one.status) === one.status);
+  const { items, ...more } = page(request, matching.reverse(), (execution) => execution.number, true);
+  return { executions: items.map(listed), ...more };
+}
+
+function listed({ arn, stateMachineArn, name, status, startDate, stopDate }: Execution): Record<string, unknown> {
+  return {
+    executionArn: arn,
+    stateMachineArn,
+    name,
+    status,
+    startDate: seconds(startDate),
+    ...(stopDate !== undefined && { stopDate: seconds(stopDate) }),
+  };
+}
+
+function executionHistory(engine: Engine, request: Request): unknown {
+  const events = [...findExecution(engine, request).history.events];
+  const newestFirst = request.reverseOrder === true;
+  if (newestFirst) events.reverse();
+  const { items, ...more } = page(request, events, (event) => event.id, newestFirst);
+  return { events: items.map(historyEvent), ...more };
+}
+
+/** `TaskStateEntered` carries `stateEnteredEventDetails`, `TaskFailed` carries `taskFailedEventDetails`. */
+function historyEvent({ id, previousEventId, timestamp, type, details }: HistoryEvent): unknown {
+  const [move] = /State(Entered|Exited)$/.exec(type) ?? [];
+  const kind = move ?? type;
+  const member = `${kind.charAt(0).toLowerCase()}${kind.slice(1)}EventDetails`;
+  return { id, previousEventId, timestamp: seconds(timestamp), type, ...(details && { [member]: details }) };
+}
+
+function describeStateMachine(engine: Engine, { spec }: Machine): unknown {
+  const { arn, name, definition, roleArn } = spec;
+  const creationDate = seconds(engine.created);
+  return { stateMachineArn: arn, name, status: 'ACTIVE', definition, roleArn, type: 'STANDARD', creationDate };
+}
+
+function findMachine(engine: Engine, request: Request): Machine {
+  const arn = arnOf(request, 'stateMachineArn', 'stateMachine');
+  const machine = engine.machines.get(arn);
+  if (machine === undefined) throw new AwsError('StateMachineDoesNotExist', `State Machine Does Not Exist: '${arn}'`);
+  return machine;
+}
+
+function findExecution(engine: Engine, request: Request): Execution {
+  const arn = arnOf(request, 'executionArn', 'execution');
+  const execution = engine.store.get(arn);
+  if (execution === undefined) throw new AwsError('ExecutionDoesNotExist', `Execution Does Not Exist: '${arn}'`);
+  return execution;
+}
+
+function seconds(milliseconds: number): number {
+  return milliseconds / 1000;
+}

@@ -1,0 +1,72 @@
+import { AwsError } from '../../aws-error.ts';
+import { PAYLOAD_LIMIT } from '../payload.ts';
+
+type Request = Record<string, unknown>;
+
+// Not: white space, brackets, wildcards, special and control characters, lone surrogates.
+const EXECUTION_NAME = /^[^\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}\p{Cs}]{1,80}$/u;
+const STATES_ARN = /^arn:aws[a-z-]*:states:[^:]+:\d{12}:(\w+):\S+$/;
+
+/** A string member of a request, undefined when absent. */
+export function optionalText(request: Request, name: string): string | undefined {
+  const value = request[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw new AwsError('ValidationException', `The value at '${name}' must be a string`);
+  return value;
+}
+
+export function arnOf(request: Request, name: string, kind: 'execution' | 'stateMachine'): string {
+  const arn = optionalText(request, name);
+  if (arn === undefined) throw new AwsError('ValidationException', `The value at '${name}' must not be null`);
+  if (STATES_ARN.exec(arn)?.[1] !== kind) throw new AwsError('InvalidArn', `Invalid Arn: '${arn}'`);
+  return arn;
+}
+
+export function executionName(request: Request): string | undefined {
+  const name = optionalText(request, 'name');
+  if (name !== undefined && !EXECUTION_NAME.test(name)) throw new AwsError('InvalidName', `Invalid Name: '${name}'`);
+  return name;
+}
+
+/** The execution input as it was sent: JSON text within the payload limit. */
+export function executionInput(request: Request): string {
+  const input = optionalText(request, 'input') ?? '{}';
+  if (Buffer.byteLength(input) > PAYLOAD_LIMIT) {
+    throw new AwsError('InvalidExecutionInput', `Invalid execution input: more than ${PAYLOAD_LIMIT} bytes`);
+  }
+  try {
+    JSON.parse(input);
+  } catch (thrown) {
+    throw new AwsError('InvalidExecutionInput', `Invalid execution input: ${(thrown as Error).message}`);
+  }
+  return input;
+}
+
+export interface Page<T> {
+  items: T[];
+  nextToken?: string;
+}
+
+/** One page of a list; the token is the last number given out, so executions may come and close between pages. */
+export function page<T>(request: Request, items: T[], numberOf: (item: T) => number, newestFirst: boolean): Page<T> {
+  const token = pageToken(request);
+  const isLeft = (item: T) => token === undefined || (newestFirst ? numberOf(item) < token : numberOf(item) > token);
+  const left = items.filter(isLeft);
+  const taken = left.slice(0, pageSize(request));
+  const last = taken.at(-1);
+  if (last === undefined || taken.length === left.length) return { items: taken };
+  return { items: taken, nextToken: String(numberOf(last)) };
+}
+
+function pageToken(request: Request): number | undefined {
+  const token = optionalText(request, 'nextToken');
+  if (token === undefined) return undefined;
+  if (!/^\d+$/.test(token)) throw new AwsError('InvalidToken', `Invalid Token: '${token}'`);
+  return Number(token);
+}
+
+function pageSize(request: Request): number {
+  const size = request.maxResults ?? 0;
+  if (Number.isInteger(size) && Number(size) >= 0 && Number(size) <= 1000) return Number(size) || 100;
+  throw new AwsError('ValidationException', `The value at 'maxResults' must be an integer from 0 to 1000`);
+}

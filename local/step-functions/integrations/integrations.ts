@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { AwsError } from '../../aws-error.ts';
+import { ConnectionLost, type FaultBench, noFaults } from '../../faults/index.ts';
+import type { Iam } from '../../iam/index.ts';
+import { isObject, type JsonObject, objectOf, stringOf } from '../../json.ts';
+import { runtimeExited } from '../../lambda/errors.ts';
+import type { InvokeResult, Lambda } from '../../lambda/index.ts';
+import type { CallLog } from '../../wire/call-log.ts';
+import { AGAIN, type Integration, type IntegrationCall, StatesError } from '../index.ts';
+import { describeExecution, ENDS_RULE, startExecutionSync } from './nested-executions.ts';
+
+export interface IntegrationOptions {
+  readonly lambda: Pick<Lambda, 'invoke'>;
+  /** @default no faults */
+  readonly bench?: Pick<FaultBench, 'around' | 'strike'>;
+  /** @default everything is allowed */
+  readonly iam?: Pick<Iam, 'denied'>;
+  /** The AWS endpoint of the embedded cloud. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly calls: CallLog;
+  readonly now: () => number;
+  /** The access key of a role: its logical id. */
+  readonly callerOf: (roleArn: string) => string;
+  /** Resolves once an execution has closed. */
+  readonly closed: (executionArn: string) => Promise<void>;
+  /** Divides the pauses between polls of an execution. @default 1 */
+  readonly timeScale?: number;
+}
+
+/** What the tasks of a state machine may call, by their Resource. */
+export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
+  const { closed, timeScale = 1 } = options;
+  const clientOf = clientsOf(options, (config) => new SFNClient(config));
+  const executions = { clientOf, closed, heard: heardOf(options), timeScale };
+  return {
+    'arn:aws:states:::lambda:invoke': waiting(async (call) =>
+      lambdaOptimized(await invokeLambda(call, options, false)),
+    ),
+    'arn:aws:states:::aws-sdk:lambda:invoke': waiting(async (call) =>
+      lambdaSdk(await invokeLambda(call, options, true)),
+    ),
+    'arn:aws:states:::dynamodb:updateItem': updateItem(options),
+    'arn:aws:states:::states:startExecution.sync': startExecutionSync(executions, false),
+    'arn:aws:states:::states:startExecution.sync:2': startExecutionSync(executions, true),
+    'arn:aws:states:::aws-sdk:sfn:describeExecution': describeExecution(executions),
+  };
+}
+
+/** The event of the end of an execution that a task waits for: a fault can lose it. */
+function heardOf({ bench = noFaults }: IntegrationOptions): (executionArn: string) => Promise<boolean> {
+  const call = { service: 'events', operation: 'Deliver', caller: ENDS_RULE, worker: undefined } as const;
+  return async (executionArn) => {
+    try {
+      await bench.strike({ ...call, input: () => ({ executionArn }) }, 'before');
+      return true;
+    } catch {
+      return false;
+    }
+  };
+}
+
+/** A call of a function begins when a worker gets it: until then a process that dies takes nothing with it. */
+const waiting = (integration: Integration): Integration => Object.assign(integration, { waits: true } as const);
+
+/** The SDK integration passes on what Lambda answers: Payload is text, and a failed function is no failure of the task. */
+function lambdaSdk({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
+  const failed = functionError === undefined ? {} : { FunctionError: functionError };
+  return { ExecutedVersion: executedVersion, StatusCode: statusCode, Payload: payload, ...failed };
+}
+
+/**
+ * The optimized integration reads the Payload and fails with the error of the function. Its result carries the HTTP
+ * metadata of the answer, about 1 KB, which counts towards 256 KiB like the rest (API reference of Invoke, and results
+ * recorded on AWS).
+ */
+function lambdaOptimized({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
+  const output: unknown = payload === '' ? null : JSON.parse(payload);
+  if (functionError !== undefined)
+    throw new StatesError(stringOf(objectOf(output).errorType) ?? 'Lambda.Unknown', payload);
+  const requestId = randomUUID();
+  const headers = {
+    'X-Amz-Executed-Version': executedVersion,
+    'x-amzn-Remapped-Content-Length': '0',
+    Connection: 'keep-alive',
+    'x-amzn-RequestId': requestId,
+    'Content-Length': String(Buffer.byteLength(payload)),
+    Date: new Date().toUTCString(),
+    'X-Amzn-Trace-Id': `Root=1-${requestId};Parent=${requestId.slice(0, 16)};Sampled=0;Lineage=1:${requestId.slice(0, 8)}:0`,
+    'Content-Type': 'application/json',
+  };
+  const all = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
+  return {
+    ExecutedVersion: executedVersion,
+    Payload: output,
+    SdkHttpMetadata: { AllHttpHeaders: all, HttpHeaders: headers, HttpStatusCode: statusCode },
+    SdkResponseMetadata: { RequestId: requestId },
+    StatusCode: statusCode,
+  };
+}
+
+const LAMBDA_ARGUMENTS = new Set(['FunctionName', 'Payload', 'InvocationType']);
+
+async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, raw: boolean): Promise<InvokeResult> {
+  const input = objectOf(call.arguments);
+  refuseOthers(input, LAMBDA_ARGUMENTS, call.resource);
+  const { FunctionName, Payload = {}, InvocationType } = input;
+  // To the SDK text is the payload itself; the optimized integration makes JSON of whatever it is given.
+  const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
+  if (call.lost && InvocationType !== 'Event') return diedWithItsWorker();
+  const facts = { caller: options.callerOf(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
+  const at = options.now();
+  let kept = false;
+  const keep = (status: number, error?: string) => {
+    if (!kept) options.calls.add({ at, ...facts, input, status, error });
+    kept = true;
+  };
+  const asked = { ...facts, worker: undefined, input: () => input };
+  const run = async () => {
+    const denied = options.iam?.denied(asked);
+    if (denied) throw denied;
+    const event = InvocationType === 'Event';
+    const to = { signal: call.signal, event, onWorker: call.begins };
+    const result = await options.lambda.invoke(String(FunctionName), payload, to);
+    keep(result.statusCode);
+    return result;
+  };
+  try {
+    return await (options.bench ?? noFaults).around(asked, run);
+  } catch (error) {
+    if (error instanceof ConnectionLost) {
+      keep(0, 'ConnectionLost');
+      throw new StatesError('Lambda.SdkClientException', error.message);
+    }
+    if (!(error instanceof AwsError)) throw error;
+    keep(error.status, error.type);
+    throw new StatesError(lambdaErrorName(error.type, raw), error.message);
+  }
+}
+
+/** What Lambda's model does not name comes under the name of the service, which the two integrations write differently. */
+function lambdaErrorName(type: string, raw: boolean): string {
+  if (type === 'AccessDeniedException') return raw ? 'Lambda.LambdaException' : 'Lambda.AWSLambdaException';
+  return `Lambda.${type}`;
+}
+
+/**
+ * What a killed worker answers: this one was a part of the process that died. Whether the function may run again is for
+ * the Retry of the state machine to say.
+ */
+function diedWithItsWorker(): InvokeResult {
+  const error = runtimeExited(randomUUID(), 'signal: killed');
+  return { statusCode: 200, payload: JSON.stringify(error), functionError: 'Unhandled', executedVersion: '$LATEST' };
+}
+
+function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: string): void {
+  const unknown = Object.keys(input).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
+}
+
+/**
+ * Clients of one service, one for each role: by way of the same endpoint as the functions, so that a task's calls are
+ * counted and authorized like theirs.
+ */
+function clientsOf<T>(
+  { endpoint, region, callerOf }: IntegrationOptions,
+  create: (config: ClientConfig) => T,
+): (roleArn: string) => T {
+  const clients = new Map<string, T>();
+  return (roleArn) => {
+    const credentials = { accessKeyId: callerOf(roleArn), secretAccessKey: 'local' };
+    // One attempt: what fails is for the Retry of a state to repeat, where it can be seen.
+    const client = clients.get(roleArn) ?? create({ endpoint, region, credentials, maxAttempts: 1 });
+    clients.set(roleArn, client);
+    return client;
+  };
+}
+
+interface ClientConfig {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly maxAttempts: number;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+function updateItem(options: IntegrationOptions): Integration {
+  const clientOf = clientsOf(options, (config) => new DynamoDBClient(config));
+  return async (call) => {
+    // Not the same text: a condition on the time must hold when it is written, which may be long after.
+    if (call.lost) return AGAIN;
+    const command = new UpdateItemCommand(objectOf(call.arguments) as unknown as UpdateItemCommandInput);
+    try {
+      const { $metadata, ...output } = await clientOf(call.roleArn).send(command, {
+        abortSignal: call.signal,
+      });
+      return output;
+    } catch (error) {
+      throw new StatesError(dynamoErrorName(error), error instanceof Error ? error.message : String(error));
+    }
+  };
+}
+
+// Those of the exceptions of UpdateItem that the service model names; the rest come under the name of the service.
+const MODELLED = new Set([
+  ...['ConditionalCheckFailedException', 'InternalServerError', 'ItemCollectionSizeLimitExceededException'],
+  ...['ProvisionedThroughputExceededException', 'ReplicatedWriteConflictException', 'RequestLimitExceeded'],
+  ...['ResourceNotFoundException', 'ThrottlingException', 'TransactionConflictException'],
+]);
+
+function dynamoErrorName(error: unknown): string {
+  const name = error instanceof Error ? error.name : '';
+  if (MODELLED.has(name)) return `DynamoDB.${name}`;
+  const answered = isObject(error) && isObject(error.$response);
+  return answered ? 'DynamoDB.AmazonDynamoDBException' : 'DynamoDB.SdkClientException';
+}

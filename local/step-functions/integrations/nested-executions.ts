@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DescribeExecutionCommand,
+  type DescribeExecutionCommandOutput,
+  type SFNClient,
+  StartExecutionCommand,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { isObject, type JsonObject, objectOf, stringOf } from '../../json.ts';
+import { type Integration, type IntegrationCall, StatesError } from '../index.ts';
+
+/** What the tasks of a state machine may do with executions of others, by way of the same endpoint as functions. */
+export interface ExecutionOptions {
+  /** A client with the credentials of a role. */
+  readonly clientOf: (roleArn: string) => SFNClient;
+  /** Resolves once an execution has closed. */
+  readonly closed: (executionArn: string) => Promise<void>;
+  /** Delivers the event of its end to the task that waits; false when the event is lost. */
+  readonly heard: (executionArn: string) => Promise<boolean>;
+  /** Divides the pause between two polls. */
+  readonly timeScale: number;
+}
+
+/** The rule that brings those events. Step Functions makes it, in the account of the state machine. */
+export const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
+/**
+ * "Step Functions uses EventBridge events and polls the APIs that you specify in the Task state" (developer guide,
+ * "Discover service integration patterns"). It does not say how often it polls.
+ */
+const POLL_MS = 300_000;
+
+/** The longest cause there is; a longer one is cut. */
+const CAUSE = 32_768;
+const ARGUMENTS = new Set(['StateMachineArn', 'Name', 'Input']);
+
+/**
+ * `startExecution.sync`: starts, waits, and answers what DescribeExecution says, input and output as text
+ * (`.sync:2`: as JSON). Stops the execution when the task ends before it, for whatever reason.
+ */
+export function startExecutionSync(options: ExecutionOptions, parsed: boolean): Integration {
+  return async (call) => {
+    const sfn = options.clientOf(call.roleArn);
+    const executionArn = await start(sfn, call);
+    const stop = () => {
+      const cause = `The Task state in AWS Step Functions execution [${call.executionArn}] which was managing this resource was aborted`;
+      // Best effort, there as here.
+      sfn.send(new StopExecutionCommand({ executionArn, cause })).catch(() => undefined);
+    };
+    if (call.signal.aborted) stop();
+    else call.signal.addEventListener('abort', stop, { once: true });
+    let polled: DescribeExecutionCommandOutput | undefined;
+    try {
+      await options.closed(executionArn);
+      if (!(await options.heard(executionArn))) polled = await poll(sfn, executionArn, call, options);
+      call.signal.throwIfAborted();
+    } finally {
+      call.signal.removeEventListener('abort', stop);
+    }
+    const found = polled ?? (await named('StepFunctions', sfn.send(new DescribeExecutionCommand({ executionArn }))));
+    const output = described(found, (date) => date.getTime(), parsed);
+    if (found.status === 'SUCCEEDED') return output;
+    throw new StatesError('States.TaskFailed', JSON.stringify(output).slice(0, CAUSE));
+  };
+}
+
+/** What a task does that has missed the event: the execution has closed by now. A poll that fails is repeated. */
+async function poll(
+  sfn: SFNClient,
+  executionArn: string,
+  { signal }: IntegrationCall,
+  { timeScale }: ExecutionOptions,
+): Promise<DescribeExecutionCommandOutput> {
+  for (;;) {
+    await sleep(POLL_MS / timeScale, undefined, { signal, ref: false });
+    const found = await sfn.send(new DescribeExecutionCommand({ executionArn })).catch(() => undefined);
+    if (found !== undefined) return found;
+  }
+}
+
+/** `aws-sdk:sfn:describeExecution` */
+export function describeExecution({ clientOf }: ExecutionOptions): Integration {
+  return async (call) => {
+    const executionArn = String(objectOf(call.arguments).ExecutionArn);
+    const found = await named('Sfn', clientOf(call.roleArn).send(new DescribeExecutionCommand({ executionArn })));
+    return described(found, (date) => date.toISOString(), false);
+  };
+}
+
+async function start(sfn: SFNClient, call: IntegrationCall): Promise<string> {
+  const input = objectOf(call.arguments);
+  const unknown = Object.keys(input).find((name) => !ARGUMENTS.has(name));
+  if (unknown !== undefined) {
+    throw new StatesError(
+      'States.Runtime',
+      `the embedded cloud does not know the argument ${unknown} of ${call.resource}`,
+    );
+  }
+  const [stateMachineArn, name] = [String(input.StateMachineArn), String(input.Name ?? call.id)];
+  const request = { stateMachineArn, name, input: JSON.stringify(input.Input ?? {}) };
+  const before = call.lost ? await startedBefore(sfn, request) : undefined;
+  return before ?? (await named('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? '';
+}
+
+/** The execution that a lost call began, if it came so far: the one of that name with that input. */
+async function startedBefore(
+  sfn: SFNClient,
+  { stateMachineArn, name, input }: { stateMachineArn: string; name: string; input: string },
+): Promise<string | undefined> {
+  const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
+  const asked = sfn.send(new DescribeExecutionCommand({ executionArn })).catch((error: unknown) => {
+    if (isObject(error) && error.name === 'ExecutionDoesNotExist') return undefined;
+    throw error;
+  });
+  return (await named('StepFunctions', asked))?.input === input ? executionArn : undefined;
+}
+
+/** With capital letters, as the members of every integration's answer. */
+function described(
+  { $metadata: _, ...found }: DescribeExecutionCommandOutput,
+  dateOf: (date: Date) => unknown,
+  parsed: boolean,
+): JsonObject {
+  const value = (name: string, member: unknown): unknown => {
+    if (member instanceof Date) return dateOf(member);
+    if (isObject(member))
+      return Object.fromEntries(Object.entries(member).map(([key, inner]) => [capital(key), inner]));
+    return parsed && ['input', 'output'].includes(name) ? JSON.parse(String(member)) : member;
+  };
+  const members = Object.entries(found).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(
+    members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [capital(name), value(name, member)]),
+  );
+}
+
+const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** An error of the service, under the name that its integration gives it: always an Exception. */
+async function named<T>(prefix: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const answered = isObject(error) && isObject(error.$response);
+    const name = (isObject(error) && stringOf(error.name)) || 'Error';
+    const exception = answered ? `${name.replace(/Exception$/, '')}Exception` : 'SdkClientException';
+    throw new StatesError(`${prefix}.${exception}`, error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { MOST_SECONDS, openFields } from '../definition/fields.ts';
+import type { Flow } from '../flow.ts';
+import { type Place, refuse } from '../place.ts';
+import type { StateMachineSpec } from '../types.ts';
+import { checkQueryLanguage, loadFlow } from './flow.ts';
+
+export interface Machine {
+  /** The hash of the spec: the same machine, in this process and in the next one. */
+  id: string;
+  spec: StateMachineSpec;
+  flow: Flow;
+  /** The execution's own timeout; nothing catches it. */
+  timeoutSeconds: number | undefined;
+  /** Executions are `<prefix><name>`. */
+  executionPrefix: string;
+}
+
+const MACHINE_ARN = /^(arn:aws[a-z-]*:states:[^:]+:\d{12}:)stateMachine:([^:]+)$/;
+
+/** Compiles a machine, or throws a DefinitionError naming the first thing this engine does not know. */
+export function loadMachine(spec: StateMachineSpec, resources: ReadonlySet<string>): Machine {
+  const place: Place = { machine: spec.name };
+  const fields = openFields(parseDefinition(spec, place), place);
+  checkQueryLanguage(fields, true);
+  const version = fields.take('Version');
+  if (version !== undefined && version !== '1.0') refuse(fields.at('Version'), `must be '1.0'`);
+  const timeoutSeconds = fields.number('TimeoutSeconds', { least: 1, most: MOST_SECONDS });
+  const flow = loadFlow(fields, { resources, names: new Set() }, new Set());
+  return { id: machineId(spec), spec, flow, timeoutSeconds, executionPrefix: executionPrefix(spec, place) };
+}
+
+function parseDefinition(spec: StateMachineSpec, place: Place): unknown {
+  try {
+    return JSON.parse(spec.definition);
+  } catch (thrown) {
+    return refuse(place, `the definition is not JSON: ${(thrown as Error).message}`);
+  }
+}
+
+function executionPrefix(spec: StateMachineSpec, place: Place): string {
+  const [, account, name] = MACHINE_ARN.exec(spec.arn) ?? [];
+  if (account === undefined || name === undefined)
+    return refuse(place, `'${spec.arn}' is not the ARN of a state machine`);
+  return `${account}execution:${name}:`;
+}
+
+function machineId({ arn, name, roleArn, definition }: StateMachineSpec): string {
+  return createHash('sha256')
+    .update(JSON.stringify([arn, name, roleArn, definition]))
+    .digest('hex')
+    .slice(0, 32);
+}

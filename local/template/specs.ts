@@ -1,0 +1,238 @@
+import { readFileSync, statSync } from 'node:fs';
+import { type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
+import type { AsynchronousSettings, FunctionSpec } from '../lambda/index.ts';
+import type { ResolvedStack, Resource } from './resources.ts';
+import { rateMs } from './schedule.ts';
+
+/** What the engines are told to run, read from the resolved resources. */
+
+export interface FunctionResource extends FunctionSpec {
+  /** The access key the function calls AWS with, so that calls tell who made them. */
+  readonly logicalId: string;
+  readonly roleArn: string;
+}
+
+export interface MachineResource {
+  readonly arn: string;
+  readonly name: string;
+  readonly roleArn: string;
+  /** The definition after its substitutions. */
+  readonly definition: string;
+}
+
+export interface TableResource {
+  readonly name: string;
+  /** What CreateTable is called with. */
+  readonly schema: JsonObject;
+  /** The attribute that holds the time of expiry, where the table has one. */
+  readonly ttlAttribute?: string;
+}
+
+export interface SecretResource {
+  readonly name: string;
+  readonly arn: string;
+  readonly value?: string;
+  /** How to generate the value where there is none. */
+  readonly generate: JsonObject;
+  /** The function that gives it another value, and how often. */
+  readonly rotation?: { readonly functionArn: string; readonly everyMs: number };
+}
+
+export interface BucketResource {
+  readonly name: string;
+  /** Objects whose keys begin with `prefix` go after so many days. */
+  readonly expirations: readonly { readonly prefix: string; readonly days: number }[];
+}
+
+export interface QueueResource {
+  readonly name: string;
+  readonly arn: string;
+}
+
+export interface Specs {
+  readonly functions: readonly FunctionResource[];
+  readonly machines: readonly MachineResource[];
+  readonly tables: readonly TableResource[];
+  readonly secrets: readonly SecretResource[];
+  readonly buckets: readonly BucketResource[];
+  readonly queues: readonly QueueResource[];
+  /** From the ARN of a role to its logical id. */
+  readonly roles: ReadonlyMap<string, string>;
+}
+
+export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
+  const all = <T>(types: string, read: (resource: Resource, stack: ResolvedStack) => T): T[] =>
+    stacks.flatMap((stack) => ofTypes(stack, types).map((resource) => read(resource, stack)));
+  return {
+    functions: all('AWS::Lambda::Function', readFunction),
+    machines: all('AWS::StepFunctions::StateMachine', readMachine),
+    tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
+    secrets: all('AWS::SecretsManager::Secret', readSecret),
+    buckets: all('AWS::S3::Bucket', readBucket),
+    queues: all('AWS::SQS::Queue', ({ name, arn = '' }) => ({ name, arn })),
+    roles: new Map(all('AWS::IAM::Role', ({ arn = '', logicalId }): [string, string] => [arn, logicalId])),
+  };
+}
+
+function ofTypes(stack: ResolvedStack, types: string): Resource[] {
+  return stack.resources.filter(({ type }) => types.split(' ').includes(type));
+}
+
+/** A value that CloudFormation would take and the embedded cloud cannot honour. */
+export function unknownValue(resource: Resource, property: string, value: unknown): Error {
+  const { type, where } = resource;
+  return new Error(`the embedded cloud does not know ${property} ${JSON.stringify(value)} of ${type} ${where}`);
+}
+
+function readFunction(resource: Resource, resolved: ResolvedStack): FunctionResource {
+  const { Code, Handler, Runtime, Timeout, MemorySize, Environment, Role, PackageType = 'Zip' } = resource.properties;
+  const reservedConcurrency = numberOf(resource.properties.ReservedConcurrentExecutions);
+  if (!/^nodejs(22|24)\.x$/.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
+  if (PackageType !== 'Zip') throw unknownValue(resource, 'PackageType', PackageType);
+  const key = String(objectOf(Code).S3Key);
+  const codePath = resolved.stack.assets.get(key);
+  if (!codePath || !statSync(codePath).isDirectory()) throw unknownValue(resource, 'Code.S3Key', key);
+  const variables = Object.entries(objectOf(objectOf(Environment).Variables));
+  const environment = Object.fromEntries(variables.map(([name, value]) => [name, String(value)]));
+  checkEnvironment(resource, environment);
+  return {
+    name: resource.name,
+    arn: resource.arn ?? '',
+    codePath,
+    handler: String(Handler),
+    timeoutSeconds: numberOf(Timeout) ?? 3,
+    memoryMb: numberOf(MemorySize) ?? 128,
+    environment,
+    logicalId: resource.logicalId,
+    roleArn: String(Role),
+    asynchronous: readEventInvokeConfig(resource, resolved),
+    ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
+    sharedWorker: readSharedWorker(resource, resolved),
+  };
+}
+
+/** A mark that lib/tools/shared-worker.ts leaves: AWS does nothing with the metadata of a resource. */
+const SHARED_WORKER = 'mcp-task-server:sharedWorker';
+
+function readSharedWorker(resource: Resource, { stack }: ResolvedStack): boolean {
+  const value = objectOf(stack.template.Resources[resource.logicalId]?.Metadata)[SHARED_WORKER] ?? false;
+  if (typeof value !== 'boolean') throw unknownValue(resource, `Metadata.${SHARED_WORKER}`, value);
+  return value;
+}
+
+/**
+ * "4 KB, for all environment variables associated with the function, in aggregate" (Lambda quotas), measured as the JSON
+ * text of names and values: the refusal of Lambda ends with it ("String measured: {…}").
+ */
+const MAX_ENVIRONMENT_BYTES = 4_096;
+
+function checkEnvironment({ name }: Resource, variables: Readonly<Record<string, string>>): void {
+  const bytes = Buffer.byteLength(JSON.stringify(variables));
+  if (bytes <= MAX_ENVIRONMENT_BYTES) return;
+  throw new Error(
+    `Lambda refuses the function ${name}: its environment variables take ${bytes} bytes, of at most ${MAX_ENVIRONMENT_BYTES}`,
+  );
+}
+
+function readEventInvokeConfig(resource: Resource, stack: ResolvedStack): AsynchronousSettings {
+  const config = ofTypes(stack, 'AWS::Lambda::EventInvokeConfig').find(({ properties: { FunctionName } }) =>
+    [resource.name, resource.arn].includes(String(FunctionName)),
+  );
+  if (!config) return {};
+  const { Qualifier, MaximumRetryAttempts, MaximumEventAgeInSeconds, DestinationConfig } = config.properties;
+  if (Qualifier !== '$LATEST') throw unknownValue(config, 'Qualifier', Qualifier);
+  const retries = numberOf(MaximumRetryAttempts);
+  const age = numberOf(MaximumEventAgeInSeconds);
+  const destination = stringOf(objectOf(objectOf(DestinationConfig).OnFailure).Destination);
+  if (destination !== undefined && !ofTypes(stack, 'AWS::SQS::Queue').some(({ arn }) => arn === destination)) {
+    throw unknownValue(config, 'DestinationConfig.OnFailure.Destination', destination);
+  }
+  return {
+    ...(retries === undefined ? {} : { maximumRetryAttempts: retries }),
+    ...(age === undefined ? {} : { maximumEventAgeSeconds: age }),
+    ...(destination === undefined ? {} : { onFailure: destination }),
+  };
+}
+
+function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResource {
+  const { DefinitionString, DefinitionSubstitutions, RoleArn, StateMachineType = 'STANDARD' } = resource.properties;
+  if (StateMachineType !== 'STANDARD') throw unknownValue(resource, 'StateMachineType', StateMachineType);
+  const substitutions = objectOf(DefinitionSubstitutions);
+  const text = DefinitionString === undefined ? definitionFile(resource, stack) : String(DefinitionString);
+  const definition = text.replace(/\$\{([^}]+)\}/g, (text, name: string) =>
+    Object.hasOwn(substitutions, name) ? String(substitutions[name]) : text,
+  );
+  return { arn: resource.arn ?? '', name: resource.name, roleArn: String(RoleArn), definition };
+}
+
+/** What `DefinitionBody.fromFile` makes: an asset. */
+function definitionFile(resource: Resource, { assets }: ResolvedStack['stack']): string {
+  const { Key } = objectOf(resource.properties.DefinitionS3Location);
+  const path = assets.get(String(Key));
+  if (path === undefined) throw unknownValue(resource, 'DefinitionS3Location.Key', Key);
+  return readFileSync(path, 'utf8');
+}
+
+function readTable(resource: Resource): TableResource {
+  const { KeySchema, AttributeDefinitions, BillingMode, ProvisionedThroughput, LocalSecondaryIndexes } =
+    resource.properties;
+  const { GlobalSecondaryIndexes, TimeToLiveSpecification, Replicas } = resource.properties;
+  if (Array.isArray(Replicas) && Replicas.length > 1) throw unknownValue(resource, 'Replicas', Replicas);
+  const schema = {
+    ...{ TableName: resource.name, KeySchema, AttributeDefinitions, BillingMode, ProvisionedThroughput },
+    LocalSecondaryIndexes,
+    GlobalSecondaryIndexes: Array.isArray(GlobalSecondaryIndexes)
+      ? GlobalSecondaryIndexes.map(objectOf).map(({ WarmThroughput: _, ...index }) => index)
+      : undefined,
+  };
+  const ttl = objectOf(TimeToLiveSpecification);
+  const attribute = ttl.Enabled === true || ttl.Enabled === 'true' ? stringOf(ttl.AttributeName) : undefined;
+  return { name: resource.name, schema, ...(attribute === undefined ? {} : { ttlAttribute: attribute }) };
+}
+
+function readSecret(resource: Resource, stack: ResolvedStack): SecretResource {
+  const { SecretString, GenerateSecretString } = resource.properties;
+  const schedules = ofTypes(stack, 'AWS::SecretsManager::RotationSchedule');
+  const schedule = schedules.find(({ properties: { SecretId } }) => SecretId === resource.ref);
+  ofTypes(stack, 'AWS::SecretsManager::ResourcePolicy').forEach(checkSecretPolicy);
+  return {
+    name: resource.name,
+    arn: resource.ref ?? '',
+    generate: objectOf(GenerateSecretString),
+    ...(typeof SecretString === 'string' ? { value: SecretString } : {}),
+    ...(schedule && { rotation: readRotation(schedule) }),
+  };
+}
+
+function checkSecretPolicy(resource: Resource): void {
+  for (const statement of listOf(objectOf(resource.properties.ResourcePolicy).Statement)) {
+    const { Effect, Action } = objectOf(statement);
+    if (Effect !== 'Deny' || Action !== 'secretsmanager:DeleteSecret') {
+      throw unknownValue(resource, 'ResourcePolicy.Statement[]', statement);
+    }
+  }
+}
+
+function readRotation(resource: Resource): NonNullable<SecretResource['rotation']> {
+  const { RotationLambdaARN, RotationRules, RotateImmediatelyOnUpdate = true } = resource.properties;
+  const { ScheduleExpression } = objectOf(RotationRules);
+  const everyMs = rateMs(String(ScheduleExpression));
+  if (everyMs === undefined) throw unknownValue(resource, 'RotationRules.ScheduleExpression', ScheduleExpression);
+  // Nobody deploys here: at each start it would be one.
+  if (RotateImmediatelyOnUpdate !== false) {
+    throw unknownValue(resource, 'RotateImmediatelyOnUpdate', RotateImmediatelyOnUpdate);
+  }
+  return { functionArn: String(RotationLambdaARN), everyMs };
+}
+
+function readBucket(resource: Resource): BucketResource {
+  const { LifecycleConfiguration } = resource.properties;
+  const rules = listOf(objectOf(LifecycleConfiguration).Rules).map(objectOf);
+  return {
+    name: resource.ref ?? '',
+    expirations: rules.flatMap(({ Status, Prefix, ExpirationInDays }) => {
+      const days = numberOf(ExpirationInDays);
+      return Status === 'Enabled' && days !== undefined ? [{ prefix: stringOf(Prefix) ?? '', days }] : [];
+    }),
+  };
+}

@@ -1,0 +1,64 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../cloud.ts';
+import { synthApp } from '../template/synth.ts';
+import { clientConfig, temporaryDir } from './fixture.ts';
+
+let cloud: Cloud;
+let lambda: LambdaClient;
+let FunctionName: string;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  const assembly = temporaryDir();
+  await synthApp('local/test/app/app.ts', assembly);
+  const onLog = (source: string, line: string) => lines.push(`${source}: ${line}`);
+  cloud = await startCloud({ assembly, concurrency: 1, timeScale: 10, onLog });
+  lambda = new LambdaClient({ ...clientConfig(cloud), maxAttempts: 1 });
+  FunctionName = cloud.lambda.workers().find(({ functionName }) => functionName.includes('Work'))?.functionName ?? '';
+});
+afterAll(() => cloud?.stop());
+
+describe('in an account with one concurrent execution, while a function runs', () => {
+  let busy: Promise<unknown>;
+  beforeEach(async () => {
+    busy = lambda.send(new InvokeCommand({ FunctionName, Payload: '{"id":"busy","ms":1500}' }));
+    await expect.poll(() => cloud.lambda.workers().some((worker) => worker.busy > 0)).toBe(true);
+    return () => busy;
+  });
+
+  test('a client gets a TooManyRequestsException, and finds room when it has ended', async () => {
+    const second = lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }));
+    const Reason = 'ConcurrentInvocationLimitExceeded';
+    await expect(second).rejects.toMatchObject({ name: 'TooManyRequestsException', Reason });
+    await busy;
+    expect((await lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }))).StatusCode).toBe(200);
+  });
+
+  test('a state machine sees Lambda.TooManyRequestsException', async () => {
+    const client = new SFNClient(clientConfig(cloud));
+    const start = { stateMachineArn: cloud.outputs.MachineArn, input: '{"id":"x"}' };
+    const { executionArn } = await client.send(new StartExecutionCommand(start));
+    await expect
+      .poll(() => client.send(new DescribeExecutionCommand({ executionArn })))
+      .toMatchObject({ status: 'FAILED', error: 'Lambda.TooManyRequestsException' });
+  });
+
+  test('API Gateway answers 500, whole or streamed', async () => {
+    const plain = await fetch(`${cloud.url}/plain`);
+    expect([plain.status, await plain.json()]).toEqual([500, { message: 'Internal server error' }]);
+    const streamed = await fetch(`${cloud.url}/start`, { method: 'POST', body: 'one' });
+    expect([streamed.status, await streamed.json()]).toEqual([500, { message: 'Internal server error' }]);
+  });
+
+  test('an asynchronous invocation is taken, and comes when there is room', async () => {
+    const worked = () => lines.filter((line) => line.includes(FunctionName) && line.includes('working')).length;
+    const before = worked();
+    const event = new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload: '{"id":"later"}' });
+    expect((await lambda.send(event)).StatusCode).toBe(202);
+    expect(worked()).toBe(before);
+    await busy;
+    await expect.poll(worked, { timeout: 5_000 }).toBe(before + 1);
+  });
+});

@@ -1,0 +1,83 @@
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../cloud.ts';
+import { synthApp } from '../../template/synth.ts';
+import { clientConfig, temporaryDir } from '../fixture.ts';
+
+const assembly = temporaryDir();
+beforeAll(() => synthApp('local/test/events/app.ts', assembly));
+
+const open: Cloud[] = [];
+afterAll(() => Promise.all(open.map((cloud) => cloud.stop())));
+
+/** A minute is a second at `timeScale` 60. */
+async function start(options: { timeScale?: number; schedules?: boolean }) {
+  const heard: { name: string; event: Record<string, never>; at: number }[] = [];
+  const onLog = (_source: string, line: string) => {
+    const [, name, json] = /(\w+) (\{"(?:version|fail)".*\})$/.exec(line) ?? [];
+    if (name && json) heard.push({ name, event: JSON.parse(json), at: performance.now() });
+  };
+  const cloud = await startCloud({ assembly, onLog, ...options });
+  open.push(cloud);
+  const by = (listener: string) => heard.filter(({ name }) => name === listener);
+  return { cloud, heard, by, queue: (name: string) => cloud.queues.get(cloud.outputs[`${name}Name`] ?? '') ?? [] };
+}
+
+test('a schedule runs at its rate, scaled; a disabled one does not', async () => {
+  const { heard, by } = await start({ timeScale: 60 });
+  await expect.poll(() => by('Ticker').length, { timeout: 5_000 }).toBe(2);
+  const [first, second] = by('Ticker').map(({ at }) => at);
+  expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(500);
+  expect((second ?? 0) - (first ?? 0)).toBeLessThan(1_500);
+  expect(new Set(heard.map(({ name }) => name))).toEqual(new Set(['Ticker']));
+});
+
+test('an execution that fails is told to whom it concerns, and only that', async () => {
+  const { cloud, heard, by } = await start({ schedules: false });
+  const sfn = new SFNClient(clientConfig(cloud));
+  const run = (name: string, input: object) =>
+    sfn.send(
+      new StartExecutionCommand({ stateMachineArn: cloud.outputs.MachineArn, name, input: JSON.stringify(input) }),
+    );
+  await run('good', { fail: false });
+  const { executionArn } = await run('bad', { fail: true });
+  await expect.poll(() => by('Watcher')).toHaveLength(1);
+  expect(heard).toHaveLength(1);
+  expect(heard[0]?.event).toMatchObject({
+    'detail-type': 'Step Functions Execution Status Change',
+    source: 'aws.states',
+    resources: [executionArn],
+    detail: { name: 'bad', status: 'FAILED', input: '{"fail":true}', error: 'Broken', cause: 'on purpose' },
+  });
+});
+
+test('a function that fails is invoked again, and then its event goes to the destination of failures', async () => {
+  const { cloud, by, queue } = await start({ timeScale: 60, schedules: false });
+  const [result] = await cloud.schedules.fire('Broken');
+  expect(result?.functionError).toBe('Unhandled');
+  expect(by('Thrower')).toHaveLength(1);
+  await expect.poll(() => queue('Failures'), { timeout: 5_000 }).toHaveLength(1);
+  const [first, second, ...more] = by('Thrower').map(({ at }) => at);
+  expect(more).toEqual([]);
+  expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(950);
+  expect(JSON.parse(queue('Failures')[0]?.body ?? '')).toMatchObject({
+    version: '1.0',
+    requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 2 },
+    requestPayload: { fail: true },
+    responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+    responsePayload: { errorType: 'TypeError', errorMessage: 'on purpose' },
+  });
+  // EventBridge delivered the event: what the function makes of it is not its business.
+  expect(queue('Undelivered')).toEqual([]);
+});
+
+test('a schedule can be fired and waited for; a stopped cloud runs none', async () => {
+  const { cloud, by } = await start({ timeScale: 600, schedules: true });
+  const results = await cloud.schedules.fire('Tick');
+  expect(results).toMatchObject([{ statusCode: 200, payload: '"heard"' }]);
+  await cloud.stop();
+  const { length } = by('Ticker');
+  expect(length).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(by('Ticker')).toHaveLength(length);
+});

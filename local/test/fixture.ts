@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Cloud } from '../cloud.ts';
+
+export function temporaryDir(): string {
+  return mkdtempSync(join(tmpdir(), 'mcp-task-server-test-'));
+}
+
+export interface HandMade {
+  readonly resources: Record<string, unknown>;
+  readonly environment?: string;
+  /** Source text of `index.mjs` by asset name; the S3 key is `<name>.zip`. */
+  readonly assets?: Record<string, string>;
+  readonly more?: object;
+}
+
+/** A cloud assembly written by hand, where a CDK app would be more than the test is about. */
+export function writeAssembly({ resources, environment, assets = {}, more = {} }: HandMade): string {
+  const dir = temporaryDir();
+  const write = (path: string, value: unknown) => writeFileSync(join(dir, path), JSON.stringify(value));
+  const stack = {
+    type: 'aws:cloudformation:stack',
+    environment: environment ?? 'aws://unknown-account/unknown-region',
+    properties: { templateFile: 'Test.template.json' },
+    dependencies: ['Test.assets'],
+  };
+  const manifest = { type: 'cdk:asset-manifest', properties: { file: 'Test.assets.json' } };
+  write('manifest.json', { artifacts: { 'Test.assets': manifest, Test: stack } });
+  write('Test.template.json', { Resources: resources, ...more });
+  const files = Object.keys(assets).map((name) => {
+    const source = { path: `asset.${name}`, packaging: 'zip' };
+    return [name, { source, destinations: { here: { objectKey: `${name}.zip` } } }];
+  });
+  write('Test.assets.json', { files: Object.fromEntries(files) });
+  for (const [name, code] of Object.entries(assets)) {
+    mkdirSync(join(dir, `asset.${name}`));
+    writeFileSync(join(dir, `asset.${name}`, 'index.mjs'), code);
+  }
+  return dir;
+}
+
+/** A function resource over an asset of that name. */
+export function functionResource(asset: string, more: object = {}): object {
+  return {
+    Type: 'AWS::Lambda::Function',
+    Properties: {
+      Code: { S3Key: `${asset}.zip` },
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Timeout: 10,
+      ...more,
+    },
+  };
+}
+
+/** A table like that of the tasks: two keys, time to live, a sparse index with keys only. */
+export function tableResource(more: object = {}): object {
+  return {
+    Type: 'AWS::DynamoDB::GlobalTable',
+    Properties: {
+      TableName: 'things',
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema: [
+        { AttributeName: 'owner', KeyType: 'HASH' },
+        { AttributeName: 'id', KeyType: 'RANGE' },
+      ],
+      AttributeDefinitions: [
+        { AttributeName: 'owner', AttributeType: 'S' },
+        { AttributeName: 'id', AttributeType: 'S' },
+        { AttributeName: 'due', AttributeType: 'S' },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'due',
+          KeySchema: [{ AttributeName: 'due', KeyType: 'HASH' }],
+          Projection: { ProjectionType: 'KEYS_ONLY' },
+        },
+      ],
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+      Replicas: [{ Region: { Ref: 'AWS::Region' }, DeletionProtectionEnabled: true }],
+      ...more,
+    },
+  };
+}
+
+/** A role that a service may take, and that may do everything: for tests that are about something else. */
+export function adminRole(service: string): object {
+  const trust = { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: `${service}.amazonaws.com` } };
+  const everything = { Statement: { Effect: 'Allow', Action: '*', Resource: '*' } };
+  const Policies = [{ PolicyName: 'Everything', PolicyDocument: everything }];
+  return { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: { Statement: trust }, Policies } };
+}
+
+/** What any AWS client needs to reach the cloud as `caller`. */
+export function clientConfig({ endpoint, region }: Pick<Cloud, 'endpoint' | 'region'>, caller = 'test') {
+  return { endpoint, region, credentials: { accessKeyId: caller, secretAccessKey: 'local' } };
+}
+
+export function dynamoDbClient(cloud: Cloud): DynamoDBClient {
+  return new DynamoDBClient(clientConfig(cloud));
+}

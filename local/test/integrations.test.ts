@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AwsError } from '../aws-error.ts';
+import { type Cloud, startCloud } from '../cloud.ts';
+import type { InvokeResult, Lambda } from '../lambda/index.ts';
+import { createIntegrations } from '../step-functions/integrations/integrations.ts';
+import { createCallLog } from '../wire/call-log.ts';
+import { tableResource, writeAssembly } from './fixture.ts';
+
+const OPTIMIZED = 'arn:aws:states:::lambda:invoke';
+const SDK = 'arn:aws:states:::aws-sdk:lambda:invoke';
+const UPDATE = 'arn:aws:states:::dynamodb:updateItem';
+
+const calls = createCallLog(100);
+let sent: string[] = [];
+
+function invoke(resource: string, args: object, answer: Partial<InvokeResult> | Error = {}, endpoint = 'http://none') {
+  const lambda: Pick<Lambda, 'invoke'> = {
+    async invoke(_name, payload) {
+      sent.push(payload);
+      if (answer instanceof Error) throw answer;
+      return { statusCode: 200, payload: '{"done":true}', executedVersion: '$LATEST', ...answer };
+    },
+  };
+  const options = {
+    lambda,
+    endpoint,
+    region: 'us-east-1',
+    calls,
+    now: Date.now,
+    callerOf: () => 'TheRole',
+    closed: async () => {},
+  };
+  const integration = createIntegrations(options)[resource];
+  const { signal } = new AbortController();
+  const rest = { executionArn: 'e', stateMachineArn: 'm', roleArn: 'r', id: 'i', lost: false, begins() {}, signal };
+  return integration?.({ resource, arguments: args, ...rest });
+}
+const named = (error: string) => expect.objectContaining({ error });
+const failed = { functionError: 'Unhandled', payload: '{"errorType":"Oops","errorMessage":"no"}' } as const;
+
+describe('lambda:invoke, optimized', () => {
+  test('reads the payload', async () => {
+    sent = [];
+    const output = await invoke(OPTIMIZED, { FunctionName: 'f', Payload: { a: 1 } });
+    expect(output).toMatchObject({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload: { done: true } });
+    await invoke(OPTIMIZED, { FunctionName: 'f', Payload: 'text' });
+    await invoke(OPTIMIZED, { FunctionName: 'f' });
+    expect(sent).toEqual(['{"a":1}', '"text"', '{}']);
+  });
+
+  test('brings the metadata of the HTTP answer, which count towards 256 KiB', async () => {
+    const { Payload, ...rest } = (await invoke(OPTIMIZED, { FunctionName: 'f' })) as Record<string, unknown>;
+    expect(Object.keys(rest)).toEqual(['ExecutedVersion', 'SdkHttpMetadata', 'SdkResponseMetadata', 'StatusCode']);
+    expect(Buffer.byteLength(JSON.stringify(rest))).toBeGreaterThan(900);
+  });
+
+  test('fails with the error of the function', async () => {
+    const run = invoke(OPTIMIZED, { FunctionName: 'f' }, failed);
+    await expect(run).rejects.toThrow(expect.objectContaining({ error: 'Oops', cause_: failed.payload }));
+    const nameless = invoke(OPTIMIZED, { FunctionName: 'f' }, { ...failed, payload: 'null' });
+    await expect(nameless).rejects.toThrow(named('Lambda.Unknown'));
+  });
+});
+
+describe('lambda:invoke of the SDK', () => {
+  test('leaves the payload as text, both ways', async () => {
+    sent = [];
+    const output = await invoke(SDK, { FunctionName: 'f', Payload: '{"big":9007199254740993}' });
+    expect(output).toEqual({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload: '{"done":true}' });
+    await invoke(SDK, { FunctionName: 'f', Payload: { a: 1 } });
+    expect(sent).toEqual(['{"big":9007199254740993}', '{"a":1}']);
+  });
+
+  test('does not fail with the function', async () => {
+    const output = await invoke(SDK, { FunctionName: 'f' }, failed);
+    expect(output).toMatchObject({ FunctionError: 'Unhandled', Payload: failed.payload });
+  });
+});
+
+test.each([OPTIMIZED, SDK])('%s names what Lambda refuses, and is recorded', async (resource) => {
+  const mark = calls.mark();
+  for (const type of ['TooManyRequestsException', 'ResourceNotFoundException']) {
+    const refused = invoke(resource, { FunctionName: 'f' }, new AwsError(type, 'no', 429));
+    await expect(refused).rejects.toThrow(named(`Lambda.${type}`));
+  }
+  const unknown = invoke(resource, { FunctionName: 'f', Qualifier: 'x' });
+  await expect(unknown).rejects.toThrow('does not know the argument Qualifier');
+  expect(calls.since(mark).map(({ caller, error }) => [caller, error])).toEqual([
+    ['TheRole', 'TooManyRequestsException'],
+    ['TheRole', 'ResourceNotFoundException'],
+  ]);
+});
+
+describe('dynamodb:updateItem', () => {
+  let cloud: Cloud;
+  beforeAll(async () => {
+    const assembly = writeAssembly({ resources: { Table: tableResource() } });
+    cloud = await startCloud({ assembly, recordCalls: true });
+  });
+  afterAll(() => cloud.stop());
+  const write = (args: object) => {
+    const Key = { owner: { S: 'o' }, id: { S: 'i' } };
+    const update = { UpdateExpression: 'SET x = :x', ExpressionAttributeValues: { ':x': { S: 'y' } } };
+    return invoke(UPDATE, { TableName: 'things', Key, ...update, ...args }, {}, cloud.endpoint);
+  };
+
+  test('writes as the role of the machine', async () => {
+    const mark = cloud.calls.mark();
+    expect(await write({ ReturnValues: 'ALL_NEW' })).toMatchObject({ Attributes: { x: { S: 'y' } } });
+    expect(cloud.calls.since(mark)).toMatchObject([{ caller: 'TheRole', operation: 'UpdateItem', status: 200 }]);
+  });
+
+  test('names its errors as Step Functions does', async () => {
+    const lost = write({ ConditionExpression: 'attribute_exists(nothing)' });
+    await expect(lost).rejects.toThrow(named('DynamoDB.ConditionalCheckFailedException'));
+    await expect(write({ TableName: 'missing' })).rejects.toThrow(named('DynamoDB.ResourceNotFoundException'));
+    await expect(write({ UpdateExpression: 'nonsense' })).rejects.toThrow(named('DynamoDB.AmazonDynamoDBException'));
+    const unreachable = invoke(UPDATE, { TableName: 'things', Key: {} }, {}, 'http://127.0.0.1:1');
+    await expect(unreachable).rejects.toThrow(named('DynamoDB.SdkClientException'));
+  });
+});

@@ -1,0 +1,68 @@
+import { AwsError } from '../aws-error.ts';
+import { type CallFacts, ConnectionLost, type FaultBench } from '../faults/index.ts';
+import type { Iam } from '../iam/index.ts';
+import type { CallLog } from './call-log.ts';
+import type { WireResponse } from './types.ts';
+
+export interface CarryOutOptions {
+  readonly calls: CallLog;
+  readonly bench: Pick<FaultBench, 'around'>;
+  readonly iam: Pick<Iam, 'denied'>;
+  readonly now: () => number;
+  readonly onError: (message: string) => void;
+}
+
+/**
+ * Carries a call out and keeps it in the call log, as it was answered; also one that faults kept from being carried out.
+ * @param refuse makes an answer of an error that comes about on the way
+ */
+export async function carryOut(
+  call: CallFacts,
+  run: () => Promise<WireResponse>,
+  refuse: (error: AwsError) => WireResponse,
+  options: CarryOutOptions,
+): Promise<WireResponse> {
+  const at = options.now();
+  const { service, operation, caller, input } = call;
+  let kept = false;
+  const keep = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
+    if (!kept && options.calls.enabled) {
+      options.calls.add({ at, caller, service, operation, input: tolerant(input), status, error, consumed });
+    }
+    kept = true;
+  };
+  const answer = async () => {
+    const denied = options.iam.denied(call);
+    const answered = denied ? refuse(denied) : await run().catch((thrown: unknown) => failure(thrown, options));
+    keep(answered);
+    return answered;
+  };
+  try {
+    return await options.bench.around(call, answer);
+  } catch (struck) {
+    if (struck instanceof AwsError) {
+      const refused = refuse(struck);
+      keep(refused);
+      return refused;
+    }
+    if (struck instanceof ConnectionLost) keep({ status: 0, error: 'ConnectionLost' });
+    throw struck;
+  }
+}
+
+function tolerant(input: () => unknown): unknown {
+  try {
+    return input();
+  } catch {
+    return undefined;
+  }
+}
+
+/** As AWS JSON answers it; what is no error of AWS is ours. */
+export function failure(thrown: unknown, options: Pick<CarryOutOptions, 'onError'>): WireResponse {
+  if (!(thrown instanceof AwsError)) options.onError(thrown instanceof Error ? String(thrown.stack) : String(thrown));
+  const { type, message, status } =
+    thrown instanceof AwsError ? thrown : new AwsError('InternalFailure', 'the embedded cloud failed', 500);
+  const headers = { 'content-type': 'application/x-amz-json-1.1' };
+  return { status, headers, error: type, body: JSON.stringify({ __type: type, message }) };
+}

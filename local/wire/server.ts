@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { AwsError } from '../aws-error.ts';
+import { type CallFacts, ConnectionLost, type FaultService } from '../faults/index.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { errorResponse } from '../lambda/http.ts';
+import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
+import { type CarryOutOptions, carryOut, failure } from './execute.ts';
+import { isForS3, restRequest } from './rest.ts';
+import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
+
+/** One server for all AWS services: what `AWS_ENDPOINT_URL` of the functions points to. */
+
+export interface WireOptions extends CarryOutOptions {
+  /** By the part of `X-Amz-Target` before the dot. */
+  readonly services: Readonly<Record<string, WireService>>;
+  /** Lambda speaks REST and not AWS JSON; undefined for a path that it does not know. */
+  readonly lambda: (request: RestRequest) => Promise<WireResponse | undefined>;
+  readonly s3: RestService;
+}
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+export interface Wire {
+  readonly url: string;
+  /** Starts to answer. Until then requests wait: the functions need the url, and the services the functions. */
+  serve(options: WireOptions): void;
+  stop(): Promise<void>;
+}
+
+export async function openWire(): Promise<Wire> {
+  const server = createServer();
+  // Longer than any pause in a test: an idle connection that closes just as a client uses it looks like an outage.
+  server.keepAliveTimeout = 600_000;
+  const url = await listen(server, 0);
+  return {
+    url,
+    serve: (options) => server.on('request', (request, response) => void serve(request, response, options)),
+    stop: () => close(server),
+  };
+}
+
+/** A service made of operations that take and return plain JSON. */
+export function jsonService(name: FaultService, version: '1.0' | '1.1', operations: Operations): WireService {
+  const headers = { 'content-type': `application/x-amz-json-${version}` };
+  return {
+    name,
+    handle: async ({ operation, body }) => {
+      const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+      if (!run) throw new AwsError('UnknownOperationException', `${name} does not know ${operation} here`);
+      return { status: 200, headers, body: JSON.stringify((await run(parseInput(body))) ?? {}) };
+    },
+  };
+}
+
+export function parseInput(body: Buffer): JsonObject {
+  try {
+    const input: unknown = JSON.parse(body.toString() || '{}');
+    if (isObject(input)) return input;
+  } catch {
+    // Answered like any other body that is not an object.
+  }
+  throw new AwsError('SerializationException', 'the body is not a JSON object');
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, options: WireOptions): Promise<void> {
+  const answer = await handle(request, options).catch((error: unknown) => {
+    if (error instanceof ConnectionLost) response.destroy();
+    else if (!isAbandoned(request)) return failure(error, options);
+    return undefined;
+  });
+  if (!answer) return;
+  const type = answer.error === undefined ? {} : { 'x-amzn-errortype': answer.error };
+  response.writeHead(answer.status, { ...answer.headers, ...type, 'x-amzn-requestid': randomUUID() });
+  response.end(answer.body);
+}
+
+async function handle(request: IncomingMessage, options: WireOptions): Promise<WireResponse> {
+  if (!isForLoopback(request)) throw new AwsError('AccessDeniedException', 'only for this machine', 403);
+  const caller = /Credential=([^/,\s]+)\//.exec(request.headers.authorization ?? '')?.[1];
+  // Besides naming the caller, a header of this kind keeps web pages out: a browser asks before it sends one.
+  if (caller === undefined) throw new AwsError('MissingAuthenticationTokenException', 'the request is not signed', 403);
+  const body = await readBody(request, MAX_BODY_BYTES);
+  if (!body) throw new AwsError('RequestEntityTooLargeException', 'the body is too large', 413);
+
+  // The session of a worker is its name.
+  const { 'x-amz-security-token': token } = request.headers;
+  const who = { caller, worker: typeof token === 'string' ? token : undefined };
+  if (isForS3(request)) return callRest(options.s3, restRequest(request, request.url ?? '/', body), who, options);
+  const { path } = targetOf(request);
+  const target = request.headers['x-amz-target'];
+  const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
+  const service = Object.hasOwn(options.services, prefix) ? options.services[prefix] : undefined;
+  if (!service && !path.includes('/functions/')) {
+    throw new AwsError('UnknownOperationException', `nothing here answers ${target ?? path}`, 404);
+  }
+  if (!service) return invoke(request, path, body, who, options);
+  const call = { ...who, service: service.name, operation, input: () => parseInput(body) };
+  const run = () => service.handle({ operation, caller, headers: request.headers, body });
+  return carryOut(call, run, (error) => failure(error, options), options);
+}
+
+type Who = Pick<CallFacts, 'caller' | 'worker'>;
+
+function callRest(service: RestService, request: RestRequest, who: Who, options: WireOptions) {
+  const input = () => service.input(request);
+  const call = { ...who, service: service.name, operation: service.operation(request), input };
+  return carryOut(
+    call,
+    () => service.handle(request),
+    (error) => service.refuse(error, request),
+    options,
+  );
+}
+
+function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, options: WireOptions) {
+  const run = async (): Promise<WireResponse> => {
+    const answer = await options.lambda(restRequest(request, path, body));
+    if (!answer) throw new AwsError('UnknownOperationException', `nothing here answers ${request.method} ${path}`, 404);
+    return { ...answer, error: answer.headers?.['x-amzn-errortype'] };
+  };
+  const input = () => ({
+    FunctionName: decodeURIComponent(/\/functions\/([^/]+)/.exec(path)?.[1] ?? ''),
+    Payload: body.toString(),
+  });
+  const call = { ...who, service: 'lambda', operation: 'Invoke', input } as const;
+  return carryOut(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
+}

@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AwsError } from '../aws-error.ts';
+import type { FaultService } from '../faults/index.ts';
+import type { JsonObject } from '../json.ts';
+import type { Consumed } from './call-log.ts';
+
+/** Requests and answers of the embedded AWS services. RestRequest and RestService: their operations are methods and paths. */
+export interface WireRequest {
+  readonly operation: string;
+  /** The access key the request was signed with: the logical id of the function or role that calls. */
+  readonly caller: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface WireResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+  /** The type of the error, where it is one. */
+  readonly error?: string | undefined;
+  readonly consumed?: Consumed | undefined;
+}
+
+export type Operations = Readonly<Record<string, (input: JsonObject) => Promise<unknown>>>;
+
+/** A service that speaks AWS JSON. */
+export interface WireService {
+  /** Its name in the call log. */
+  readonly name: FaultService;
+  readonly handle: (request: WireRequest) => Promise<WireResponse>;
+}
+
+export interface RestRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+export interface RestService {
+  /** Its name in the call log. */
+  readonly name: FaultService;
+  readonly operation: (request: RestRequest) => string;
+  /** What the call log keeps of a request. */
+  readonly input: (request: RestRequest) => unknown;
+  readonly handle: (request: RestRequest) => Promise<WireResponse>;
+  /** An error as the service answers it. */
+  readonly refuse: (error: AwsError, request: RestRequest) => WireResponse;
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Cloud } from '../../../local/cloud.ts';
+import { type Answer, ended, FORMS, legacySession, modernRequest } from '../../support/clients.ts';
+import { startOAuthCloud } from '../../support/oauth-cloud.ts';
+import { type Claims, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+import { isLambdasReport, PLANTED } from '../../support/planted.ts';
+
+const lines: string[] = [];
+/** Of the functions of tools. */
+const reports: string[] = [];
+let issuer: TestIssuer;
+let cloud: Cloud;
+beforeAll(async () => {
+  issuer = await startIssuer();
+  cloud = await startOAuthCloud(issuer.url, {
+    onLog: (source, line) => void (isLambdasReport(source, line) ? reports : lines).push(line),
+  });
+});
+afterAll(async () => {
+  await cloud?.stop();
+  await issuer?.stop();
+});
+
+const url = () => `${cloud.url}/mcp`;
+const bearer = (claims: Claims = {}) => ({ authorization: `Bearer ${issuer.token(claims)}` });
+const ask = async (method: string, params: Record<string, unknown>, headers = bearer()) =>
+  (await modernRequest(url(), method, params, { headers })).body.result;
+type Task = Answer['body'];
+async function until(taskId: string, done: (task: Task) => boolean, headers = bearer()): Promise<Task> {
+  const task = await ask('tasks/get', { taskId }, headers);
+  return done(task) ? task : until(taskId, done, headers);
+}
+/** The audit events so far; of one task. */
+const events = (taskId?: string): Record<string, unknown>[] =>
+  lines
+    .filter((line) => line.startsWith('{"event":"audit"'))
+    .map((line) => JSON.parse(line))
+    .filter((event) => taskId === undefined || event.taskId === taskId);
+
+test('the logs tell the story of a task, in order, and whose it is without saying who', async () => {
+  const { taskId } = await ask('tools/call', { name: 'ask' });
+  const { inputRequests } = await until(taskId, ({ status }) => status === 'input_required');
+  const [key = ''] = Object.keys(inputRequests);
+  const inputResponses = { [key]: { action: 'accept', content: { ok: true } } };
+  await ask('tasks/update', { taskId, inputResponses });
+  await until(taskId, ended);
+  const story = events(taskId);
+  expect(story.map(({ action }) => action)).toEqual([
+    ...['created', 'input_asked', 'input_answered', 'finished', 'retrieved'],
+  ]);
+  expect(story[0]).toEqual({ event: 'audit', action: 'created', owner: story[4]?.owner, taskId, tool: 'ask' });
+  expect(story[3]).toMatchObject({ status: 'completed', by: 'workflow' });
+  expect(story[0]?.owner).toMatch(/^owner#[0-9a-z]{26}$/);
+  expect(lines.join()).not.toContain('"ann"');
+});
+
+test('who is refused is told of: by the task they asked for, the scope they lack, the token they brought', async () => {
+  const { taskId } = await ask('tools/call', { name: 'echo', arguments: {} });
+  const [{ owner: ann }] = events(taskId) as [{ owner: string }];
+  const ben = bearer({ sub: 'ben' });
+  const before = events().length;
+  await ask('tasks/get', { taskId }, ben);
+  await ask('tools/call', { name: 'event' }, ben);
+  await modernRequest(url(), 'tools/list', {}, { headers: { authorization: 'Bearer garbage' } });
+  const session = await legacySession(url(), {}, '2025-11-25', bearer());
+  await session.request('ping', {}, ben);
+  const told = events()
+    .slice(before)
+    .filter(({ action }) => action === 'denied');
+  const [{ owner: hash }] = told as [{ owner: string }];
+  expect(hash).not.toBe(ann);
+  const denied = { event: 'audit', action: 'denied' };
+  expect(told).toEqual([
+    { ...denied, owner: hash, taskId, reason: 'not_found' },
+    { ...denied, owner: hash, tool: 'event', reason: 'insufficient_scope' },
+    { ...denied, reason: 'invalid_token' },
+    { ...denied, owner: hash, reason: 'session' },
+  ]);
+});
+
+/** Nobody is to find these anywhere but in the hands of those who hold them: not in a log, a call to AWS, a history. */
+const CREDENTIAL = `${PLANTED}-credential`;
+/** These are what a task is about: they lie in its record and its runs (SECURITY.md), and in no log. */
+const CONTENT = `${PLANTED}-content`;
+
+const form = { action: 'accept', content: { ok: true, more: CONTENT } };
+const HANDED: Record<string, string>[] = ['mcp-session-id', 'last-event-id', 'origin', 'mcp-name', 'x-secret'].map(
+  (name) => ({ [name]: CREDENTIAL }),
+);
+const raw = (body: string, headers: Record<string, string> = {}, method = 'POST') =>
+  fetch(url(), { method, headers: { ...bearer(), ...headers }, ...(method === 'POST' && { body }) });
+
+test('nothing that a client or a tool has said is in a log, and no credential anywhere', async () => {
+  const mark = cloud.calls.mark();
+  const word = CONTENT;
+  const token = issuer.token({ sub: CREDENTIAL, jti: CREDENTIAL });
+  const mine = { authorization: `Bearer ${token}` };
+  const given: string[] = [token, ...token.split('.')];
+  const keyed = (name: string) => ({ ...mine, 'idempotency-key': `${CREDENTIAL}-${name}` });
+  const whole = async (name: string, args: object) => {
+    const { taskId } = await ask('tools/call', { name, arguments: args }, keyed(JSON.stringify(args)));
+    const asks = await until(taskId, ({ status }) => status === 'input_required', mine);
+    const [question = ''] = Object.keys(asks.inputRequests);
+    await ask('tasks/update', { taskId, inputResponses: { [question]: form } }, mine);
+    return until(taskId, ended, mine);
+  };
+  expect(JSON.stringify(await whole('confide', { word }))).toContain(CONTENT);
+  expect(await whole('confide', { word, fails: true })).toMatchObject({ status: 'failed' });
+
+  // Without a task: what the client carries, and brings back.
+  const direct = { name: 'direct_confide', arguments: { word } };
+  const first = await ask('tools/call', direct, mine);
+  given.push(first.requestState);
+  await ask('tools/call', { ...direct, requestState: first.requestState, inputResponses: { confirm: form } }, mine);
+  await ask('tools/call', { ...direct, requestState: CREDENTIAL }, mine);
+  const legacy = await legacySession(url(), FORMS, '2025-11-25', mine);
+  given.push(legacy.session);
+  await legacy.request('tasks/list', { cursor: CREDENTIAL });
+  await legacy.request('tools/call', { name: 'confide', arguments: { word, fails: true }, task: {} });
+  await legacy.request('tools/call', { name: CONTENT });
+  await legacy.request(CONTENT, { word });
+
+  // What is not even a call.
+  for (const body of [`{"a": ${CREDENTIAL}`, CREDENTIAL, `["${CREDENTIAL}"]`, `{"jsonrpc":"${CREDENTIAL}"}`])
+    await raw(body);
+  for (const headers of HANDED) for (const method of ['POST', 'GET']) await raw('{}', headers, method);
+  await raw('{}', { authorization: `Bearer ${CREDENTIAL}` });
+  await raw('{}', { authorization: `Basic ${CREDENTIAL}` });
+  await fetch(`${url()}?token=${CREDENTIAL}`, { method: 'POST', headers: bearer() });
+
+  // And what AWS may say of it.
+  const caller = 'ServerEndpoint';
+  const message = `Value '${CONTENT}' is not valid\n    at ${CONTENT}:1:1`;
+  for (const [service, operation] of [
+    ['dynamodb', 'PutItem'],
+    ['dynamodb', 'GetItem'],
+    ['states', 'StartExecution'],
+  ] as const) {
+    cloud.faults.add({ service, operation, caller, do: { error: 'ValidationException', message } });
+    await ask('tools/call', { name: 'echo', arguments: { word } }, keyed(operation));
+  }
+
+  const log = lines.join('\n');
+  expect(lines.filter((line) => line.includes('"unexpected_error"')).length).toBeGreaterThan(0);
+  for (const secret of [PLANTED, ...given]) expect(log).not.toContain(secret);
+  for (const secret of [CREDENTIAL, ...given]) expect(reports.join('\n')).not.toContain(secret);
+  const sent = JSON.stringify(cloud.calls.since(mark).filter(({ service }) => service !== 'secretsmanager'));
+  expect(sent).toContain(CONTENT);
+  for (const secret of [CREDENTIAL, ...given]) expect(sent).not.toContain(secret);
+});

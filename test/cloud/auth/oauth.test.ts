@@ -1,0 +1,343 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Cloud } from '../../../local/cloud.ts';
+import { type Answer, legacySession, modernRequest, openStream, post } from '../../support/clients.ts';
+import { startOAuthCloud } from '../../support/oauth-cloud.ts';
+import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+
+let issuer: TestIssuer;
+let cloud: Cloud;
+beforeAll(async () => {
+  issuer = await startIssuer();
+  cloud = await startOAuthCloud(issuer.url);
+});
+afterAll(async () => {
+  await cloud?.stop();
+  await issuer?.stop();
+});
+
+const url = () => `${cloud.url}/mcp`;
+const metadata = () => `${cloud.url}/.well-known/oauth-protected-resource/mcp`;
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const now = () => Math.floor(Date.now() / 1_000);
+
+/** The first request of a client of each revision. */
+const ERAS: [era: string, send: (headers: Record<string, string>) => Promise<Answer>][] = [
+  ['2025-11-25', (headers) => post(url(), initialize, headers)],
+  ['2026-07-28', (headers) => modernRequest(url(), 'tools/list', {}, { headers })],
+];
+const initialize = {
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+};
+
+function seen({ status, headers, body }: Answer) {
+  return {
+    ...{ status, body, challenge: headers.get('www-authenticate'), type: headers.get('content-type') },
+    ...{ origin: headers.get('access-control-allow-origin'), exposed: headers.get('access-control-expose-headers') },
+  };
+}
+const refusal = (status: number, challenge: string, message: string) => ({
+  ...{ status, challenge, type: 'application/json', body: { jsonrpc: '2.0', error: { code: -32600, message } } },
+  ...{ origin: '*', exposed: 'WWW-Authenticate, Retry-After' },
+});
+const unauthorized = () =>
+  refusal(401, `Bearer scope="mcp", resource_metadata="${metadata()}"`, 'Unauthorized: send a valid access token');
+/** What API Gateway answers: the same to every caller, with all scopes of the server and its tools. */
+const forbidden = () =>
+  refusal(
+    403,
+    `Bearer error="insufficient_scope", scope="mcp ops:deploy ops:read", resource_metadata="${metadata()}"`,
+    'Forbidden: the access token lacks a scope',
+  );
+
+describe.each(ERAS)('a %s client', (_era, send) => {
+  test('with a good token is served', async () => {
+    expect(await send(bearer(issuer.token()))).toMatchObject({ status: 200, body: { result: {} } });
+    expect((await send({ authorization: `bearer ${issuer.token({ aud: ['x', AUDIENCE] })}` })).status).toBe(200);
+  });
+
+  const pem = () => issuer.keys.publicKey.export({ type: 'spki', format: 'pem' }) as string;
+  const REFUSED: [string, () => string | undefined][] = [
+    ['no token', () => undefined],
+    ['another scheme', () => 'Basic YTpi'],
+    ['garbage', () => 'Bearer garbage'],
+    ['what looks like a token', () => 'Bearer a.b.c'],
+    ['an expired token', () => `Bearer ${issuer.token({ exp: now() - 1 })}`],
+    ['a token that never expires', () => `Bearer ${issuer.token({ exp: undefined })}`],
+    ['a token that is not valid yet', () => `Bearer ${issuer.token({ nbf: now() + 60 })}`],
+    ['a token of another issuer', () => `Bearer ${issuer.token({ iss: 'https://evil.example' })}`],
+    ['a token without an issuer', () => `Bearer ${issuer.token({ iss: undefined })}`],
+    ['a token for another audience', () => `Bearer ${issuer.token({ aud: 'https://other.example/mcp' })}`],
+    ['a token for no audience', () => `Bearer ${issuer.token({ aud: undefined, client_id: AUDIENCE })}`],
+    ['an ID token', () => `Bearer ${issuer.token({ token_use: 'id' })}`],
+    ['a token of nobody', () => `Bearer ${issuer.token({ sub: undefined })}`],
+    ['alg none', () => `Bearer ${issuer.token({}, { alg: 'none' })}`],
+    ['alg none without a signature', () => `Bearer ${issuer.token({}, { alg: 'none' }).replace(/[^.]+$/, '')}`],
+    [
+      'key confusion: the public key as a shared secret',
+      () => {
+        const header = { alg: 'HS256', kid: issuer.keys.kid };
+        const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'ann', scope: 'mcp', exp: now() + 60 };
+        return `Bearer ${jwt(header, claims, (text) => createHmac('sha256', pem()).update(text).digest())}`;
+      },
+    ],
+    ['a changed claim', () => `Bearer ${issuer.token().replace(/\.[^.]+\./, `.${claimsOf({ sub: 'ben' })}.`)}`],
+    ['a token without a key id', () => `Bearer ${issuer.token({}, { kid: undefined })}`],
+  ];
+  const claimsOf = (claims: object) =>
+    Buffer.from(JSON.stringify({ iss: issuer.url, aud: AUDIENCE, scope: 'mcp', exp: now() + 60, ...claims })).toString(
+      'base64url',
+    );
+  test.each(REFUSED)(
+    'with %s gets a 401 that says where tokens are to be had (G-02 to G-04, G-06, G-08)',
+    async (_title, authorization) => {
+      const sent = authorization();
+      expect(seen(await send(sent === undefined ? {} : { authorization: sent }))).toEqual(unauthorized());
+    },
+  );
+
+  test('with a token in the query string gets a 401 (G-02)', async () => {
+    const response = await fetch(`${url()}?access_token=${issuer.token()}`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(401);
+  });
+
+  test('whose token lacks what every call needs gets a 403 that names all scopes (G-09)', async () => {
+    expect(seen(await send(bearer(issuer.token({ scope: 'other mcp:below' }))))).toEqual(forbidden());
+  });
+});
+
+/** What the endpoint answers: it names what this request needs. */
+const lacking = (scopes: string[], id?: unknown) => ({
+  jsonrpc: '2.0',
+  ...(id !== undefined && { id }),
+  error: {
+    code: -32600,
+    message: `Forbidden: get a token with the scopes ${scopes.join(' ')}`,
+    data: { reason: 'InsufficientScope', scopes },
+  },
+});
+
+/** What the endpoint has done since then, but for what it does once. Tasks of other tests may still be at work. */
+const doneSince = (mark: number) =>
+  cloud.calls
+    .since(mark)
+    .filter(({ caller, service }) => caller.startsWith('ServerEndpoint') && service !== 'secretsmanager')
+    .map(({ service, operation }) => `${service} ${operation}`);
+
+describe('a tool with scopes of its own', () => {
+  const SHORT: [tool: string, scope: string, needed: string[]][] = [
+    ['event', 'mcp', ['mcp', 'ops:deploy']],
+    ['event', 'mcp ops:deploys', ['mcp', 'ops:deploy']],
+    ['direct_throws', 'mcp ops:deploy', ['mcp', 'ops:deploy', 'ops:read']],
+  ];
+  const modernCall = (name: string, scope: string, headers = {}) =>
+    modernRequest(
+      url(),
+      'tools/call',
+      { name, arguments: {} },
+      { headers: { ...bearer(issuer.token({ scope })), ...headers } },
+    );
+  const legacyCall = async (name: string, scope: string) => {
+    const session = await legacySession(url(), {}, '2025-11-25', bearer(issuer.token()));
+    const mark = cloud.calls.mark();
+    const answer = await session.request(
+      'tools/call',
+      { name, arguments: {}, task: {} },
+      bearer(issuer.token({ scope })),
+    );
+    return { ...answer, done: doneSince(mark) };
+  };
+
+  test.each(SHORT)(
+    '%s with %s in 2026-07-28: API Gateway answers 403, and nothing was done (G-09)',
+    async (tool, scope) => {
+      const mark = cloud.calls.mark();
+      expect(seen(await modernCall(tool, scope))).toEqual(forbidden());
+      expect(doneSince(mark)).toEqual([]);
+    },
+  );
+
+  test.each(SHORT)(
+    '%s with %s in 2025-11-25: the endpoint answers 403, names the scopes, and nothing was done (G-09)',
+    async (tool, scope, needed) => {
+      const { status, body, done } = await legacyCall(tool, scope);
+      expect([status, body, done]).toEqual([403, lacking(needed, body.id), []]);
+    },
+  );
+
+  test('the server asks for its own scopes in both', async () => {
+    expect(seen(await modernCall('event', 'ops:deploy'))).toEqual(forbidden());
+    expect(seen(await legacyCall('event', 'ops:deploy'))).toEqual(forbidden());
+  });
+
+  test.each(['mcp ops:deploy', 'mcp ops'])('with %s it runs (G-10)', async (scope) => {
+    for (const { status, body } of [await modernCall('event', scope), await legacyCall('event', scope)]) {
+      expect([status, body.error]).toEqual([200, undefined]);
+    }
+  });
+
+  test.each(['echo', 'get_task_result', '=?base64?ZWNobw==?='])('a header that says %s helps nobody', async (name) => {
+    const mark = cloud.calls.mark();
+    const { status, body } = await modernCall('event', 'mcp', { 'mcp-name': name });
+    expect([status, body, doneSince(mark)]).toEqual([403, lacking(['mcp', 'ops:deploy'], body.id), []]);
+  });
+});
+
+describe('a task of a tool with scopes, for a token of the same user without them', () => {
+  const strong = () => bearer(issuer.token({ scope: 'mcp ops' }));
+  const weak = () => bearer(issuer.token({ client_id: 'chat-bot' }));
+  const needed = ['mcp', 'ops:deploy'];
+  const ask = async (method: string, params: Record<string, unknown>, headers = strong()) =>
+    (await modernRequest(url(), method, params, { headers })).body;
+  async function waiting() {
+    const { taskId } = (await ask('tools/call', { name: 'ask_scoped', arguments: { plan: 'secret-plan' } })).result;
+    for (;;) {
+      const task = (await ask('tasks/get', { taskId })).result;
+      if (task.status === 'input_required') return { taskId, key: Object.keys(task.inputRequests)[0] ?? '' };
+      await sleep(50);
+    }
+  }
+  const YES = { action: 'accept', content: { ok: true } };
+
+  test('every request about it is a 403 that names the scopes, and it stays as it is (G-09)', async () => {
+    const { taskId, key } = await waiting();
+    const session = await legacySession(url(), undefined, '2025-11-25', strong());
+    const held = await openStream(
+      url(),
+      { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } },
+      session.headers,
+    );
+    let eventId = '';
+    let question: unknown;
+    for await (const { id, data } of held.events) {
+      if (id !== undefined) eventId = id;
+      if (data !== '') question = (data as { id: unknown }).id;
+      if (question !== undefined) break;
+    }
+    held.close();
+    const modern = (method: string, params: Record<string, unknown>) =>
+      modernRequest(url(), method, params, { headers: weak() });
+    const legacy = (method: string, params: object) => session.request(method, params, weak());
+    const resumed = async () => {
+      const headers = { ...session.headers, ...weak(), accept: 'text/event-stream', 'last-event-id': eventId };
+      const response = await fetch(url(), { headers });
+      return { status: response.status, body: await response.json() };
+    };
+    const before = (await ask('tasks/get', { taskId })).result;
+    const ways: Record<string, () => Promise<{ status: number; body: Answer['body'] }>> = {
+      'tasks/get': () => modern('tasks/get', { taskId }),
+      'tasks/update': () => modern('tasks/update', { taskId, inputResponses: { [key]: YES } }),
+      'tasks/cancel': () => modern('tasks/cancel', { taskId }),
+      get_task_result: () => modern('tools/call', { name: 'get_task_result', arguments: { taskId } }),
+      cancel_task: () => modern('tools/call', { name: 'cancel_task', arguments: { taskId } }),
+      'subscriptions/listen': () => modern('subscriptions/listen', { notifications: { taskIds: [taskId] } }),
+      '2025-11-25 tasks/get': () => legacy('tasks/get', { taskId }),
+      '2025-11-25 tasks/result': () => legacy('tasks/result', { taskId }),
+      '2025-11-25 tasks/cancel': () => legacy('tasks/cancel', { taskId }),
+      '2025-11-25 get_task_result': () => legacy('tools/call', { name: 'get_task_result', arguments: { taskId } }),
+      '2025-11-25 cancel_task': () => legacy('tools/call', { name: 'cancel_task', arguments: { taskId } }),
+      'an answer': () => post(url(), { jsonrpc: '2.0', id: question, result: YES }, { ...session.headers, ...weak() }),
+      'the stream it was asked on': resumed,
+    };
+    const mark = cloud.calls.mark();
+    for (const [way, send] of Object.entries(ways)) {
+      const { status, body } = await send();
+      expect([way, status, body]).toEqual([way, 403, lacking(needed, body.id)]);
+    }
+    expect(doneSince(mark).filter((done) => done !== 'dynamodb GetItem' && done !== 'dynamodb BatchGetItem')).toEqual(
+      [],
+    );
+    expect((await ask('tasks/get', { taskId })).result).toEqual(before);
+    const { tasks } = (await legacy('tasks/list', {})).body.result;
+    expect(tasks.map((task: { taskId: string }) => task.taskId)).not.toContain(taskId);
+
+    expect((await ask('tasks/update', { taskId, inputResponses: { [key]: YES } })).error).toBeUndefined();
+    for (;;) {
+      if ((await ask('tasks/get', { taskId })).result.status === 'completed') break;
+      await sleep(50);
+    }
+  });
+});
+
+test('no path but /mcp and the metadata leads anywhere, and no answer is a redirect', async () => {
+  for (const path of ['/mcp/challenge', '/mcp/challenge?tool=event', '/mcp/', '//mcp', '/']) {
+    for (const method of ['POST', 'GET', 'OPTIONS']) {
+      const { status } = await fetch(cloud.url + path, { method, redirect: 'manual' });
+      expect([path, status < 300 || status >= 400]).toEqual([path, true]);
+    }
+  }
+});
+
+test('every verb asks for a token, but not the preflight of a browser', async () => {
+  for (const method of ['GET', 'DELETE', 'POST', 'PUT', 'PATCH'])
+    expect((await fetch(url(), { method })).status).toBe(401);
+  const headers = { origin: 'http://localhost:1', 'access-control-request-headers': 'authorization' };
+  const preflight = await fetch(url(), { method: 'OPTIONS', headers });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
+});
+
+test.each(['', '/mcp'])(
+  'the metadata of the resource needs no token: well-known%s (G-05 to G-07, G-13)',
+  async (path) => {
+    const place = `${cloud.url}/.well-known/oauth-protected-resource${path}`;
+    const response = await fetch(place);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toEqual({
+      resource: url(),
+      authorization_servers: [issuer.url],
+      scopes_supported: ['mcp', 'ops:deploy', 'ops:read'],
+      bearer_methods_supported: ['header'],
+    });
+    const preflight = await fetch(place, { method: 'OPTIONS' });
+    expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([
+      204,
+      'mcp-protocol-version',
+    ]);
+  },
+);
+
+test('a tool hears nothing of the token (G-12)', async () => {
+  const token = issuer.token({ scope: 'mcp ops' });
+  const { body } = await modernRequest(
+    url(),
+    'tools/call',
+    { name: 'event' },
+    { headers: bearer(token), capabilities: {} },
+  );
+  const told = JSON.stringify(body.result);
+  expect(told).toContain('"event"');
+  for (const part of token.split('.')) expect(told).not.toContain(part);
+});
+
+test('a session is good for the caller it was given to, and for nobody else (G-14, G-15)', async () => {
+  const ann = await legacySession(url(), {}, '2025-11-25', bearer(issuer.token()));
+  const again = bearer(issuer.token({ jti: 'another' }));
+  expect((await ann.request('ping', {}, again)).body).toMatchObject({ result: {} });
+  const ben = bearer(issuer.token({ sub: 'ben' }));
+  const foreign = await ann.request('ping', {}, ben);
+  expect([foreign.status, foreign.body.error.message]).toEqual([404, 'Session not found: initialize again']);
+  const forged = { ...ben, 'mcp-session-id': 'a.b' };
+  expect((await ann.request('ping', {}, forged)).body.error).toEqual(foreign.body.error);
+});
+
+test('keys are fetched once, and again when a token names one that is not among them', async () => {
+  const send = (header = {}) => modernRequest(url(), 'ping', {}, { headers: bearer(issuer.token({}, header)) });
+  const before = issuer.fetches();
+  const old = issuer.token({ jti: 'old' });
+  const status = async (token: string) =>
+    (await modernRequest(url(), 'tools/list', {}, { headers: bearer(token) })).status;
+  expect(await status(issuer.token({ jti: 'x' }))).toBe(200);
+  expect(issuer.fetches()).toBe(before);
+  issuer.rotate();
+  expect(await status(issuer.token())).toBe(200);
+  expect(await status(old)).toBe(200);
+  expect(issuer.fetches()).toBe(before + 1);
+  // Asked for again and again, an unknown key is looked for every ten seconds at most.
+  for (const kid of ['unknown', 'unknown', 'other']) expect(seen(await send({ kid }))).toEqual(unauthorized());
+  expect(issuer.fetches()).toBe(before + 2);
+  expect(await status(issuer.token({ jti: 'y' }))).toBe(200);
+});

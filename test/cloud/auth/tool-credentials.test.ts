@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  type GetCommandInput,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { taskStore } from '../../../functions/tasks/table/store.ts';
+import { cancel, create } from '../../../functions/tasks/transitions.ts';
+import { modernRequest } from '../../support/clients.ts';
+import { useCloud } from '../../support/cloud.ts';
+
+const cloud = useCloud();
+const url = () => `${cloud().url}/mcp`;
+const key = { owner: 'o', taskId: 't' };
+const named = (name: string) => expect.objectContaining({ name });
+const denied = named('AccessDeniedException');
+
+function clientOf(accessKeyId: string) {
+  const credentials = { accessKeyId, secretAccessKey: 'test' };
+  const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
+  return DynamoDBDocumentClient.from(client);
+}
+/** The embedded cloud knows a function by the name that its template has for it. */
+function toolFunction(): string {
+  const text = readFileSync(join(inject('assembly'), 'Test.template.json'), 'utf8');
+  const { Resources } = JSON.parse(text) as { Resources: Record<string, { Type: string }> };
+  const [name] =
+    Object.entries(Resources).find(([id, { Type }]) => Type === 'AWS::Lambda::Function' && /^Tools/.test(id)) ?? [];
+  return name ?? '';
+}
+const table = () => cloud().tables[0] ?? '';
+const tool = () => clientOf(toolFunction());
+const read = (more: Partial<GetCommandInput>) => tool().send(new GetCommand({ TableName: table(), Key: key, ...more }));
+const set = (attribute: string, value: unknown, Key: object, more: object = {}) => ({
+  ...{ TableName: table(), Key, UpdateExpression: 'SET #a = :a' },
+  ...{ ExpressionAttributeNames: { '#a': attribute }, ExpressionAttributeValues: { ':a': value } },
+  ...more,
+});
+const update = (...all: Parameters<typeof set>) => tool().send(new UpdateCommand(set(...all)));
+
+describe('with the credentials of its function, a tool', () => {
+  const beside = { ...key, owner: `progress#${key.owner}` };
+  const written = ['round', 'updatedAt', 'statusMessage', 'progress', 'progressTotal', 'memoryRound', 'memory'];
+  beforeAll(async () => {
+    const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+    await taskStore(clientOf('administrator'), table()).create(create(key, task, Date.now()));
+  });
+
+  test('reads of a task what the tool library reads, reports on it and keeps its steps', async () => {
+    const store = taskStore(tool(), table());
+    const run = { ...key, round: 1, deadline: Date.now() };
+    expect(await store.glimpse(key)).toEqual({ status: 'working', round: 1 });
+    expect(await store.report(run, { message: 'half of it', progress: 1, total: 2 }, Date.now())).toBe(true);
+    expect(await store.report(run, { message: 'almost' }, Date.now())).toBe(true);
+    expect(await store.remember(run, '{}')).toBe(true);
+    expect(await store.recall(run)).toBe('{}');
+  });
+
+  test('reads nothing else: no whole record, and no other attribute', async () => {
+    await expect(read({})).rejects.toEqual(denied);
+    await expect(read({ Key: beside })).rejects.toEqual(denied);
+    await expect(read({ ProjectionExpression: 'arguments' })).rejects.toEqual(denied);
+    await expect(read({ AttributesToGet: ['result'] })).rejects.toEqual(denied);
+    await expect(read({ Key: beside, ProjectionExpression: 'statusMessage' })).rejects.toEqual(denied);
+  });
+
+  test('writes no attribute of a record, not even one that it may write beside it (C-10)', async () => {
+    const store = taskStore(clientOf('administrator'), table());
+    const record = await store.get(key);
+    const attributes = [...Object.keys(record ?? {}), ...written, 'result', 'error', 'asked', 'arguments', 'expiresAt'];
+    for (const attribute of attributes.filter((name) => name !== 'owner' && name !== 'taskId')) {
+      await expect(update(attribute, 'x', key), attribute).rejects.toEqual(denied);
+      const remove = { UpdateExpression: 'REMOVE #a', ExpressionAttributeValues: undefined };
+      await expect(update(attribute, 'x', key, remove), attribute).rejects.toEqual(denied);
+    }
+    expect(await store.get(key)).toEqual(record);
+  });
+
+  test.each([
+    ['put', () => new PutCommand({ TableName: table(), Item: { ...beside, round: 1 } })],
+    ['delete', () => new DeleteCommand({ TableName: table(), Key: beside })],
+  ])('cannot %s an item, not even beside a record', async (_what, command) => {
+    await expect(tool().send(command() as PutCommand)).rejects.toEqual(denied);
+  });
+
+  test('writes no record in a transaction with an item that it may write', async () => {
+    const both = [{ Update: set('round', 1, beside) }, { Update: set('round', 7, key) }];
+    await expect(tool().send(new TransactWriteCommand({ TransactItems: both }))).rejects.toEqual(denied);
+  });
+
+  test('writes beside a record what the tool library writes, nothing that an index or a reader takes for a task', async () => {
+    for (const attribute of [...written, 'expiresAt']) await update(attribute, 1, beside);
+    for (const attribute of ['status', 'due', 'dueAt', 'tool', 'taken', 'result']) {
+      await expect(update(attribute, 'x', beside), attribute).rejects.toEqual(denied);
+    }
+    await expect(update('round', 1, beside, { ReturnValues: 'ALL_OLD' })).rejects.toEqual(denied);
+  });
+
+  test('writes nothing beside a partition whose name only has the prefix in it', async () => {
+    for (const owner of ['', 'o', 'progress', 'o progress#', 'Progress#o']) {
+      const Key = { owner, taskId: 't' };
+      await expect(update('round', 1, Key), owner).rejects.toEqual(denied);
+    }
+  });
+
+  test('changes nothing that a reader sees of a task that is over (C-10)', async () => {
+    const store = taskStore(clientOf('administrator'), table());
+    const cancelled = await store.apply(key, cancel(Date.now()));
+    await update('statusMessage', 'Step 4 of 7', beside);
+    expect(await store.look(key)).toEqual(cancelled);
+    expect((await store.list('o', 10)).tasks).toEqual([cancelled]);
+  });
+});
+
+test('a number that JavaScript cannot hold, written by a tool, keeps no reader from any task', async () => {
+  const call = () => modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 5_000 } });
+  const ids = (await Promise.all([call(), call()])).map(({ body }) => body.result.taskId as string);
+  const administrator = taskStore(clientOf('administrator'), table());
+  for (const [i, taskId] of ids.entries()) {
+    const run = { owner: `task#${taskId}`, taskId, round: 1, deadline: Date.now() + 60_000 };
+    await administrator.report(run, { message: `task ${i}` }, Date.now());
+  }
+  const client = new DynamoDBClient({
+    ...{ endpoint: cloud().endpoint, region: cloud().region },
+    credentials: { accessKeyId: toolFunction(), secretAccessKey: 'test' },
+  });
+  const Key = { owner: { S: `progress#task#${ids[0]}` }, taskId: { S: ids[0] ?? '' } };
+  await client.send(
+    new UpdateItemCommand({
+      ...{ TableName: table(), Key, UpdateExpression: 'SET progress = :n' },
+      ExpressionAttributeValues: { ':n': { N: '123456789012345678901234567890' } },
+    }),
+  );
+  for (const [i, taskId] of ids.entries()) {
+    const { result } = (await modernRequest(url(), 'tasks/get', { taskId })).body;
+    expect(result).toMatchObject({ status: 'working', statusMessage: `task ${i}` });
+    await modernRequest(url(), 'tasks/cancel', { taskId });
+  }
+});

@@ -1,0 +1,23 @@
+/**
+ * Writes a journal in a process whose files may not get larger than a limit, and goes on after the record that does not
+ * fit: `partial-write.ts FILE`. Prints how that record failed.
+ */
+import { openJournal } from '../../../local/step-functions/journal/file.ts';
+import { executionArn, single } from '../../../local/test/step-functions/support.ts';
+
+// A failed write ends a process; this one wants to see what a later write does.
+process.on('uncaughtException', () => undefined);
+const [file = ''] = process.argv.slice(2);
+const journal = openJournal({ file, running: [], closed: () => [] });
+const start = (execution: number, bytes: number) => {
+  const facts = { arn: executionArn(`e${execution}`), startDate: 1, input: 'x'.repeat(bytes), seed: 's' };
+  journal.started({ execution, machine: 'hash', ...facts }, single({ Type: 'Pass' }));
+};
+start(1, 20_000);
+try {
+  start(2, 300_000);
+} catch (error) {
+  console.log((error as Error).message);
+}
+start(3, 100);
+journal.called({ execution: 1, ask: 1 });

@@ -1,0 +1,114 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { taskStore } from '../../../functions/tasks/table/store.ts';
+import { create, fail, withdraw } from '../../../functions/tasks/transitions.ts';
+import { legacySession } from '../../support/clients.ts';
+import { useCloud } from '../../support/cloud.ts';
+
+const cloud = useCloud();
+const url = () => `${cloud().url}/mcp`;
+const META = 'mcp-task-server/idempotencyKey';
+type Session = Awaited<ReturnType<typeof legacySession>>;
+
+/** Waits for an answer, so it is open until it is cancelled, and keeps no worker busy. */
+const start = ({ request }: Session, _meta: object = {}) => request('tools/call', { name: 'ask', task: {}, _meta });
+const repeat = <T>(count: number, what: () => Promise<T>) => Promise.all(Array.from({ length: count }, what));
+
+describe('the open tasks of one caller (C-37)', () => {
+  test('160 calls at once make 100 tasks, exactly; each refused one says why, and leaves nothing', async () => {
+    const session = await legacySession(url());
+    const answers = (await repeat(160, () => start(session))).map(({ body }) => body);
+    const taskIds = answers.flatMap(({ result }) => result?.task.taskId ?? []);
+    expect(taskIds).toHaveLength(100);
+    for (const { error } of answers.filter(({ result }) => result === undefined)) {
+      expect(error).toMatchObject({ code: -32603, data: { reason: 'TooManyOpenTasks', limit: 100 } });
+      expect(error.message).toMatch(/^Too many open tasks: 100 have not ended/);
+    }
+    const listed: string[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = (await session.request('tasks/list', { cursor })).body.result;
+      listed.push(...page.tasks.map(({ taskId }: { taskId: string }) => taskId));
+      cursor = page.nextCursor;
+    }
+    expect(listed.toSorted()).toEqual(taskIds.toSorted());
+
+    const other = await legacySession(url());
+    expect((await start(other)).body.result.task.status).toBe('working');
+    await Promise.all(taskIds.slice(0, 3).map((taskId) => session.request('tasks/cancel', { taskId })));
+    const later = await repeat(6, () => start(session));
+    expect(later.filter(({ body }) => body.result !== undefined)).toHaveLength(3);
+  }, 90_000);
+
+  test('a call repeated by its idempotency key finds its task even when all slots are taken', async () => {
+    const session = await legacySession(url());
+    const key = { [META]: 'mine' };
+    const repeats = (await repeat(20, () => start(session, key))).map(({ body }) => body.result.task.taskId);
+    const [taskId] = repeats;
+    expect(new Set(repeats).size).toBe(1);
+    // At once they may have taken a slot each side of a minute, but no more than the one they need stays.
+    const others = await repeat(99, () => start(session));
+    expect(others.filter(({ body }) => body.error !== undefined)).toEqual([]);
+    expect((await start(session)).body.error.data.reason).toBe('TooManyOpenTasks');
+    expect((await start(session, key)).body.result.task.taskId).toBe(taskId);
+  }, 60_000);
+});
+
+describe('open-task slots', () => {
+  const NOW = 1_900_000_000_000;
+  const EXPIRES = 2_000_000_000;
+  const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+  const storeOf = () => {
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
+    return taskStore(DynamoDBDocumentClient.from(client), cloud().tables[0] ?? '');
+  };
+  const idOf = (n: number | string) => String(n).padStart(36, 'x');
+  const keysOf = (owner: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ owner, taskId: idOf(i) }));
+
+  test('of tasks that ended, failed by their deadline or expired are found again; the set stays small', async () => {
+    const store = storeOf();
+    const [one, two, three, ...rest] = keysOf('ended', 40);
+    for (const key of [one, two, three, ...rest]) {
+      if (key === undefined) throw new Error();
+      expect(await store.takeSlot(key, 1_000, NOW, EXPIRES)).toBe(true);
+      await store.create(create(key, task, NOW));
+      if (key !== one && key !== two) await store.apply(key, fail({ code: -32603, message: 'x' }, NOW));
+    }
+    // A slot too many now, and room again once the time of those that are left is up.
+    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('a') }, 2, NOW, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('b') }, 3, NOW, EXPIRES)).toBe(true);
+    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('c') }, 1, NOW + 200_000, EXPIRES)).toBe(true);
+  });
+
+  test('of a task that never came to be is freed after two minutes, not sooner: it may be on its way', async () => {
+    const store = storeOf();
+    expect(await store.takeSlot({ owner: 'never', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(true);
+    expect(await store.takeSlot({ owner: 'never', taskId: idOf('b') }, 1, NOW + 59_000, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'never', taskId: idOf('b') }, 1, NOW + 121_000, EXPIRES)).toBe(true);
+  });
+
+  test('of a task that was withdrawn, since it could not be started, is free again', async () => {
+    const store = storeOf();
+    const [key] = keysOf('withdrawn', 1);
+    if (key === undefined) throw new Error();
+    expect(await store.takeSlot(key, 1, NOW, EXPIRES)).toBe(true);
+    const record = create(key, task, NOW);
+    await store.create(record);
+    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(false);
+    await store.apply(key, withdraw(record, NOW + 10));
+    // Found full a moment ago: the next look comes later.
+    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 1_999, EXPIRES)).toBe(false);
+    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 2_000, EXPIRES)).toBe(true);
+  });
+
+  test('a limit that was lowered counts at once', async () => {
+    const store = storeOf();
+    for (const key of keysOf('lowered', 5)) {
+      expect(await store.takeSlot(key, 10, NOW, EXPIRES)).toBe(true);
+      await store.create(create(key, task, NOW));
+    }
+    expect(await store.takeSlot({ owner: 'lowered', taskId: idOf('a') }, 4, NOW, EXPIRES)).toBe(false);
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { create, type Held, legacyTask, listen, request } from '../../bench/waiting/client.ts';
+import { ended, poll } from '../../support/clients.ts';
+import { useCloud } from '../../support/cloud.ts';
+
+const cloud = useCloud('assembly', { maxWorkersPerFunction: 2 });
+const url = () => `${cloud().url}/mcp`;
+const single = useCloud('assembly', { maxWorkersPerFunction: 2, sharedWorkers: false });
+const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
+
+test('40 held streams and 2 workers: a plain call is answered, a new task runs, and no stream loses its end', async () => {
+  const ms = 6_000;
+  const [taskId, open] = await Promise.all([create(url(), 'sleep', { ms }), legacyTask(url(), 'sleep', { ms })]);
+  const streams: Held[] = [...times(20, () => listen(url(), taskId)), ...times(20, open)];
+  await Promise.all(streams.map(({ acknowledged }) => acknowledged));
+  let over = 0;
+  const results = streams.map(async ({ result }) => {
+    const last = await result;
+    over++;
+    return last;
+  });
+  expect((await request(url(), 'tools/list')).tools.length).toBeGreaterThan(10);
+  expect(over).toBe(0);
+  // The function of the tools has its two workers asleep: it does not share them.
+  const later = await create(url(), 'echo', { still: 'here' });
+  expect(over).toBe(0);
+  for (const result of await Promise.all(results)) expect(result).toBeDefined();
+  expect((await poll(url(), later, ended)).status).toBe('completed');
+  const endpoint = cloud()
+    .lambda.workers()
+    .find(({ functionName }) => functionName.includes('ServerEndpoint'));
+  expect(endpoint?.count).toBeLessThanOrEqual(2);
+});
+
+test('110 reads in 2 workers: DynamoDB has all of them at once, and none waits for a socket', async () => {
+  const taskId = await create(url(), 'sleep', { ms: 1 });
+  await request(url(), 'tasks/get', { taskId });
+  const all = Promise.withResolvers<void>();
+  let come = 0;
+  const hold = () => {
+    come++;
+    if (come === 110) all.resolve();
+    return all.promise;
+  };
+  cloud().faults.add({ service: 'dynamodb', caller: 'ServerEndpoint', times: 110, do: { run: hold } });
+  const answers = await Promise.all(times(110, () => request(url(), 'tasks/get', { taskId })));
+  expect(answers.filter((answer) => answer.taskId === taskId)).toHaveLength(110);
+});
+
+test('each stream has a worker to itself where sharing is switched off, as on AWS', async () => {
+  const at = `${single().url}/mcp`;
+  const taskId = await create(at, 'sleep', { ms: 3_000 });
+  const held = times(2, () => listen(at, taskId));
+  await Promise.all(held.map(({ acknowledged }) => acknowledged));
+  const third = listen(at, taskId).acknowledged.then(() => 'the third is acknowledged');
+  const first = Promise.race(held.map(({ result }) => result)).then(() => 'a worker is free');
+  expect(await Promise.race([third, first])).toBe('a worker is free');
+  expect(await third).toBe('the third is acknowledged');
+});

@@ -1,0 +1,235 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../../local/cloud.ts';
+import type { FaultSpec } from '../../../local/faults/index.ts';
+import { objectOf } from '../../../local/json.ts';
+import { synthApp } from '../../../local/template/synth.ts';
+import { clientConfig } from '../../../local/test/fixture.ts';
+import { worldOf } from '../../proofs/faults/world.ts';
+import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** The end of the tool's own state machine, on its way to the workflow that waits for it. */
+const END_OF_MACHINE: FaultSpec = {
+  service: 'events',
+  operation: 'Deliver',
+  caller: 'StepFunctionsGetEventsForStepFunctionsExecutionRule',
+  do: 'drop',
+};
+/** The end of the workflow, on its way to the reconciler. */
+const END_OF_WORKFLOW: FaultSpec = {
+  ...{ service: 'events', operation: 'Deliver', caller: 'ServerReconcilerRunEnded', do: 'drop' },
+};
+/** Every try of the write that a workflow ends with. */
+const FINISH: FaultSpec = {
+  ...{ service: 'dynamodb', operation: 'UpdateItem', when: ({ worker }) => worker === undefined, times: 13 },
+  do: { error: 'InternalServerError', status: 500 },
+};
+
+const assembly = mkdtempSync(join(tmpdir(), 'mcp-lost-ends-'));
+let cloud: Cloud;
+beforeAll(async () => {
+  await synthApp('test/support/apps/machine-app.ts', assembly);
+  // So fast that the retries of the last write take a second, and too slow for the next poll of a workflow.
+  cloud = await startCloud({
+    ...{ assembly, recordCalls: true, schedules: false, movableClock: true, timeScale: 400 },
+    onLog: () => {},
+  });
+});
+afterEach(() => cloud.faults.clear());
+afterAll(async () => {
+  await cloud?.stop();
+  rmSync(assembly, { recursive: true, force: true });
+});
+
+const url = () => `${cloud.url}/mcp`;
+const sweep = () => worldOf(cloud).sweep();
+const stored = async (taskId: string) => (await worldOf(cloud).records(0)).find((record) => record.taskId === taskId);
+const start = async (name: string, args: object = {}): Promise<string> =>
+  (await modernRequest(url(), 'tools/call', { name, arguments: args })).body.result.taskId;
+const get = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body.result;
+const runsOf = (taskId: string) => cloud.stepFunctions.executions().filter(({ name }) => name.startsWith(taskId));
+const workflowOf = (taskId: string) => runsOf(taskId).find(({ states }) => states[0] === 'Run');
+const machineOf = (taskId: string) => runsOf(taskId).find(({ states }) => states[0] !== 'Run');
+const stop = (executionArn = '') => new SFNClient(clientConfig(cloud)).send(new StopExecutionCommand({ executionArn }));
+/** The sweep sees that the task runs, and comes back after five minutes at the earliest. */
+async function confirmed(taskId: string): Promise<void> {
+  cloud.clock.advance(MINUTE);
+  await sweep();
+  expect(await stored(taskId)).toMatchObject({ status: 'working' });
+}
+/** All polls of the workflow fail, too: it never hears of the end. */
+const deaf = () => {
+  cloud.faults.add(END_OF_MACHINE);
+  cloud.faults.add({
+    ...{ service: 'states', operation: 'DescribeExecution', times: 1_000 },
+    when: ({ caller }) => caller.startsWith('ServerTool'),
+    do: { error: 'ThrottlingException' },
+  });
+};
+
+describe('the end of a state machine that is a tool, and its workflow never hears of it', () => {
+  const right = { structuredContent: { n: 9007199254740991 } };
+  const asking = { inputRequests: { 'r1.confirm': { method: 'elicitation/create' } } };
+
+  test.each([
+    ['echo', { n: 9007199254740991 }, { status: 'completed', result: right }],
+    ['error_result', {}, { status: 'completed', result: { isError: true } }],
+    ['asks', {}, { status: 'input_required', ...asking }],
+    ['fails', {}, { status: 'failed', error: { message: 'The tool failed', data: { reason: 'OutOfStock' } } }],
+    ['fails_oddly', {}, { status: 'failed', error: { data: { reason: 'States.TaskFailed' } } }],
+    ['times_out', {}, { status: 'failed', error: { data: { reason: 'States.Timeout' } } }],
+  ])('%s: the sweep writes what the workflow would have written (row 13)', async (name, args, expected) => {
+    const heard = await poll(url(), await start(name, args), ({ status }) => status !== 'working');
+    deaf();
+    const taskId = await start(name, args);
+    await expect.poll(() => machineOf(taskId)?.status).not.toBe('RUNNING');
+    await confirmed(taskId);
+    cloud.clock.advance(5 * MINUTE);
+    await sweep();
+    const settled = await get(taskId);
+    expect(settled).toMatchObject(expected);
+    const { taskId: _a, createdAt: _b, lastUpdatedAt: _c, pollIntervalMs: _d, ...shown } = settled;
+    expect(heard).toMatchObject(shown);
+    await expect.poll(() => workflowOf(taskId)?.status).toBe('ABORTED');
+    expect(ended(settled) ? (await stored(taskId))?.due : undefined).toBeUndefined();
+  });
+
+  test('a question that the sweep has written is answered, and the machine goes on', async () => {
+    deaf();
+    const taskId = await start('asks');
+    await expect.poll(() => machineOf(taskId)?.status).toBe('SUCCEEDED');
+    await confirmed(taskId);
+    cloud.clock.advance(5 * MINUTE);
+    await sweep();
+    cloud.faults.clear();
+    const accept = { action: 'accept', content: { ok: true } };
+    await modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.confirm': accept } });
+    expect(await poll(url(), taskId, ended)).toMatchObject({
+      status: 'completed',
+      result: { structuredContent: { answer: accept, requestState: { n: 9007199254740991 }, round: 2 } },
+    });
+  });
+
+  test('stopped by hand after half a day: the task has failed an hour later, and not after a day (row 13)', async () => {
+    const taskId = await start('all_day');
+    await confirmed(taskId);
+    cloud.clock.advance(12 * HOUR);
+    await sweep();
+    expect(await stored(taskId)).toMatchObject({ status: 'working' });
+    deaf();
+    await stop(machineOf(taskId)?.arn);
+    cloud.clock.advance(HOUR);
+    await sweep();
+    expect(await get(taskId)).toMatchObject({ status: 'failed', error: { data: { reason: 'States.TaskFailed' } } });
+  });
+
+  test('and it is gone with its machine: the task fails (row 13)', async () => {
+    const taskId = await start('endless');
+    await expect.poll(() => machineOf(taskId)?.status).toBe('RUNNING');
+    await confirmed(taskId);
+    cloud.faults.add({
+      ...{ service: 'states', operation: 'DescribeExecution', caller: 'ServerReconcilerFunction', times: 10 },
+      when: ({ input }) => input.executionArn === machineOf(taskId)?.arn,
+      do: { error: 'ExecutionDoesNotExist' },
+    });
+    cloud.clock.advance(5 * MINUTE);
+    await sweep();
+    expect(await get(taskId)).toMatchObject({
+      status: 'failed',
+      error: { message: 'The run of the tool ended without a result', data: { reason: 'ExecutionDoesNotExist' } },
+    });
+    await expect.poll(() => workflowOf(taskId)?.status).toBe('ABORTED');
+  });
+});
+
+describe('the end of a workflow, and the reconciler never hears of it', () => {
+  test('its last write failed for good: the sweep writes the result of the machine (row 11)', async () => {
+    const failing = cloud.faults.add(FINISH);
+    const lost = cloud.faults.add(END_OF_WORKFLOW);
+    const taskId = await start('echo', { n: 1 });
+    await lost.struck;
+    expect(failing.hits).toBe(13);
+    expect(await get(taskId)).toMatchObject({ status: 'working' });
+    cloud.clock.advance(MINUTE);
+    await sweep();
+    expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
+  });
+
+  test('its last write failed for good: its event writes the result of the machine (row 11)', async () => {
+    cloud.faults.add(FINISH);
+    const taskId = await start('echo', { n: 1 });
+    expect(await poll(url(), taskId, ended)).toMatchObject({ result: { structuredContent: { n: 1 } } });
+    expect(workflowOf(taskId)?.status).toBe('FAILED');
+  });
+
+  test('stopped by hand after half a day: the task has failed an hour later (row 13)', async () => {
+    const taskId = await start('all_day');
+    await confirmed(taskId);
+    cloud.clock.advance(12 * HOUR);
+    await sweep();
+    const lost = cloud.faults.add(END_OF_WORKFLOW);
+    await stop(workflowOf(taskId)?.arn);
+    await lost.struck;
+    cloud.clock.advance(HOUR);
+    await sweep();
+    expect(await get(taskId)).toMatchObject({
+      status: 'failed',
+      error: { message: 'The run of the tool ended without a result' },
+    });
+  });
+
+  test('and it is gone with its workflow: the task fails, and nothing is started again (row 13)', async () => {
+    const taskId = await start('endless');
+    await confirmed(taskId);
+    cloud.faults.add({
+      ...{ service: 'states', operation: 'DescribeExecution', caller: 'ServerReconcilerFunction', times: 10 },
+      when: ({ input }) => input.executionArn === workflowOf(taskId)?.arn,
+      do: { error: 'ExecutionDoesNotExist' },
+    });
+    const mark = cloud.calls.mark();
+    cloud.clock.advance(5 * MINUTE);
+    await sweep();
+    expect(await get(taskId)).toMatchObject({
+      status: 'failed',
+      error: { message: 'The run of the tool ended without a result', data: { reason: 'ExecutionDoesNotExist' } },
+    });
+    expect(cloud.calls.since(mark).filter(({ operation }) => operation === 'StartExecution')).toEqual([]);
+  });
+});
+
+test('a task that works all day is looked at once an hour', async () => {
+  const taskId = await start('all_day');
+  const mark = cloud.calls.mark();
+  const looks = () =>
+    cloud.calls
+      .since(mark)
+      .filter(({ operation, caller }) => operation === 'DescribeExecution' && caller.includes('Reconciler'))
+      .filter(({ input }) => objectOf(input).executionArn === workflowOf(taskId)?.arn).length;
+  const after: number[] = [];
+  for (let minutes = 0; minutes < 10 * 60; minutes += 10) {
+    cloud.clock.advance(10 * MINUTE);
+    await sweep();
+    after.push(looks());
+  }
+  // After 10, 20 and 40 minutes and then hourly, or a sweep later each time.
+  expect(after[5]).toBeLessThanOrEqual(3);
+  expect(after.at(-1)).toBeGreaterThanOrEqual(9);
+  expect(after.at(-1)).toBeLessThanOrEqual(13);
+  await modernRequest(url(), 'tasks/cancel', { taskId });
+});
+
+test('a machine that runs on is left alone, whatever the sweep looks at', async () => {
+  const taskId = await start('endless');
+  await confirmed(taskId);
+  cloud.clock.advance(5 * MINUTE);
+  await sweep();
+  expect(await get(taskId)).toMatchObject({ status: 'working' });
+  expect(runsOf(taskId).map(({ status }) => status)).toEqual(['RUNNING', 'RUNNING']);
+  await modernRequest(url(), 'tasks/cancel', { taskId });
+  expect(await runTask(url(), 'echo', { n: 1 })).toMatchObject({ status: 'completed' });
+});

@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+  CreateTableCommand,
+  DeleteItemCommand,
+  DeleteTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, expect, test } from 'vitest';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { clientConfig } from '../../../local/test/fixture.ts';
+import { worldOf } from '../../proofs/faults/world.ts';
+import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
+import { useCloud } from '../../support/cloud.ts';
+
+const MINUTE = 60_000;
+// What calls consume is metered by the tables of the template only.
+const cloud = useCloud('assembly', { movableClock: true, recordCalls: false });
+afterEach(() => cloud().faults.clear());
+const url = () => `${cloud().url}/mcp`;
+const accept = { action: 'accept', content: { ok: true } };
+
+const db = () => new DynamoDBClient(clientConfig(cloud()));
+const table = () => cloud().tables[0] ?? '';
+const records = () => worldOf(cloud()).records(0);
+const stored = async (taskId: string) => (await records()).find((record) => record.taskId === taskId);
+const start = async (name: string, args: object = {}): Promise<string> =>
+  (await modernRequest(url(), 'tools/call', { name, arguments: args })).body.result.taskId;
+const get = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body;
+const waits = (taskId: string) => poll(url(), taskId, ({ status }) => status === 'input_required');
+const answer = (taskId: string) =>
+  modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.confirm': accept } });
+async function sweepAfter(ms: number): Promise<void> {
+  cloud().clock.advance(ms);
+  await worldOf(cloud()).sweep();
+}
+
+/** A task whose function has not begun, until the answer is called. */
+async function held(): Promise<{ taskId: string; release: () => void }> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const call = { service: 'lambda', operation: 'Invoke', when: ({ worker }: { worker?: unknown }) => !worker } as const;
+  const gate = cloud().faults.add({ ...call, do: { run: () => promise } });
+  const taskId = await start('echo', { n: 1 });
+  await gate.struck;
+  return { taskId, release: resolve };
+}
+
+/**
+ * The table as point-in-time recovery restores it: under a name, with keys and indexes, and without its time to live.
+ * dynalite keeps no history, so what a restore would find at this moment is read now.
+ */
+async function snapshot(): Promise<(name: string) => Promise<void>> {
+  const { Table } = await db().send(new DescribeTableCommand({ TableName: table() }));
+  const { Items = [] } = await db().send(new ScanCommand({ TableName: table(), ConsistentRead: true }));
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = Table ?? {};
+  const indexes = GlobalSecondaryIndexes.map(({ IndexName, KeySchema, Projection }) => ({
+    ...{ IndexName, KeySchema, Projection },
+  }));
+  return async (TableName) => {
+    const schema = { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes: indexes };
+    await db().send(new CreateTableCommand({ TableName, ...schema, BillingMode: 'PAY_PER_REQUEST' }));
+    const isActive = async () =>
+      (await db().send(new DescribeTableCommand({ TableName }))).Table?.TableStatus === 'ACTIVE';
+    await expect.poll(isActive).toBe(true);
+    for (const Item of Items) await db().send(new PutItemCommand({ TableName, Item }));
+  };
+}
+
+const lose = async (taskId: string) => {
+  const { owner = '' } = (await stored(taskId)) ?? {};
+  await db().send(new DeleteItemCommand({ TableName: table(), Key: { owner: { S: owner }, taskId: { S: taskId } } }));
+};
+
+/** The documented command. */
+async function putBack(restored: string): Promise<string> {
+  const env = {
+    ...process.env,
+    ...{ AWS_ENDPOINT_URL: cloud().endpoint, AWS_REGION: cloud().region },
+    ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'local' },
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, ['bin/put-back.ts', restored, table()], { env });
+  return stdout.trim();
+}
+
+/** Nothing stays unfinished for ever, once all deadlines have passed and the sweep has come. */
+async function nothingIsStuck(): Promise<void> {
+  await sweepAfter(20 * MINUTE);
+  const stuck = (await records()).filter(({ status, due }) => !/completed|failed|cancelled/.test(status) || due);
+  expect(stuck).toEqual([]);
+}
+
+test('items were lost: what was there before comes back, and nothing newer is overwritten', async () => {
+  const done = await runTask(url(), 'echo', { n: 7 });
+  const large = await runTask(url(), 'big', { bytes: 300_000 });
+  const damaged = await runTask(url(), 'echo', { n: 8 });
+  const [kept, late, runs, cancelled] = [await held(), await held(), await held(), await held()];
+  const [asks, answered] = [await start('ask'), await start('ask')];
+  await waits(asks);
+  await waits(answered);
+  await sweepAfter(MINUTE);
+  const restore = await snapshot();
+
+  // The moment has passed.
+  kept.release();
+  late.release();
+  const outcome = await poll(url(), kept.taskId, ended);
+  await poll(url(), late.taskId, ended);
+  await modernRequest(url(), 'tasks/cancel', { taskId: cancelled.taskId });
+  await answer(answered);
+  await poll(url(), answered, ended);
+  const newer = await held();
+  for (const taskId of [done.taskId, large.taskId, late.taskId, runs.taskId, cancelled.taskId, asks, answered]) {
+    await lose(taskId);
+  }
+  await lose(newer.taskId);
+  const { owner, taskId } = (await stored(damaged.taskId)) as TaskRecord;
+  const reset = new UpdateCommand({
+    ...{ TableName: table(), Key: { owner, taskId }, UpdateExpression: 'SET #status = :working REMOVE #result' },
+    ExpressionAttributeNames: { '#status': 'status', '#result': 'result' },
+    ExpressionAttributeValues: { ':working': 'working' },
+  });
+  await DynamoDBDocumentClient.from(db()).send(reset);
+  expect((await get(done.taskId)).error).toMatchObject({ code: -32602 });
+
+  // A run that ends while its record is gone makes no piece of one.
+  newer.release();
+  await expect.poll(() => runOf(newer.taskId)?.status).toBe('SUCCEEDED');
+  expect(await stored(newer.taskId)).toBeUndefined();
+
+  await restore('Restored');
+  expect(await putBack('Restored')).toMatch(/^\d+ items read: 8 put back, \d+ kept as they are now, 0 expired$/);
+  expect(await putBack('Restored')).toMatch(/: 0 put back, /);
+
+  // What had ended is as it was, with its result in S3, and what ended since is not overwritten.
+  const same = async (task: { taskId: string }) => {
+    const { pollIntervalMs: _, ...told } = (await get(task.taskId)).result;
+    expect(task).toMatchObject(told);
+  };
+  for (const task of [done, large, damaged, outcome]) await same(task);
+  // What runs on ends as ever.
+  runs.release();
+  expect(await poll(url(), runs.taskId, ended)).toMatchObject({ status: 'completed' });
+  // What waits can be answered.
+  await answer(asks);
+  expect(await poll(url(), asks, ended)).toMatchObject({ status: 'completed' });
+  // What ended after the moment, and was lost: its run is over, so the task fails.
+  await sweepAfter(5 * MINUTE);
+  for (const { taskId } of [late, cancelled]) {
+    expect((await get(taskId)).result).toMatchObject({
+      status: 'failed',
+      error: { message: 'The run of the tool ended without a result' },
+    });
+  }
+  // What was answered after it asks again, and its next round has run already: it fails, too.
+  expect((await get(answered)).result).toMatchObject({ status: 'input_required' });
+  await answer(answered);
+  await sweepAfter(MINUTE);
+  expect((await get(answered)).result).toMatchObject({ status: 'failed' });
+  // What was made after the moment is lost.
+  expect((await get(newer.taskId)).error).toMatchObject({ code: -32602 });
+  await nothingIsStuck();
+}, 120_000);
+
+test('the whole table was deleted and is restored under its name: runs go on in it', async () => {
+  const done = await runTask(url(), 'echo', { n: 7 });
+  const [runs, late] = [await held(), await held()];
+  await sweepAfter(MINUTE);
+  const restore = await snapshot();
+  await db().send(new DeleteTableCommand({ TableName: table() }));
+  late.release();
+  await expect.poll(() => runOf(late.taskId)?.states.at(-1)).toBe('Finish');
+  const { status, body } = await modernRequest(url(), 'tasks/get', { taskId: done.taskId });
+  expect([status, body.error.code]).toEqual([200, -32603]);
+  await restore(table());
+  runs.release();
+  for (const { taskId } of [runs, late]) {
+    await expect.poll(async () => (await stored(taskId))?.status, { timeout: 90_000 }).toBe('completed');
+  }
+  expect((await get(done.taskId)).result).toMatchObject({ status: 'completed', result: done.result });
+  await nothingIsStuck();
+}, 120_000);
+
+test('an item that has expired since is not put back', async () => {
+  const done = await runTask(url(), 'echo', { n: 7 });
+  const restore = await snapshot();
+  await restore('Expired');
+  const { owner, taskId } = (await stored(done.taskId)) as TaskRecord;
+  const expire = new UpdateCommand({
+    ...{ TableName: 'Expired', Key: { owner, taskId }, UpdateExpression: 'SET expiresAt = :then' },
+    ExpressionAttributeValues: { ':then': Math.floor(Date.now() / 1_000) - 1 },
+  });
+  await DynamoDBDocumentClient.from(db()).send(expire);
+  await lose(taskId);
+  expect(await putBack('Expired')).toMatch(/: 0 put back, \d+ kept as they are now, 1 expired$/);
+  expect(await stored(taskId)).toBeUndefined();
+});
+
+function runOf(taskId: string) {
+  return cloud()
+    .stepFunctions.executions()
+    .find(({ name }) => name.startsWith(taskId));
+}

@@ -1,0 +1,154 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import type { TaskKey } from '../../../functions/tasks/record.ts';
+import { taskStore } from '../../../functions/tasks/table/store.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+import { legacySession, modernMessage, modernRequest, openStream } from '../../support/clients.ts';
+import { useCloud } from '../../support/cloud.ts';
+
+/**
+ * Two releases over each other's records: a rollback leaves records that the older code does not know, an upgrade
+ * records without what the newer code writes.
+ */
+const logged: string[] = [];
+const cloud = useCloud('assembly', { movableClock: true, onLog: (_source, line) => void logged.push(line) });
+const url = () => `${cloud().url}/mcp`;
+const table = () => cloud().tables[0] ?? '';
+const client = () => {
+  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
+  return DynamoDBDocumentClient.from(
+    new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials }),
+  );
+};
+const put = (Item: object) => client().send(new PutCommand({ TableName: table(), Item: { ...Item } }));
+const stored = async ({ owner, taskId }: TaskKey) =>
+  (await client().send(new GetCommand({ TableName: table(), Key: { owner, taskId } }))).Item;
+
+const task = { tool: 'echo', ttl: 3_600_000, timeout: 1_800_000, accepts: [], legacy: true };
+const newKey = (session: string) => newTaskKey({ kind: 'anonymous', session }, cloud().clock.now());
+/** As the release before wrote it: no version. */
+const ofBefore = (session: string) => {
+  const { version: _, ...record } = create(newKey(session), task, cloud().clock.now());
+  return { ...record, statusMessage: 'Step 1', progress: 1, progressTotal: 3, memory: '{}', memoryRound: 1 };
+};
+/** As a newer release might write it. */
+const ofLater = (session: string) => ({
+  ...create(newKey(session), task, cloud().clock.now()),
+  ...{ version: 2, status: 'paused', pausedAt: 1 },
+});
+/** A session as the endpoint knows it: the id that the client holds is signed. */
+const newSession = async () => {
+  const session = await legacySession(url());
+  const { taskId } = (await session.request('tools/call', { name: 'ask', task: {} })).body.result.task;
+  return { ...session, first: taskId, owner: `session#${taskId.slice(0, 26)}` };
+};
+const under = <T extends object>(owner: string, record: T & TaskKey) => ({
+  ...record,
+  owner,
+  taskId: `${owner.slice(8)}_${record.taskId.slice(-36)}`,
+});
+
+describe('a record of the release before', () => {
+  test('is listed, shown with its progress, and cancelled', async () => {
+    const session = await newSession();
+    const record = under(session.owner, ofBefore('x'));
+    await put(record);
+    const { taskId } = record;
+    const listed = (await session.request('tasks/list')).body.result.tasks;
+    expect(listed.map((shown: { taskId: string }) => shown.taskId)).toEqual(
+      expect.arrayContaining([session.first, taskId]),
+    );
+    expect((await session.request('tasks/get', { taskId })).body.result).toMatchObject({ statusMessage: 'Step 1' });
+    await session.request('tasks/cancel', { taskId });
+    expect((await session.request('tasks/get', { taskId })).body.result.status).toBe('cancelled');
+    // What this release has written, the release before understands: it knows no version and asks for none.
+    const { version: _, ...cancelled } = (await stored(record)) ?? {};
+    expect(Object.keys(cancelled).toSorted()).toEqual([
+      ...['createdAt', 'deadlineAt', 'expiresAt', 'legacy', 'owner', 'round', 'status', 'statusMessage'],
+      ...['taskId', 'tool', 'ttl', 'updatedAt'],
+    ]);
+  });
+});
+
+describe('a record that this release does not understand', () => {
+  test('is left out of a list of others, and is an error for itself, which says why', async () => {
+    const session = await newSession();
+    const later = under(session.owner, ofLater('x'));
+    const ghost = { owner: session.owner, taskId: `${session.owner.slice(8)}_${'z'.repeat(36)}`, statusMessage: 'x' };
+    await put(later);
+    await put(ghost);
+    const { tasks } = (await session.request('tasks/list')).body.result;
+    expect(tasks.map(({ taskId }: { taskId: string }) => taskId)).toEqual([session.first]);
+    for (const { taskId } of [later, ghost]) {
+      for (const method of ['tasks/get', 'tasks/cancel', 'tasks/result']) {
+        const { error } = (await session.request(method, { taskId }, { accept: 'application/json' })).body;
+        expect(error).toMatchObject({ code: -32603, data: { reason: 'RecordUnknown' } });
+      }
+    }
+    expect(await stored(later)).toEqual(later);
+  });
+
+  test('is left out of a stream, which tells of the others (E-25)', async () => {
+    const { taskId } = (await modernRequest(url(), 'tools/call', { name: 'ask' })).body.result;
+    const later = ofLater('x');
+    const id = later.taskId.slice(-36);
+    const anonymous = { ...later, owner: `task#${id}`, taskId: id };
+    await put(anonymous);
+    const { body, headers } = modernMessage('subscriptions/listen', {
+      notifications: { taskIds: [anonymous.taskId, taskId] },
+    });
+    const stream = await openStream(url(), body, headers);
+    for await (const { data } of stream.events) {
+      const message = data as { method?: string; params: { notifications: object } };
+      if (message.method !== 'notifications/subscriptions/acknowledged') continue;
+      expect(message.params.notifications).toEqual({ taskIds: [taskId] });
+      break;
+    }
+    stream.close();
+  });
+
+  test('holds up no slot of a new task (C-37)', async () => {
+    const owner = 'an owner';
+    const store = taskStore(client(), table());
+    const now = cloud().clock.now();
+    const keyOf = () => newTaskKey({ kind: 'verified', key: owner }, now);
+    for (let i = 0; i < 3; i++) {
+      const key = keyOf();
+      expect(await store.takeSlot(key, 3, now, now)).toBe(true);
+      await put({ ...ofLater('x'), ...key });
+    }
+    for (let i = 0; i < 3; i++) {
+      const key = keyOf();
+      expect(await store.takeSlot(key, 3, now, now)).toBe(true);
+      await store.create(create(key, task, now));
+    }
+    expect(await store.takeSlot(keyOf(), 3, now, now)).toBe(false);
+  });
+
+  test('is postponed by the sweep without an error, and is there untouched for the release that knows it', async () => {
+    const later = { ...ofLater('a session'), tool: 'ask' };
+    await put(later);
+    cloud().clock.advance?.(20 * 60_000);
+    const from = logged.length;
+    await cloud().schedules.fire('ServerReconcilerSweep');
+    const now = cloud().clock.now();
+    const seen = await stored(later);
+    expect(seen).toEqual({ ...later, dueAt: seen?.dueAt });
+    expect(seen?.dueAt).toBeGreaterThan(now + 200_000);
+    expect(logged.slice(from).filter((line) => line.includes('sweep_errors'))).toEqual([]);
+
+    // Rolled forward: the newer release goes on with it, and writes it so that this one knows it again.
+    const key = { owner: later.owner, taskId: later.taskId };
+    const back = { TableName: table(), Key: key, UpdateExpression: 'SET #s = :s, #v = :v' };
+    const names = { '#s': 'status', '#v': 'version' };
+    await client().send(
+      new UpdateCommand({
+        ...back,
+        ...{ ExpressionAttributeNames: names, ExpressionAttributeValues: { ':s': 'working', ':v': 1 } },
+      }),
+    );
+    expect(await taskStore(client(), table()).get(key)).toMatchObject({ status: 'working' });
+  });
+});

@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../../local/cloud.ts';
+import { temporaryDir } from '../../../local/test/fixture.ts';
+import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
+import { largeResult } from '../../support/apps/large-tools.ts';
+
+const world = useLargeCloud();
+const { finished, legacyFinished, session, get, plain, listen, keyOf, object } = clientsOf(world);
+const LARGE = 5_500_000;
+const DAY = 86_400_000;
+beforeEach(() => {
+  world.s3 = 'up';
+});
+
+const unread = (taskId: string) => ({
+  code: -32603,
+  message: `The result of task ${taskId} cannot be read at the moment: ask for it again, the task itself is complete`,
+  data: { reason: 'ResultUnavailable', taskId },
+});
+
+describe('a forged reference shows nothing of another task (C-28, E-15)', () => {
+  test('of the very size of another one, it is looked for under its own task', async () => {
+    const bytes = 200_001;
+    await finished('large', { bytes });
+    const taskId = await finished('raw', { value: { resultRef: { bytes } } });
+    const answer = await get(taskId);
+    expect(answer.error).toEqual(unread(taskId));
+    expect(JSON.stringify(answer)).not.toContain('größer');
+  });
+
+  test('with a place in it, it is a result like any other', async () => {
+    const taskId = await finished('large', { bytes: 200_002 });
+    const value = { resultRef: { bytes: 200_002, key: keyOf(taskId) } };
+    expect((await get(await finished('raw', { value }))).result.result.structuredContent).toEqual(value);
+  });
+
+  test('of another size than what lies there, it is not shown', async () => {
+    const taskId = await finished('large', { bytes: 200_003 });
+    await object('PUT', keyOf(taskId), '"'.padEnd(150_000, 'x'));
+    expect((await get(taskId)).error).toEqual(unread(taskId));
+  });
+});
+
+describe('a text that another tool has put in the place of a result', () => {
+  test('of the same length is not shown, to anybody', async () => {
+    const bytes = 200_004;
+    const client = await session();
+    const legacy = await legacyFinished(client, 'large', { bytes });
+    const legacyKey = keyOf(legacy);
+    const taskId = await finished('large', { bytes });
+    const key = keyOf(taskId);
+    const stored = JSON.stringify(largeResult(bytes));
+    const forged = stored.replace(/[a-z]/, 'Z');
+    expect([forged.length, forged === stored]).toEqual([stored.length, false]);
+    for (const of of [key, legacyKey]) await object('PUT', of, forged);
+    expect((await get(taskId)).error).toEqual(unread(taskId));
+    expect((await plain('get_task_result', { taskId })).error).toEqual(unread(taskId));
+    expect((await client.request('tasks/result', { taskId: legacy })).body.error).toEqual(unread(legacy));
+    // The text itself is shown again once it is back.
+    await object('PUT', key, stored);
+    expectSame((await get(taskId)).result.result, largeResult(bytes));
+  });
+
+  test('is what a reference of the release before, which has no hash, still shows by its length', async () => {
+    const bytes = 200_005;
+    const taskId = await finished('before', { bytes });
+    expectSame((await get(taskId)).result.result, largeResult(bytes));
+  });
+});
+
+describe('while S3 does not answer', () => {
+  test.each(['failing', 'unreachable'] as const)(
+    '%s: who wants a result is told to ask again, and then gets it; no status changes',
+    async (how) => {
+      const wanted = largeResult(LARGE);
+      const client = await session();
+      const legacy = await legacyFinished(client, 'large', { bytes: LARGE });
+      const taskId = await finished('large', { bytes: LARGE });
+
+      world.s3 = how;
+      expect((await get(taskId)).error).toEqual(unread(taskId));
+      expect((await plain('get_task_result', { taskId })).error).toEqual(unread(taskId));
+      expect((await client.request('tasks/result', { taskId: legacy })).body.error).toEqual(unread(legacy));
+      expect((await client.request('tasks/get', { taskId: legacy })).body.result.status).toBe('completed');
+      expect((await client.request('tasks/list')).body.result.tasks[0].status).toBe('completed');
+
+      // A listener is not told of a task without its result: it hears of it once that can be read.
+      setTimeout(() => {
+        world.s3 = 'up';
+      }, 1_500);
+      const told = await listen(taskId);
+      expect(told).toHaveLength(1);
+      expectSame(told[0].result, wanted);
+      expectSame((await get(taskId)).result.result, wanted);
+      expectSame((await client.request('tasks/result', { taskId: legacy })).body.result, wanted);
+    },
+  );
+
+  test('a call without a task names the task it ran as, so that nobody calls twice', async () => {
+    world.s3 = 'failing';
+    const { error } = await plain('large', { bytes: 200_000 });
+    expect(error).toEqual(unread(error.data.taskId));
+    world.s3 = 'up';
+    const { content, structuredContent } = (await plain('get_task_result', { taskId: error.data.taskId })).result;
+    expectSame({ content, structuredContent: structuredContent.result }, largeResult(200_000));
+  });
+
+  test('a short failure goes unnoticed', async () => {
+    const taskId = await finished('large', { bytes: 200_000 });
+    world.s3 = 'failing';
+    const asked = world.asked;
+    const answer = get(taskId);
+    await expect.poll(() => world.asked, { interval: 1 }).toBe(asked + 1);
+    world.s3 = 'up';
+    expectSame((await answer).result.result, largeResult(200_000));
+  });
+
+  test('what a try left that died is not taken for the result of the next', async () => {
+    const taskId = await finished('crashes', { bytes: 200_000 });
+    expect(keyOf(taskId, '-a1')).toContain(taskId);
+    expectSame((await get(taskId)).result.result, largeResult(200_000));
+  });
+
+  test('what is gone stays unread, and the task complete', async () => {
+    const client = await session();
+    const taskId = await legacyFinished(client, 'large', { bytes: 200_000 });
+    await object('DELETE', keyOf(taskId));
+    expect((await client.request('tasks/result', { taskId })).body.error).toEqual(unread(taskId));
+    expect((await client.request('tasks/get', { taskId })).body.result.status).toBe('completed');
+  });
+});
+
+describe('in a cloud of its own', () => {
+  async function within<T>(cloud: Cloud, work: () => Promise<T>): Promise<T> {
+    const usual = world.cloud;
+    world.cloud = cloud;
+    try {
+      return await work();
+    } finally {
+      world.cloud = usual;
+      await cloud.stop();
+    }
+  }
+
+  test('after expiry nothing is left, of 5.5 MB and of 6.5 MB', async () => {
+    let ahead = 0;
+    const { assembly } = world;
+    const cloud = await startCloud({ assembly, recordCalls: true, now: () => Date.now() + ahead });
+    await within(cloud, async () => {
+      const taskId = await finished('large', { bytes: LARGE });
+      const key = keyOf(taskId);
+      await finished('large', { bytes: 6_500_000 });
+      expect((await object('HEAD', key)).status).toBe(200);
+      expect(await cloud.sweepExpired()).toBe(0);
+      // With a maxTtl of one day: two days, and on to the next midnight.
+      ahead = 3 * DAY;
+      expect(await cloud.sweepExpired()).toBe(3);
+      expect((await object('HEAD', key)).status).toBe(404);
+      expect((await get(taskId)).error).toMatchObject({ code: -32602 });
+    });
+  });
+
+  test('a restart on the same data keeps it', async () => {
+    const options = { assembly: world.assembly, recordCalls: true, dataDir: temporaryDir() };
+    const taskId = await within(await startCloud(options), () => finished('large', { bytes: LARGE }));
+    await within(await startCloud(options), async () => {
+      expectSame((await get(taskId)).result.result, largeResult(LARGE));
+    });
+  });
+});

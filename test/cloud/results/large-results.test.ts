@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { type Answer, openStream } from '../../support/clients.ts';
+import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
+import { largeResult } from '../../support/apps/large-tools.ts';
+
+const world = useLargeCloud();
+const { url, s3Calls, finished, legacyFinished, session, get, plain, listen } = clientsOf(world);
+const LARGE = 5_500_000;
+const RELATED = 'io.modelcontextprotocol/related-task';
+
+describe('5.5 MB arrive as they were returned, content of every kind', () => {
+  const wanted = largeResult(LARGE);
+
+  test('2026-07-28: tasks/get, get_task_result and a notification, each with one look at S3', async () => {
+    const mark = world.cloud.calls.mark();
+    const taskId = await finished('large', { bytes: LARGE });
+    expect(s3Calls(mark)).toEqual(['PutObject']);
+    const { result: task } = await get(taskId);
+    expect(task.status).toBe('completed');
+    expectSame(task.result, wanted);
+    expect(s3Calls(mark)).toEqual(['PutObject', 'GetObject']);
+
+    const { content, structuredContent } = (await plain('get_task_result', { taskId })).result;
+    expect(structuredContent).toMatchObject({ taskId, status: 'completed' });
+    expectSame({ content, structuredContent: structuredContent.result }, wanted);
+    expect(s3Calls(mark)).toEqual(['PutObject', 'GetObject', 'GetObject']);
+
+    const [told] = await listen(taskId);
+    expect(told.status).toBe('completed');
+    expectSame(told.result, wanted);
+    expect(s3Calls(mark)).toEqual(['PutObject', 'GetObject', 'GetObject', 'GetObject']);
+  });
+
+  test('2025-11-25: tasks/result; its status and its place in the list without any look at S3', async () => {
+    const client = await session();
+    const taskId = await legacyFinished(client, 'large', { bytes: LARGE });
+    const mark = world.cloud.calls.mark();
+    expect((await client.request('tasks/get', { taskId })).body.result.status).toBe('completed');
+    expect((await client.request('tasks/list')).body.result.tasks).toMatchObject([{ taskId, status: 'completed' }]);
+    expect(s3Calls(mark)).toEqual([]);
+    const { result } = (await client.request('tasks/result', { taskId })).body;
+    expectSame(result, wanted);
+    expect(result._meta).toEqual({ [RELATED]: { taskId } });
+    expect(s3Calls(mark)).toEqual(['GetObject']);
+  });
+
+  test('a call without a task, in JSON and on a stream', async () => {
+    expectSame((await plain('large', { bytes: LARGE })).result, wanted);
+    const client = await session();
+    const params = { name: 'large', arguments: { bytes: LARGE } };
+    const { body } = await client.request('tools/call', params, { accept: 'application/json' });
+    expectSame(body.result, wanted);
+    const message = { jsonrpc: '2.0', id: 's', method: 'tools/call', params };
+    const stream = await openStream(url(), message, { ...client.headers, accept: 'text/event-stream' });
+    const messages: Answer['body'][] = [];
+    for await (const { data } of stream.events) messages.push(data);
+    expectSame(messages.at(-1).result, wanted);
+  });
+});
+
+test.each([
+  [1_000, []],
+  [128_000, []],
+  [128_001, ['PutObject', 'GetObject']],
+  [6_000_000, ['PutObject', 'GetObject']],
+])('the limits, to the byte: %i take %j', async (bytes, operations) => {
+  const mark = world.cloud.calls.mark();
+  expectSame((await get(await finished('large', { bytes }))).result.result, largeResult(bytes));
+  expect(s3Calls(mark)).toEqual(operations);
+});
+
+test('what needs most escapes in the workflow still goes without S3 up to the limit', async () => {
+  const value = '"'.repeat(63_999);
+  expect(JSON.stringify(value)).toHaveLength(128_000);
+  const { result: task } = await get(await finished('raw', { value }));
+  expect(task).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: value }] } });
+});
+
+test('a small result costs no call of S3, in either revision', async () => {
+  const mark = world.cloud.calls.mark();
+  const client = await session();
+  const taskId = await legacyFinished(client, 'promise', { bytes: 1_000 });
+  for (const method of ['tasks/get', 'tasks/list', 'tasks/result']) await client.request(method, { taskId });
+  await get(await finished('promise', { bytes: 1_000 }));
+  await plain('promise', { bytes: 1_000 });
+  await plain('get_task_result', { taskId: await finished('large', { bytes: 1_000 }) });
+  expect(s3Calls(mark)).toEqual([]);
+});
+
+test('6.5 MB fail in both revisions with a message that says why and what to do, and nothing is stored', async () => {
+  const why = /result takes 6500000 bytes as JSON, and a result may take 6000000 at most\. .* resource_link/;
+  const mark = world.cloud.calls.mark();
+  const { result: task } = await get(await finished('large', { bytes: 6_500_000 }));
+  expect(task).toMatchObject({ status: 'completed', result: { isError: true } });
+  expect(task.result.content[0].text).toMatch(why);
+  expect((await plain('large', { bytes: 6_500_000 })).result.content[0].text).toMatch(why);
+
+  const client = await session();
+  const taskId = await legacyFinished(client, 'large', { bytes: 6_500_000 });
+  const { result: legacy } = (await client.request('tasks/get', { taskId })).body;
+  expect(legacy).toMatchObject({ status: 'failed', statusMessage: expect.stringMatching(why) });
+  expect((await client.request('tasks/result', { taskId })).body.result).toMatchObject({ isError: true });
+  expect(s3Calls(mark)).toEqual([]);
+});
+
+describe('a large result is judged like a small one', () => {
+  const broken = { bytes: 200_000, broken: true };
+  const kept = { bytes: 200_000 };
+  const why = 'Tool promise returned structured content that does not fit its outputSchema';
+
+  test('2026-07-28: one that breaks its outputSchema is an error, wherever it is shown (A-19)', async () => {
+    const taskId = await finished('promise', broken);
+    const wanted = { content: [{ type: 'text', text: why }], isError: true };
+    expect((await get(taskId)).result.result).toMatchObject(wanted);
+    expect((await plain('get_task_result', { taskId })).result).toMatchObject(wanted);
+    expect((await plain('promise', broken)).result).toMatchObject(wanted);
+    expect((await get(await finished('promise', kept))).result.result.structuredContent).toEqual({ n: 1 });
+  });
+
+  test('2025-11-25: its task has failed (F-06)', async () => {
+    const client = await session();
+    const taskId = await legacyFinished(client, 'promise', broken);
+    const { result: task } = (await client.request('tasks/get', { taskId })).body;
+    expect(task).toMatchObject({ status: 'failed', statusMessage: why });
+    expect((await client.request('tasks/result', { taskId })).body.result).toMatchObject({ isError: true });
+    const other = await legacyFinished(client, 'promise', kept);
+    expect((await client.request('tasks/get', { taskId: other })).body.result.status).toBe('completed');
+  });
+
+  test('a large error is known for one without a look at S3, and comes whole (F-06)', async () => {
+    const client = await session();
+    const taskId = await legacyFinished(client, 'large', { bytes: 200_000, isError: true });
+    const mark = world.cloud.calls.mark();
+    const { result: task } = (await client.request('tasks/get', { taskId })).body;
+    expect(task).toMatchObject({ status: 'failed', statusMessage: 'The tool reported an error' });
+    expect(s3Calls(mark)).toEqual([]);
+    expectSame((await client.request('tasks/result', { taskId })).body.result, largeResult(200_000, true));
+  });
+});

@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, describe, expect, test } from 'vitest';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { askFirst, create } from '../../../functions/tasks/transitions.ts';
+import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
+import {
+  type Answer,
+  ended,
+  legacySession,
+  modernMessage,
+  modernRequest,
+  openStream,
+  poll,
+} from '../../support/clients.ts';
+
+/** What polls, streams and lists read does not grow with what a client has sent, or a tool has asked. */
+const { cloud, url, stored } = useCrashCloud();
+const KB = 1_000;
+const READ_UNIT = 4_096;
+const WORD = 'größer "quoted" '.repeat(2_500);
+const TEXT = 'x'.repeat(190 * KB);
+const asks = ({ status }: Answer['body']) => status === 'input_required' || status === 'failed';
+const accept = (more: object = {}) => ({ action: 'accept', content: { ok: true, ...more } });
+
+const startAs = async (name: string, args: object, headers = {}): Promise<Answer['body']> =>
+  (await modernRequest(url(), 'tools/call', { name, arguments: args }, { headers })).body;
+const start = async (name: string, args: object): Promise<string> => (await startAs(name, args)).result.taskId;
+const update = (taskId: string, inputResponses: object) =>
+  modernRequest(url(), 'tasks/update', { taskId, inputResponses });
+const look = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body;
+const sizeOf = async (taskId: string) => Buffer.byteLength(JSON.stringify(await stored(taskId)));
+/** The read units of each request for records since then. */
+const unitsOf = (mark: number): number[] =>
+  cloud()
+    .calls.since(mark)
+    .filter(({ operation, caller }) => /^(GetItem|BatchGetItem|Query)$/.test(operation) && /Endpoint/.test(caller))
+    .map(({ consumed }) => consumed?.table ?? Number.NaN);
+const s3Since = (mark: number): string[] =>
+  cloud()
+    .calls.since(mark)
+    .flatMap(({ service, operation }) => (service === 's3' ? [operation] : []));
+
+describe('a task with large arguments', () => {
+  test('costs one read unit a look while it works, waits and works again, and the tool gets them whole', async () => {
+    const mark = cloud().calls.mark();
+    const taskId = await start('ask_twice', { text: TEXT });
+    expect(s3Since(mark)).toEqual(['PutObject']);
+    await poll(url(), taskId, asks);
+    expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+    await update(taskId, { 'r1.same': accept() });
+    await poll(url(), taskId, (task) => 'r2.same' in (task.inputRequests ?? {}));
+    expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+    await update(taskId, { 'r2.same': accept() });
+    const done = await poll(url(), taskId, ended);
+    expect(done.result.structuredContent).toEqual({ bytes: TEXT.length, last: accept() });
+    expect(new Set(unitsOf(mark))).toEqual(new Set([1]));
+    expect(await stored(taskId)).not.toHaveProperty('inputRef');
+  });
+
+  test('under a key, a repeat is the same task, started once; with other arguments it is refused', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await startAs('ask_twice', { text: TEXT }, key);
+    const again = await startAs('ask_twice', { text: TEXT }, key);
+    expect(again.result.taskId).toBe(first.result.taskId);
+    expect((await startAs('ask_twice', { text: `${TEXT}.` }, key)).error.code).toBe(-32602);
+    await poll(url(), first.result.taskId, asks);
+    const runs = cloud().stepFunctions.executions();
+    expect(runs.filter(({ name }) => name.startsWith(first.result.taskId))).toHaveLength(1);
+  });
+
+  test('costs no call of S3 whose client cannot be asked, and keeps nothing', async () => {
+    const mark = cloud().calls.mark();
+    const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    const params = { name: 'ask_twice', arguments: { text: TEXT } };
+    const { taskId } = (await modernRequest(url(), 'tools/call', params, { capabilities })).body.result;
+    const done = await poll(url(), taskId, ended);
+    expect(done).toMatchObject({ status: 'failed', error: { data: { reason: 'InputNotSupported' } } });
+    expect(s3Since(mark)).toEqual([]);
+    expect(new Set(unitsOf(mark))).toEqual(new Set([1]));
+  });
+});
+
+describe('a task with large answers', () => {
+  const note = 'é'.repeat(15_000);
+
+  test('costs one read unit a look from the first of them on, and the tool gets them whole', async () => {
+    const taskId = await start('ask_two', {});
+    await poll(url(), taskId, asks);
+    const mark = cloud().calls.mark();
+    await update(taskId, { 'r1.first': accept({ note }) });
+    const half = await poll(url(), taskId, asks);
+    expect(Object.keys(half.inputRequests)).toEqual(['r1.second']);
+    expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+    expect((await update(taskId, { 'r1.first': accept({ note: 'other' }) })).body.result.resultType).toBe('complete');
+    await update(taskId, { 'r1.second': accept({ note: `${note}!` }) });
+    const done = await poll(url(), taskId, ended);
+    expect(done.result.structuredContent).toEqual({ first: accept({ note }), second: accept({ note: `${note}!` }) });
+    // The result itself is as large as the answers.
+    expect(
+      unitsOf(mark)
+        .slice(0, -1)
+        .every((units) => units === 1),
+    ).toBe(true);
+  });
+
+  test('ten answers at once to two questions: the first wins, whichever are large (F-09)', async () => {
+    for (let i = 0; i < 2; i++) {
+      const taskId = await start('ask_two', {});
+      await poll(url(), taskId, asks);
+      const answers = Array.from({ length: 10 }, (_, n) => accept({ n, ...(n % 3 > 0 && { note }) }));
+      await Promise.all(answers.map((answer, n) => update(taskId, { [n % 2 ? 'r1.first' : 'r1.second']: answer })));
+      const { first, second } = (await poll(url(), taskId, ended)).result.structuredContent;
+      expect([first.content.n % 2, second.content.n % 2]).toEqual([1, 0]);
+      expect([answers[first.content.n], answers[second.content.n]]).toEqual([first, second]);
+    }
+  });
+});
+
+describe('large questions', () => {
+  test('cost their size once, at the first look, and one read unit from then on', async () => {
+    const taskId = await start('ask_twice', { word: WORD });
+    await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
+    expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
+    const first = (await look(taskId)).result;
+    expect(first.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
+    expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+    const mark = cloud().calls.mark();
+    expect((await look(taskId)).result).toEqual(first);
+    expect(unitsOf(mark)).toEqual([1]);
+    await update(taskId, { 'r1.same': accept() });
+    await poll(url(), taskId, (task) => 'r2.same' in (task.inputRequests ?? {}));
+    await update(taskId, { 'r2.same': accept({ last: true }) });
+    expect((await poll(url(), taskId, ended)).result.structuredContent).toEqual({ last: accept({ last: true }) });
+  });
+
+  test('a stream that listens reads one unit a task from its second look on', async () => {
+    const taskId = await start('ask_twice', { word: WORD });
+    await poll(url(), taskId, asks);
+    const mark = cloud().calls.mark();
+    const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+    const told: Answer['body'][] = [];
+    for await (const { data } of (await openStream(url(), body, headers)).events) {
+      const { method, params } = data as Answer['body'];
+      if (method !== 'notifications/tasks') continue;
+      told.push(params);
+      if (params.status === 'input_required') await modernRequest(url(), 'tasks/cancel', { taskId });
+    }
+    expect(told.map(({ status }) => status)).toEqual(['input_required', 'cancelled']);
+    expect(told[0]?.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
+    expect(new Set(unitsOf(mark))).toEqual(new Set([1]));
+  });
+
+  test('2025-11-25: asked on a stream, answered by POST; a list of them costs its share', async () => {
+    const client = await legacySession(url());
+    const ids = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const params = { name: 'ask_twice', arguments: { word: WORD }, task: {} };
+        return (await client.request('tools/call', params)).body.result.task.taskId as string;
+      }),
+    );
+    for (const taskId of ids) await poll(url(), taskId, asks);
+    const mark = cloud().calls.mark();
+    const { tasks } = (await client.request('tasks/list')).body.result;
+    expect(tasks.map(({ status }: Answer['body']) => status)).toEqual(Array(3).fill('input_required'));
+    expect(unitsOf(mark).reduce((sum, units) => sum + units, 0)).toBeLessThanOrEqual(3);
+    const [taskId] = ids;
+    const message = { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } };
+    let answer: Answer['body'];
+    const asked: string[] = [];
+    for await (const { data } of (await openStream(url(), message, client.headers)).events) {
+      const said = data as Answer['body'];
+      if (said.method === 'elicitation/create') {
+        asked.push(said.params.message);
+        await fetch(url(), {
+          method: 'POST',
+          headers: { ...client.headers, 'content-type': 'application/json', accept: 'application/json' } as never,
+          body: JSON.stringify({ jsonrpc: '2.0', id: said.id, result: accept() }),
+        });
+      } else if (said.id === 'r') answer = said;
+    }
+    expect(asked).toEqual([`Once? ${WORD}`, 'Twice?']);
+    expect(answer.result.structuredContent).toEqual({ last: accept() });
+  });
+});
+
+describe('S3 or the process fails', () => {
+  afterEach(() => cloud().faults.clear());
+  const failing = { service: 's3', do: { error: 'SlowDown', status: 503 }, times: 3 } as const;
+
+  test('arguments cannot be stored: an error that says so, nothing in the table, and the next call works', async () => {
+    cloud().faults.add({ ...failing, operation: 'PutObject' });
+    const mark = cloud().calls.mark();
+    expect((await startAs('ask_twice', { text: TEXT })).error).toMatchObject({ data: { reason: 'Unavailable' } });
+    const operations = cloud()
+      .calls.since(mark)
+      .map(({ operation }) => operation);
+    expect(operations).not.toContain('PutItem');
+    expect(operations).not.toContain('StartExecution');
+    const taskId = await start('ask_twice', { text: TEXT });
+    expect(await poll(url(), taskId, asks)).toMatchObject({ status: 'input_required' });
+  });
+
+  test('the call dies between S3 and the table: an object that nothing refers to, and no task', async () => {
+    cloud().faults.add({ service: 'dynamodb', operation: 'PutItem', do: { error: 'AccessDeniedException' }, times: 3 });
+    const mark = cloud().calls.mark();
+    expect((await startAs('ask_twice', { text: TEXT })).error).toMatchObject({ code: -32603 });
+    expect(s3Since(mark)).toEqual(['PutObject']);
+    expect(
+      cloud()
+        .calls.since(mark)
+        .map(({ operation }) => operation),
+    ).not.toContain('StartExecution');
+  });
+
+  test('answers cannot be stored: the question stays open, and the same answer is taken later', async () => {
+    const taskId = await start('ask', {});
+    await poll(url(), taskId, asks);
+    cloud().faults.add({ ...failing, operation: 'PutObject' });
+    const answer = { 'r1.confirm': accept({ note: 'n'.repeat(20 * KB) }) };
+    expect((await update(taskId, answer)).body.error).toMatchObject({ data: { reason: 'Unavailable' } });
+    expect((await look(taskId)).result.status).toBe('input_required');
+    await update(taskId, answer);
+    expect((await poll(url(), taskId, ended)).result.structuredContent.answer).toEqual(answer['r1.confirm']);
+  });
+
+  test('questions cannot be moved: the poll shows them all the same, and a later one moves them', async () => {
+    const taskId = await start('ask_twice', { word: WORD });
+    await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
+    cloud().faults.add({ ...failing, operation: 'PutObject' });
+    expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
+    expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
+    cloud().clock.advance(31 * KB);
+    await look(taskId);
+    expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+  });
+});
+
+test('a large record of the release before is read, made small, answered, and its task completes', async () => {
+  const db = new DynamoDBClient({
+    ...{ endpoint: cloud().endpoint, region: cloud().region },
+    credentials: { accessKeyId: 'administrator', secretAccessKey: 'test' },
+  });
+  const task = { tool: 'ask_twice', ttl: 3_600_000, timeout: 600_000, accepts: ['elicitation/create'], legacy: false };
+  const key = newTaskKey({ kind: 'anonymous' }, cloud().clock.now());
+  const params = { message: 'm'.repeat(30 * KB), requestedSchema: { type: 'object', properties: {} } };
+  const asked = JSON.stringify({
+    inputRequests: { same: { method: 'elicitation/create', params } },
+    requestState: 'once',
+  });
+  const made = create(key, task, cloud().clock.now());
+  const waits = { ...made, ...askFirst(made, asked, JSON.stringify({ text: TEXT }), made.createdAt).set };
+  const { version: _, ...Item } = waits;
+  await DynamoDBDocumentClient.from(db).send(new PutCommand({ TableName: cloud().tables[0], Item }));
+  expect((await look(key.taskId)).result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
+  expect(await sizeOf(key.taskId)).toBeLessThan(READ_UNIT);
+  await update(key.taskId, { 'r1.same': accept() });
+  await poll(url(), key.taskId, (shown) => 'r2.same' in (shown.inputRequests ?? {}));
+  await update(key.taskId, { 'r2.same': accept() });
+  const done = await poll(url(), key.taskId, ended);
+  expect(done.result.structuredContent).toEqual({ bytes: TEXT.length, last: accept() });
+});

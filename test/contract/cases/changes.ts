@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
+import { moved } from '../../../functions/tasks/s3/moved-input.ts';
+import * as transitions from '../../../functions/tasks/transitions.ts';
+import { applied } from '../../functions/tasks/applied.ts';
+import type { Referee } from '../referee.ts';
+import { newTask, now, taskIn } from '../tasks.ts';
+
+type Change = transitions.Change;
+
+const later = now + 1_000;
+const error = { code: -32603, message: 'It failed', data: { reason: 'X' } };
+const answers = { 'r2.a': '{"action":"accept","content":{"n":9007199254740993}}' };
+
+function none(): never {
+  throw new Error('there is no such change');
+}
+
+/** Every change there is, as decided on this record. */
+const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
+  cancel: () => transitions.cancel(later),
+  fail: () => transitions.fail(error, later),
+  askFirst: (record) => transitions.askFirst(record, '{"inputRequests":{}}', '{}', later),
+  refuseAnswer: (record) => transitions.refuseAnswer(record, 'r2.b', later),
+  'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
+  loseInput: (record) => transitions.loseInput(record, later),
+  moveInput: (record) => transitions.moveInput(record, moved(record).record),
+  answerMoved: (record) => {
+    const change = transitions.answer(record, ['r2.a'], answers, later);
+    return transitions.answerMoved(change, moved(transitions.after(record, change)).record);
+  },
+  'answer, the last of it': (record) => transitions.answer(record, ['r2.a'], answers, later),
+  failAsSeen: (record) => transitions.failAsSeen(record, error, later),
+  withdraw: (record) => transitions.withdraw(record, later),
+  keyExpired: (record) => transitions.keyExpired(record, later),
+  confirmStart: (record) => transitions.confirmStart(record, later),
+  finish: (record) => transitions.finish(record, { text: '[1]', asks: false, isError: true }, '{}', later),
+  'finish with questions': (record) =>
+    transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
+  lookAgain: (record) => transitions.lookAgain(record, later),
+  'overdue, past the deadline': (record) => transitions.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
+  unaskable: (record) => transitions.unaskable({ ...record, asked: '{}' }) ?? none(),
+  'lapse, past the deadline': (record) => transitions.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
+};
+/** What else `transitions.ts` exports. */
+const NO_CHANGES = ['KEY_EXPIRED', 'isTerminal', 'canMove', 'create', 'createRefused', 'after', 'asOf', 'isSeen'];
+
+const open: Status[] = ['working', 'input_required'];
+const statuses: Status[] = [...open, 'completed', 'failed', 'cancelled'];
+
+export function changesContract(referee: () => Referee): void {
+  const store = () => referee().store;
+
+  test('this suite knows every change of transitions.ts', () => {
+    const known = [...NO_CHANGES, ...Object.keys(changes).map((name) => name.replace(/[, ].*/, ''))];
+    expect(Object.keys(transitions).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  // Made only where transitions.ts says so, the same where nothing is read back, and never of what has ended (C-10, C-27).
+  describe.each(Object.entries(changes))('the change %s', (_name, decide) => {
+    test.each(open)('decided on a task seen %s: what becomes of it in every status', async (seen) => {
+      const decideAndMake = async (is: Status) => {
+        const task = taskIn(seen);
+        const { owner, taskId } = task;
+        const record = { ...taskIn(is), owner, taskId };
+        const change = decide(task);
+        const expected = applied(record, change);
+        if (transitions.isTerminal(is)) expect(expected).toBeUndefined();
+        await store().create(record);
+        expect(await store().apply(record, change)).toEqual(expected);
+        expect(await store().get(record)).toEqual(expected ?? record);
+
+        const other = { ...record, taskId: newTask().taskId };
+        await store().create(other);
+        expect(await store().applyBlind(other, change)).toBe(expected !== undefined);
+        expect(await store().get(other)).toEqual(applied(other, change) ?? other);
+      };
+      await Promise.all(statuses.map(decideAndMake));
+    });
+
+    test('of a task that is not there makes none', async () => {
+      const record = taskIn('working');
+      expect(await store().apply(record, decide(record))).toBeUndefined();
+      expect(await store().applyBlind(record, decide(record))).toBe(false);
+      expect(await store().get(record)).toBeUndefined();
+    });
+  });
+
+  test.each([-1, 1])('a change for round %i from here is refused', async (offset) => {
+    const record = taskIn('working');
+    await store().create(record);
+    const change = transitions.lookAgain({ ...record, round: record.round + offset }, later);
+    expect(await store().apply(record, change)).toBeUndefined();
+    expect(await store().applyBlind(record, change)).toBe(false);
+    expect(await store().get(record)).toEqual(record);
+  });
+
+  test.each([-1, 1])('an answer decided on %i answers more than there are is refused', async (offset) => {
+    const record = taskIn('input_required');
+    await store().create(record);
+    const change = transitions.answer(record, ['r2.a'], answers, later);
+    const other = { ...change, answerCount: (change.answerCount ?? 0) + offset };
+    expect(await store().apply(record, other)).toBeUndefined();
+    expect(await store().get(record)).toEqual(record);
+    expect(await store().apply(record, change)).toEqual(applied(record, change));
+  });
+
+  test('what a change both sets and removes is set; to remove what is not there is no mistake', async () => {
+    const record = newTask();
+    await store().create(record);
+    const change: Change = {
+      from: ['working'],
+      set: { statusMessage: 'stays', memory: '' },
+      remove: ['statusMessage', 'asked', 'result', 'error', 'due'],
+    };
+    expect(await store().apply(record, change)).toEqual(applied(record, change));
+    expect(await store().get(record)).toMatchObject({ statusMessage: 'stays', memory: '' });
+  });
+}

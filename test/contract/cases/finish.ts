@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
+import { after, answer, type Change, cancel } from '../../../functions/tasks/transitions.ts';
+import { AwsError } from '../../../local/aws-error.ts';
+import { StatesError } from '../../../local/step-functions/index.ts';
+import type { Referee } from '../referee.ts';
+import { AWKWARD, newTask, now, question } from '../tasks.ts';
+import { args, returned, runsOn, thrown } from './runs.ts';
+
+const asking = JSON.stringify({ inputRequests: { a: question }, requestState: { n: 1 } });
+
+/** What the workflow removes when it completes a task, and when it fails one: the same as `transitions.ts`. */
+const ended = cancel(now).remove ?? [];
+const completed: Change = { from: ['working'], set: { status: 'completed' }, remove: [...ended, 'statusMessage'] };
+
+/** The tool workflow's own writes: its expressions, evaluated and run by the embedded Step Functions, on this DynamoDB. */
+export function finishContract(referee: () => Referee): void {
+  const store = () => referee().store;
+
+  const { run, runMachine } = runsOn(referee);
+  const created = async (more: Partial<TaskRecord> = {}) => {
+    const record = newTask(more);
+    await store().create(record);
+    return record;
+  };
+  const finished = { status: 'SUCCEEDED', states: ['Run', 'Finish'] };
+  const superseded = { status: 'SUCCEEDED', states: ['Run', 'Finish', 'Superseded'] };
+  const someTime = expect.any(Number);
+  const failedFor = (record: TaskRecord, reason: string): unknown => {
+    const error = JSON.stringify({ code: -32603, message: 'The tool failed', data: { reason } });
+    const set = { status: 'failed', updatedAt: now, statusMessage: 'The tool failed', error } as const;
+    return { ...after(record, { from: ['working'], set, remove: ended }), updatedAt: someTime };
+  };
+
+  test.each([
+    ['{"id":9007199254740993,"pi":3.14159265358979323846}', false],
+    ['{"content":[],"isError":true}', true],
+    ['null', false],
+    ['""', false],
+    ['{"__proto__":{"a":1},"a.b":"{% $x %}"}', false],
+  ])('the result %s completes the task', async (payload, isError) => {
+    const record = await created();
+    expect(await run(record, returned(payload))).toMatchObject(finished);
+    expect(await store().get(record)).toStrictEqual({
+      ...after(record, completed),
+      ...{ result: payload, isError, updatedAt: someTime },
+    });
+  });
+
+  test('a result of 200 KB, of every script', async () => {
+    const record = await created();
+    const payload = JSON.stringify([...AWKWARD, 'é'.repeat(100_000)]);
+    expect(await run(record, returned(payload))).toMatchObject(finished);
+    expect((await store().get(record))?.result).toBe(payload);
+  });
+
+  test('all that a task has gathered goes with its end, and its place in the index', async () => {
+    const record = await created({ due: '90' });
+    const meanwhile = async () => {
+      // As tools of release 0.1 do: they write into the record.
+      const gathered = { statusMessage: 'Step 1', progress: 1, progressTotal: 2, memory: '{}', memoryRound: 1 };
+      await store().applyBlind(record, { from: ['working'], round: 1, set: { updatedAt: now, ...gathered } });
+    };
+    expect(await run(record, returned('1'), meanwhile)).toMatchObject(finished);
+    const expected = { ...after(record, completed), result: '1', isError: false, updatedAt: someTime };
+    expect(await store().get(record)).toStrictEqual(expected);
+    const due = () => dueIndex(referee().db, referee().table, 10).page(90, now + 86_400_000);
+    await expect.poll(due, { interval: 20, timeout: 10_000 }).toMatchObject({ keys: [] });
+  });
+
+  test.each([
+    ['of the function', () => thrown('TypeError'), 'TypeError'],
+    ['of Lambda', () => new AwsError('ResourceNotFoundException', 'secret'), 'Lambda.ResourceNotFoundException'],
+  ])('an error fails the task, with its reason and nothing else (A-15): %s', async (_what, result, reason) => {
+    const record = await created();
+    expect(await run(record, result())).toMatchObject(finished);
+    expect(await store().get(record)).toStrictEqual(failedFor(record, reason));
+  });
+
+  test('what an execution of a state machine came to is written by the same changes', async () => {
+    const [good, bad] = [await created(), await created()];
+    const Output = '{"id":9007199254740993}';
+    expect(await runMachine(good, { Status: 'SUCCEEDED', Output })).toMatchObject(finished);
+    const expected = { ...after(good, completed), result: Output, isError: false, updatedAt: someTime };
+    expect(await store().get(good)).toStrictEqual(expected);
+
+    const failure = new StatesError('States.TaskFailed', '{"Cause":"secret","Error":"OutOfStock"}');
+    expect(await runMachine(bad, failure)).toMatchObject(finished);
+    expect(await store().get(bad)).toStrictEqual(failedFor(bad, 'OutOfStock'));
+  });
+
+  test('questions end the round; the answer starts the next, and its result completes the task', async () => {
+    const record = await created({ statusMessage: 'Step 1', memory: '{}', memoryRound: 1 });
+    expect(await run(record, returned(asking))).toMatchObject(finished);
+    const waiting = (await store().get(record)) ?? record;
+    const { statusMessage: _, memory: __, memoryRound: ___, ...rest } = record;
+    expect(waiting).toStrictEqual({
+      ...rest,
+      ...{ status: 'input_required', asked: asking, arguments: args, dueAt: record.deadlineAt + 30_000 },
+      updatedAt: someTime,
+    });
+    const answered = await store().apply(waiting, answer(waiting, ['r1.a'], { 'r1.a': '{"action":"accept"}' }, now));
+    expect(answered).toMatchObject({ status: 'working', round: 2 });
+    expect(await run(answered ?? record, returned('"done"'))).toMatchObject(finished);
+    const end = { ...after(answered ?? record, completed), result: '"done"', isError: false, updatedAt: someTime };
+    expect(await store().get(record)).toStrictEqual(end);
+  });
+
+  // Says most where bytes count, as in AWS: dynalite counts characters.
+  test('the largest question beside all the answers that a task may hold: an item takes both', async () => {
+    const before = { 'r1.a': JSON.stringify('é'.repeat(limits.answers / 2 - 3)) };
+    const record = await created({ round: 2, inputResponses: before });
+    const requestState = 'é'.repeat(49_000);
+    const payload = JSON.stringify({ inputRequests: { a: question }, requestState });
+    expect(await run(record, returned(payload))).toMatchObject(finished);
+    expect(await store().get(record)).toMatchObject({
+      status: 'input_required',
+      asked: payload,
+      inputResponses: before,
+    });
+  });
+
+  describe('an outcome that counts no more is not written: the execution ends superseded', () => {
+    test('the task was cancelled (rows 14, 15)', async () => {
+      const record = await created();
+      const meanwhile = () => store().apply(record, cancel(now));
+      expect(await run(record, returned('1'), meanwhile)).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(after(record, cancel(now)));
+    });
+
+    test('another round has begun', async () => {
+      const record = await created({ round: 2 });
+      expect(await run({ ...record, round: 1 }, returned('1'))).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(record);
+    });
+
+    test('it was written already, and the answer lost (row 12)', async () => {
+      const record = await created();
+      expect(await run(record, returned('1'))).toMatchObject(finished);
+      const written = await store().get(record);
+      expect(await run(record, returned('2'))).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(written);
+    });
+
+    test('its deadline has passed, and the time for late writes: readers are about to be told that it failed', async () => {
+      const record = await created({ deadlineAt: Date.now() - limits.lateWrite - 1 });
+      expect(await run(record, returned('1'))).toMatchObject(superseded);
+      expect(await store().get(record)).toEqual(record);
+      const late = await created({ deadlineAt: Date.now() - limits.lateWrite + 5_000 });
+      expect(await run(late, returned('1'))).toMatchObject(finished);
+    });
+
+    test('the record is gone: none is made of its outcome (row 18)', async () => {
+      const record = newTask();
+      expect(await run(record, returned('1'))).toMatchObject(superseded);
+      expect(await store().get(record)).toBeUndefined();
+    });
+  });
+
+  test('of the outcome and 20 cancels at the same time one wins', async () => {
+    const record = await created();
+    const cancels: Promise<TaskRecord | undefined>[] = [];
+    const meanwhile = async () => {
+      cancels.push(...Array.from({ length: 20 }, (_, i) => store().apply(record, cancel(now + i))));
+    };
+    const { states } = await run(record, returned('1'), meanwhile);
+    const won = (await Promise.all(cancels)).filter((left) => left !== undefined);
+    expect(won).toHaveLength(states.includes('Superseded') ? 1 : 0);
+    expect((await store().get(record))?.status).toBe(states.includes('Superseded') ? 'cancelled' : 'completed');
+  });
+
+  test('a record that would be over 400 KB fails the execution by name, and the record stays as it was (row 10)', async () => {
+    const record = await created({ digest: 'x'.repeat(300_000) });
+    const long = JSON.stringify({ inputRequests: { a: question }, requestState: 'x'.repeat(150_000) });
+    expect(await run(record, returned(long), undefined, 200)).toMatchObject({
+      ...{ status: 'FAILED', error: 'DynamoDB.AmazonDynamoDBException', cause: expect.stringMatching(/size/i) },
+    });
+    expect(await store().get(record)).toEqual(record);
+  });
+}

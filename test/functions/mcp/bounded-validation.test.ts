@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { bounded } from '../../../functions/mcp/bounded-validation.ts';
+import type { Validator } from '../../../functions/mcp/manifest.ts';
+
+// In a turn of the event loop that has checked nothing yet.
+beforeEach(() => new Promise((resolve) => setTimeout(resolve, 1)));
+afterEach(() => vi.restoreAllMocks());
+
+const hostile: Validator = (value) => /^([a-z0-9]+-?)+$/.test(String(value));
+const text = `${'a'.repeat(60)}!`;
+
+test('a pattern that would take years is given up after a second, and the caller hears what to do', () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const judge = bounded(hostile, 'arguments of slug');
+  const before = performance.now();
+  expect(judge(text)).toBe(false);
+  expect(performance.now() - before).toBeLessThan(1_500);
+  expect(judge.errors).toEqual([
+    { instancePath: '', message: expect.stringContaining('make texts and lists shorter') },
+  ]);
+  expect(said.mock.calls).toEqual([[expect.stringContaining('"event":"schema_too_slow","what":"arguments of slug"')]]);
+  expect(said.mock.calls.join()).not.toContain('aaa');
+});
+
+test('a page of 50 results, each of which would take years, holds the endpoint for some two seconds', () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const judge = bounded(hostile, 'a result of slug');
+  const before = performance.now();
+  for (let i = 0; i < 50; i++) expect(judge(text)).toBe(false);
+  expect(performance.now() - before).toBeLessThan(3_000);
+});
+
+test('the next turn of the event loop has its second again', async () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const busy: Validator = () => {
+    for (const until = performance.now() + 100; performance.now() < until; );
+    return true;
+  };
+  bounded(hostile, 'first')(text);
+  expect(bounded(busy, 'second')({})).toBe(false);
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(bounded(busy, 'third')({})).toBe(true);
+});
+
+test('what ends in time is as the schema says, with its errors; what throws, throws', () => {
+  const errors = [{ instancePath: '/a', message: 'must be string' }];
+  const judge = bounded(
+    Object.assign((value: unknown) => value === 'fits', { errors }),
+    'x',
+  );
+  expect([judge('fits'), judge('not')]).toEqual([true, false]);
+  expect(judge.errors).toBe(errors);
+  const broken = bounded(() => {
+    throw new RangeError('too deep');
+  }, 'x');
+  expect(() => broken({})).toThrow(RangeError);
+});

@@ -1,0 +1,306 @@
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Server } from '../../../../functions/mcp/context.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { type Answer, modernMessage } from '../../../support/clients.ts';
+import { exchange, judged } from '../../../support/schema/exchange.ts';
+import { fakeServer } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+type Message = Answer['body'];
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The endpoint with a tool that asks, and returns what it was answered. Time passes only while the server sleeps. */
+function world(questions: object = sure) {
+  const clock = { now: 1_700_000_000_000 };
+  const { server, records, did } = fakeServer({
+    now: () => clock.now,
+    async sleep(ms) {
+      await setImmediate();
+      clock.now += ms;
+    },
+    workflow: {
+      async start({ taskId, round }, _machine, input) {
+        did.push('start');
+        const { inputResponses } = JSON.parse(input);
+        if (round > 1) change(taskId, { status: 'completed', result: JSON.stringify(inputResponses) });
+        else
+          change(taskId, {
+            status: 'input_required',
+            asked: JSON.stringify({ inputRequests: questions }),
+            arguments: '{}',
+          });
+      },
+      stop: async () => {},
+    },
+  });
+  function change(taskId: string, set: Partial<TaskRecord>) {
+    records.set(taskId, { ...(records.get(taskId) as TaskRecord), updatedAt: clock.now, ...set });
+  }
+
+  async function send(
+    headers: Headers,
+    body: object,
+    on: (message: Message) => unknown = () => {},
+    over: Partial<Server> = {},
+  ) {
+    const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
+    const reply = await endpoint(request, { ...server, ...over });
+    const bytes =
+      typeof reply.body === 'string' ? reply.body : Readable.toWeb(reply.body.map((part) => Buffer.from(part)));
+    const response = new Response((bytes || null) as string | null, { status: reply.status, headers: reply.headers });
+    const messages: Message[] = [];
+    const eventIds: string[] = [];
+    for await (const { id, data } of judged(response, exchange(body, headers))) {
+      if (id !== undefined) eventIds.push(id);
+      if (data === '') continue;
+      messages.push(data);
+      await on(data);
+    }
+    const asked = messages.filter(({ method }) => method !== undefined);
+    return { ...reply, messages, asked, answer: messages.at(-1), eventIds };
+  }
+
+  async function session(capabilities: object = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }) {
+    const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } };
+    const first = await send({}, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    const headers = { 'mcp-session-id': first.headers['mcp-session-id'], 'mcp-protocol-version': '2025-11-25' };
+    let id = 0;
+    const request = (method: string, params_: object, on?: (message: Message) => unknown) =>
+      send(headers, { jsonrpc: '2.0', id: `q${++id}`, method, params: params_ }, on);
+    const respond = (to: unknown, answer: object, over: Partial<Server> = {}) =>
+      send(headers, { jsonrpc: '2.0', id: to, ...answer }, undefined, over);
+    return {
+      ...{ headers, request, respond },
+      create: async (): Promise<string> =>
+        (await request('tools/call', { name: 'optional', task: {} })).answer.result.task.taskId,
+      /** Waits for the result and answers what is asked; all that came, and what became of the answers. */
+      async settle(taskId: string, answers: (question: Message) => readonly object[]) {
+        const replies: { status: number; answer: Message }[] = [];
+        const { messages } = await request('tasks/result', { taskId }, async (message) => {
+          for (const answer of message.method ? answers(message) : []) replies.push(await respond(message.id, answer));
+        });
+        return { asked: messages.filter(({ method }) => method !== undefined), replies, answer: messages.at(-1) };
+      },
+    };
+  }
+  const modern = (method: string, params: Record<string, unknown>) => {
+    const { body, headers } = modernMessage(method, params);
+    return send(headers, body);
+  };
+  return { server, records, did, clock, session, modern, change };
+}
+
+const YES = { action: 'accept', content: { ok: true } };
+const NO = { action: 'accept', content: { ok: false } };
+const ok = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+const form = (message: string) => ({ method: 'elicitation/create', params: { message, requestedSchema: ok } });
+const sure = { sure: form('Sure?') };
+const two = { first: form('First?'), second: form('Second?') };
+const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'A poem' } }], maxTokens: 10 };
+const result = (value: unknown) => ({ result: value });
+const refusal = { error: { code: -1, message: 'User said no' } };
+
+describe('an answer', () => {
+  test.each([
+    [null],
+    ['yes'],
+    [[]],
+    [{}],
+    [{ action: 'maybe' }],
+    [{ action: 'accept' }],
+    [{ action: 'accept', content: { ok: 'yes' } }],
+  ])('that is not valid is refused with 400, and asked for again with another id: %o (B-19)', async (wrong) => {
+    const { session, did } = world();
+    const client = await session();
+    const given = [result(wrong), result(YES)];
+    const { asked, replies, answer } = await client.settle(await client.create(), () => given.splice(0, 1));
+    expect(replies).toMatchObject([{ status: 400, answer: { error: { code: -32602 } } }, { status: 202 }]);
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(2);
+    expect(asked[1].params).toEqual(asked[0].params);
+    expect(answer.result).toMatchObject({ structuredContent: { sure: YES } });
+    expect(did.filter((what) => what === 'start')).toHaveLength(2);
+  });
+
+  test('that is not valid leaves the other questions alone', async () => {
+    const client = await world(two).session();
+    const given: Record<string, object[]> = { 'First?': [result(5), result(YES)], 'Second?': [] };
+    const { asked } = await client.settle(
+      await client.create(),
+      ({ params }) => given[params.message]?.splice(0, 1) ?? [],
+    );
+    expect(asked.map(({ params }) => params.message)).toEqual(['First?', 'Second?', 'First?']);
+  });
+
+  test('to one of two questions leaves the other open; in whatever order they come, the tool gets both (B-19, C-22)', async () => {
+    const { session, records } = world(two);
+    const client = await session();
+    const taskId = await client.create();
+    const ids: Record<string, unknown> = {};
+    const { answer } = await client.settle(taskId, ({ id, params }) => {
+      ids[params.message] = id;
+      return [];
+    });
+    expect(answer.method).toBe('elicitation/create');
+    expect(await client.respond(ids['Second?'], result(NO))).toMatchObject({ status: 202 });
+    expect(records.get(taskId)?.status).toBe('input_required');
+    expect(await client.respond(ids['First?'], result(YES))).toMatchObject({ status: 202 });
+    const { answer: done } = await client.settle(taskId, () => []);
+    expect(done.result.structuredContent).toEqual({ first: YES, second: NO });
+  });
+
+  test.each([
+    ['declined', result({ action: 'decline' }), { action: 'decline' }],
+    ['cancelled', result({ action: 'cancel' }), { action: 'cancel' }],
+    ['refused by an error: the same as cancelled', refusal, { action: 'cancel' }],
+  ])('may say no: %s (B-18, B-19)', async (_how, given, seen) => {
+    const client = await world().session();
+    const { replies, answer } = await client.settle(await client.create(), () => [given]);
+    expect(replies).toMatchObject([{ status: 202 }]);
+    expect(answer.result.structuredContent).toEqual({ sure: seen });
+  });
+
+  test('to anything but an elicitation cannot say no: an error fails the task, and tasks/result says so (B-19, C-30)', async () => {
+    const client = await world({ poem: { method: 'sampling/createMessage', params: prompt } }).session();
+    const { replies, answer } = await client.settle(await client.create(), () => [refusal]);
+    expect(replies).toMatchObject([{ status: 202 }]);
+    expect(answer.error).toEqual({ code: -32603, message: 'The client refused sampling/createMessage' });
+  });
+
+  test('with an integer that would be rounded is refused as one that is not valid, and asked for again (B-19)', async () => {
+    const requestedSchema = { type: 'object', properties: { age: { type: 'integer' } } };
+    const { session } = world({ age: { method: 'elicitation/create', params: { message: 'Age?', requestedSchema } } });
+    const client = await session();
+    const given = [2 ** 53, 7].map((age) => result({ action: 'accept', content: { age } }));
+    const { asked, replies, answer } = await client.settle(await client.create(), () => given.splice(0, 1));
+    const message = expect.stringMatching(/^result\.content\.age is an integer beyond 2\^53 - 1/);
+    expect(replies).toMatchObject([{ status: 400, answer: { error: { code: -32602, message } } }, { status: 202 }]);
+    expect(asked).toHaveLength(2);
+    expect(answer.result.structuredContent).toEqual({ age: { action: 'accept', content: { age: 7 } } });
+  });
+
+  test('that comes too late is accepted and ignored (B-19, F-09)', async () => {
+    const { session, records, change, did } = world();
+    const client = await session();
+    const taskId = await client.create();
+    const { asked, replies } = await client.settle(taskId, () => [result(YES), result(NO), refusal, result('?')]);
+    expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+    for (const status of ['completed', 'cancelled', 'failed'] as const) {
+      change(taskId, { status });
+      const before = records.get(taskId);
+      expect(await client.respond(asked[0].id, result(NO))).toMatchObject({ status: 202, messages: [] });
+      expect(records.get(taskId)).toBe(before);
+    }
+    expect(did.filter((what) => what === 'start')).toHaveLength(2);
+  });
+
+  test('to a task that has expired is accepted and ignored, or refused with 4xx, but never a 200 (B-19, C-38)', async () => {
+    const { session, clock } = world();
+    const client = await session();
+    const { asked } = await client.settle(await client.create(), () => []);
+    clock.now += 3_600_000;
+    const { status } = await client.respond(asked[0].id, result(YES));
+    expect([202, 400, 404]).toContain(status);
+  });
+
+  test('to no question of ours, or to one of another session, is refused alike; nothing is revealed or stored (B-19)', async () => {
+    const { session, records, server } = world();
+    const [client, other] = [await session(), await session()];
+    const taskId = await client.create();
+    const { asked, eventIds } = await client.request('tasks/result', { taskId });
+    const id: string = asked[0].id;
+    const [, mark, refused, keyId, mac] = id.split('.');
+    const payload = `${taskId}.${mark}.${refused}`;
+    const flipped = id.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
+    const forged = `${taskId}.AAAAAAAA.0.${keyId}.${mac}`;
+    const foreign = await server.signer.sign('question:someone', payload);
+    const sealed = await server.signer.seal('question:someone', { taskId, key: 'r1.sure' });
+    const strangers = [undefined, null, 5, '', 'x', payload, flipped, forged, `${id}.${mac}`, foreign, sealed];
+    const before = records.get(taskId);
+    const seen = new Set<string>();
+    for (const stranger of [...strangers, taskId, eventIds[0], client.headers['mcp-session-id']]) {
+      const { status, answer } = await client.respond(stranger, result(YES));
+      seen.add(`${status} ${JSON.stringify(answer)}`);
+    }
+    const { status, answer } = await other.respond(id, result(YES));
+    seen.add(`${status} ${JSON.stringify(answer)}`);
+    expect([...seen]).toEqual([expect.stringMatching(/^400 .*-32600/)]);
+    expect(records.get(taskId)).toBe(before);
+    expect(await client.respond(id, result(YES))).toMatchObject({ status: 202 });
+  });
+});
+
+describe('an answer and a fault of ours', () => {
+  beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+  afterEach(() => void vi.restoreAllMocks());
+
+  test('an answer that could not be kept is not accepted; repeated, it is (A-15, B-19)', async () => {
+    const { session, server, records } = world();
+    const client = await session();
+    const taskId = await client.create();
+    const { asked } = await client.request('tasks/result', { taskId });
+    const store = { ...server.store, apply: () => Promise.reject(new Error('throttled')) };
+    const { status, answer } = await client.respond(asked[0].id, result(YES), { store });
+    expect(JSON.stringify(answer)).not.toContain('throttled');
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(records.get(taskId)?.status).toBe('input_required');
+    expect(await client.respond(asked[0].id, result(YES))).toMatchObject({ status: 202 });
+  });
+
+  test('an answer that was kept, but did not restart the work, restarts it when it is repeated (B-19, C-22)', async () => {
+    const { session, server, records } = world();
+    const client = await session();
+    const taskId = await client.create();
+    const { asked } = await client.request('tasks/result', { taskId });
+    const workflow = { ...server.workflow, start: () => Promise.reject(new Error('throttled')) };
+    await client.respond(asked[0].id, result(YES), { workflow });
+    expect(records.get(taskId)).toMatchObject({ status: 'working', round: 2 });
+    expect(await client.respond(asked[0].id, result(YES))).toMatchObject({ status: 202 });
+    expect(records.get(taskId)).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('one set of questions for both revisions', () => {
+  const update = (taskId: string, ok: boolean) => ({
+    ...{ taskId, inputResponses: { 'r1.sure': { action: 'accept', content: { ok } } } },
+  });
+
+  test('posted first, then by tasks/update: the first counts, the second is acknowledged (F-01, F-09)', async () => {
+    const { session, modern } = world();
+    const client = await session();
+    const taskId = await client.create();
+    const { asked } = await client.request('tasks/result', { taskId });
+    const shown = await modern('tasks/get', { taskId });
+    expect(shown.answer.result).toMatchObject({ status: 'input_required', inputRequests: { 'r1.sure': sure.sure } });
+    expect(await client.respond(asked[0].id, result(YES))).toMatchObject({ status: 202 });
+    expect((await modern('tasks/update', update(taskId, false))).answer.result.resultType).toBe('complete');
+    const { answer } = await client.settle(taskId, () => []);
+    expect(answer.result.structuredContent).toEqual({ sure: YES });
+  });
+
+  test('by tasks/update first, then posted: the stream goes on with the first, the post is ignored (F-01, F-09)', async () => {
+    const { session, modern } = world();
+    const client = await session();
+    const taskId = await client.create();
+    const replies: number[] = [];
+    const { messages } = await client.request('tasks/result', { taskId }, async ({ id, method }) => {
+      if (method === undefined) return;
+      await modern('tasks/update', update(taskId, false));
+      replies.push((await client.respond(id, result(YES))).status);
+    });
+    expect(replies).toEqual([202]);
+    expect(messages).toMatchObject([{ method: 'elicitation/create' }, { result: { structuredContent: { sure: NO } } }]);
+  });
+
+  test('a question of a 2026-07-28 task is asked on the tasks/result stream of a session, too (F-05, F-09)', async () => {
+    const { session, modern } = world();
+    const client = await session();
+    const made = await modern('tools/call', { name: 'optional' });
+    const { asked, answer } = await client.settle(made.answer.result.taskId, () => [result(YES)]);
+    expect(asked).toMatchObject([{ method: 'elicitation/create' }]);
+    expect(answer.result.structuredContent).toEqual({ sure: YES });
+    const read = await modern('tasks/get', { taskId: made.answer.result.taskId });
+    expect(read.answer.result).toMatchObject({ status: 'completed', result: { structuredContent: { sure: YES } } });
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { everything, form, RELATED, sure, two, world, worldWith, YES } from '../support/legacy-world.ts';
+
+/** A session with a task that asks, seen to do so by a poll. */
+async function polled(...rounds: object[]) {
+  const here = world(...rounds);
+  const client = await here.session();
+  // A client that resumes: it opened its stream before there was anything to ask.
+  const [opened] = (await client.listen()).eventIds;
+  const taskId = await client.create();
+  const poll = async () => (await client.request('tasks/get', { taskId })).messages[0].result.status;
+  expect(await poll()).toBe('input_required');
+  return { ...here, client, taskId, poll, opened };
+}
+
+describe("a session's own stream", () => {
+  test('asks what a poll has shown, with its task; the answer goes the usual way (B-09, B-10, B-19, C-20, C-21)', async () => {
+    const { opened, client, taskId, poll, wait } = await polled(sure);
+    wait(2_000);
+    const { status, headers, messages, eventIds } = await client.listen(opened);
+    expect([status, headers['content-type']]).toEqual([200, 'text/event-stream']);
+    expect(messages).toMatchObject([
+      { method: 'elicitation/create', params: { message: 'Sure?', _meta: { [RELATED]: { taskId } } } },
+    ]);
+    expect(new Set(eventIds).size).toBe(2);
+    expect((await client.respond(messages[0].id, YES)).status).toBe(202);
+    expect(await poll()).toBe('completed');
+  });
+
+  test('begins with an event id and says when to come back: soon at first, every 30 s in the end (B-10)', async () => {
+    const { session, wait } = world(sure);
+    const client = await session();
+    let eventId: string | undefined;
+    const retries: unknown[] = [];
+    for (const idle of [0, 20_000, 100_000, 1_000_000]) {
+      wait(idle);
+      const { messages, eventIds, retry } = await client.listen(eventId);
+      expect([messages, eventIds.length]).toEqual([[], 1]);
+      eventId = eventIds[0];
+      retries.push(retry);
+    }
+    expect(retries).toEqual([1_000, 3_000, 18_000, 30_000]);
+  });
+
+  test('leaves the questions to tasks/result, which a poll leads to (C-20)', async () => {
+    const { opened, client, taskId, poll, wait } = await polled(sure);
+    expect(await client.listen(opened)).toMatchObject({ messages: [], retry: 1_000 });
+    const { messages } = await client.request('tasks/result', { taskId }, async ({ id, method }) => {
+      if (method === undefined) return;
+      expect(await poll()).toBe('input_required');
+      wait(60_000);
+      expect((await client.listen(opened)).messages).toEqual([]);
+      await client.respond(id, YES);
+    });
+    expect(messages).toHaveLength(2);
+  });
+
+  test('asks once; tasks/result of the same session does not ask that again, that of another one does (C-20, F-05)', async () => {
+    const here = await polled(sure);
+    here.wait(2_000);
+    const first = await here.client.listen(here.opened);
+    expect(first.messages).toHaveLength(1);
+    expect(await here.poll()).toBe('input_required');
+    here.wait(2_000);
+    expect((await here.client.listen(first.eventIds.at(-1))).messages).toEqual([]);
+
+    const other = await here.session();
+    const elsewhere = await other.request('tasks/result', { taskId: here.taskId }, async ({ method }) => {
+      if (method !== undefined) await here.client.respond(first.messages[0].id, YES);
+    });
+    expect(elsewhere.messages.map(({ method }) => method)).toEqual(['elicitation/create', undefined]);
+  });
+
+  test('tasks/result stays silent about a question that this session has on its own stream (C-20)', async () => {
+    const { opened, client, taskId, wait } = await polled(sure);
+    wait(2_000);
+    const [question] = (await client.listen(opened)).messages;
+    const { messages } = await client.request('tasks/result', { taskId });
+    expect(messages).toEqual([]);
+    await client.respond(question.id, YES);
+    expect((await client.request('tasks/result', { taskId })).messages).toMatchObject([{ result: {} }]);
+  });
+
+  test('sends a question again, by the same id, to a client that comes back with an older event id (B-11)', async () => {
+    const { opened, client, wait } = await polled(sure);
+    wait(2_000);
+    const { eventIds, messages } = await client.listen(opened);
+    for (const seen of [eventIds[0], opened]) {
+      expect((await client.listen(seen)).messages).toEqual(messages);
+    }
+  });
+
+  test('asks again after a while, if nobody answered: an answer can be lost, too (B-19, C-20)', async () => {
+    const { opened, client, taskId, poll, wait } = await polled(sure);
+    wait(2_000);
+    let [eventId] = (await client.listen(opened)).eventIds.slice(-1);
+    wait(61_000);
+    await poll();
+    expect((await client.listen(eventId)).messages).toEqual([]);
+    wait(120_000);
+    await poll();
+    wait(2_000);
+    const again = await client.listen(eventId);
+    expect(again.messages).toHaveLength(1);
+    [eventId] = again.eventIds.slice(-1);
+    wait(61_000);
+    const { messages } = await client.request('tasks/result', { taskId }, ({ id, method }) =>
+      method === undefined ? undefined : client.respond(id, YES),
+    );
+    expect(messages.map(({ method }) => method)).toEqual(['elicitation/create', undefined]);
+  });
+
+  test('asks each of many questions once, however many tasks there are (C-22)', async () => {
+    const { session, wait } = world(two);
+    const client = await session();
+    const taskIds = [];
+    for (let i = 0; i < 60; i++) taskIds.push(await client.create());
+    for (const taskId of taskIds) await client.request('tasks/get', { taskId });
+    wait(2_000);
+    const heard: string[] = [];
+    let eventId: string | undefined;
+    for (let i = 0; i < 4; i++) {
+      const { messages, eventIds } = await client.listen(eventId);
+      eventId = eventIds.at(-1);
+      heard.push(...messages.map(({ params }) => `${params._meta[RELATED].taskId} ${params.message}`));
+      for (const taskId of taskIds) await client.request('tasks/get', { taskId });
+    }
+    expect([heard.length, new Set(heard).size]).toEqual([120, 120]);
+  });
+
+  test('two of them at once ask what there is to ask once (B-11)', async () => {
+    const { opened, client, wait } = await polled(sure);
+    wait(2_000);
+    const both = await Promise.all([client.listen(opened), client.listen(opened)]);
+    expect(both.flatMap(({ messages }) => messages)).toHaveLength(1);
+  });
+
+  test('asks what is left of several questions, and those of a later round (C-22)', async () => {
+    const { opened, client, poll, wait } = await polled(two, { third: form('Third?') });
+    wait(2_000);
+    const first = await client.listen(opened);
+    expect(first.messages.map(({ params }) => params.message)).toEqual(['First?', 'Second?']);
+    for (const { id } of first.messages) await client.respond(id, YES);
+    expect(await poll()).toBe('input_required');
+    wait(2_000);
+    const second = await client.listen(first.eventIds.at(-1));
+    expect(second.messages).toMatchObject([{ params: { message: 'Third?' } }]);
+  });
+
+  test('asks again after an answer that was not valid (B-19)', async () => {
+    const { opened, client, poll, wait } = await polled(sure);
+    wait(2_000);
+    const first = await client.listen(opened);
+    await client.respond(first.messages[0].id, { action: 'accept', content: { ok: 'perhaps' } });
+    expect(await poll()).toBe('input_required');
+    wait(2_000);
+    expect((await client.listen(first.eventIds.at(-1))).messages).toMatchObject([{ params: { message: 'Sure?' } }]);
+  });
+
+  test('a client whose answers are never valid is asked five times; then the task has failed', async () => {
+    const { client, taskId, poll } = await polled(sure);
+    let asked = 0;
+    const { messages } = await client.request('tasks/result', { taskId }, async ({ id, method }) => {
+      if (method === undefined) return;
+      asked++;
+      await client.respond(id, { action: 'accept', content: { ok: 'perhaps' } });
+    });
+    expect([asked, await poll()]).toEqual([5, 'failed']);
+    expect(messages.at(-1)).toMatchObject({ error: { code: -32603, data: { reason: 'AnswerInvalid' } } });
+  });
+
+  test('says nothing of a task that was cancelled meanwhile, and forgets it (C-25)', async () => {
+    const { opened, client, taskId, wait } = await polled(sure);
+    await client.request('tasks/cancel', { taskId });
+    wait(20_000);
+    expect((await client.listen(opened)).messages).toEqual([]);
+    wait(200_000);
+    const idle = await client.listen(opened);
+    wait(200_000);
+    expect((await client.listen(idle.eventIds[0])).retry).toBe(30_000);
+  });
+
+  test('is offered to 2025-11-25 sessions that can be asked, and can be switched off (B-09, B-17)', async () => {
+    const { session } = world(sure);
+    expect((await (await session(everything)).listen()).status).toBe(200);
+    expect((await (await session({})).listen()).status).toBe(405);
+    expect((await (await session(everything, '2025-06-18')).listen()).status).toBe(405);
+    const off = worldWith({ questionStream: false }, sure);
+    expect((await (await off.session(everything)).listen()).status).toBe(405);
+  });
+
+  test('takes only event ids of its own session (B-11)', async () => {
+    const { session } = world(sure);
+    const [mine, other] = [await session(), await session()];
+    const [eventId = ''] = (await mine.listen()).eventIds;
+    expect((await mine.listen(eventId)).status).toBe(200);
+    expect((await other.listen(eventId)).status).toBe(405);
+    expect((await mine.listen(`${eventId}x`)).status).toBe(405);
+  });
+});

@@ -1,0 +1,305 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { LogLevel } from '../../../../functions/tasks/table/session-notes.ts';
+import { exchange, judged } from '../../../support/schema/exchange.ts';
+import type { SseEvent } from '../../../support/schema/sse.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+const START = 1_700_000_000_000;
+const SECOND = 1_000;
+const BOTH = 'application/json, text/event-stream';
+const FRAME = /^(: [^\r\n]*|(id: \S+\n)?(retry: \d+\n)?data: ?(\{[^\r\n]*\})?)$/;
+type Headers = Record<string, string>;
+type Message = Readonly<Record<string, unknown>>;
+
+/** The endpoint in a world where time passes only while the server sleeps. */
+function world({ logLevel }: { logLevel?: LogLevel } = {}) {
+  let now = START;
+  let due: { at: number; run: () => unknown }[] = [];
+  const { server: base, records } = fakeServer({
+    now: () => now,
+    async sleep(ms) {
+      await setImmediate();
+      const until = now + ms;
+      for (const event of due.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)) {
+        due = due.filter((other) => other !== event);
+        now = Math.max(now, event.at);
+        await event.run();
+      }
+      now = until;
+    },
+  });
+  const server = {
+    ...base,
+    store: {
+      ...base.store,
+      session: async () => ({ waiting: {}, asked: {}, ...(logLevel && { logLevel }) }),
+    },
+  };
+  let id = 0;
+
+  async function send(method: string, headers: Headers, body?: object) {
+    const reply = await endpoint({ method, headers, body: body === undefined ? '' : JSON.stringify(body) }, server);
+    const chunks = typeof reply.body === 'string' ? [reply.body] : await reply.body.map(String).toArray();
+    const raw = chunks.join('');
+    const response = new Response(raw === '' ? null : raw, { status: reply.status, headers: { ...reply.headers } });
+    const events: SseEvent[] = [];
+    for await (const event of judged(response, exchange(body, headers))) events.push(event);
+    const messages = events.flatMap(({ data }) => (data === '' ? [] : [data as Message]));
+    const lastId = events.findLast((event) => event.id !== undefined)?.id ?? '';
+    return { ...reply, raw, events, messages, lastId, answer: messages.find((message) => !('method' in message)) };
+  }
+
+  async function session() {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const first = await send('POST', {}, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    const key = first.headers['mcp-session-id'] ?? '';
+    const headers: Headers = { accept: BOTH, 'mcp-session-id': key, 'mcp-protocol-version': '2025-11-25' };
+    const request = (method: string, params_: object = {}, more: Headers = {}) =>
+      send('POST', { ...headers, ...more }, { jsonrpc: '2.0', id: `q${++id}`, method, params: params_ });
+    const resume = (eventId: string, more: Headers = {}) =>
+      send('GET', { ...headers, accept: 'text/event-stream', ...more, 'last-event-id': eventId });
+    const create = async (_meta: object = {}) => {
+      const { answer = {} } = await request('tools/call', { name: 'optional', task: {}, _meta });
+      const { taskId } = (answer.result as { task: { taskId: string } }).task;
+      change(taskId, { deadlineAt: START + 3_600 * SECOND, updatedAt: now });
+      return taskId;
+    };
+    return { key, headers, request, resume, create };
+  }
+
+  const change = (taskId: string, set: Partial<TaskRecord>) => {
+    const record = records.get(taskId);
+    if (record !== undefined) records.set(taskId, { ...record, updatedAt: now, ...set });
+  };
+  const at = (seconds: number, run: () => unknown) => void due.push({ at: START + seconds * SECOND, run });
+  return {
+    ...{ server, records, send, session, at, change },
+    seconds: () => (now - START) / SECOND,
+    report: (taskId: string, statusMessage: string, more: Partial<TaskRecord> = {}) =>
+      change(taskId, { statusMessage, ...more }),
+    finish: (taskId: string) => change(taskId, { status: 'completed', result: '{"n":1}' }),
+  };
+}
+
+describe('an answer that takes a while', () => {
+  test('what is done in a moment is one JSON object, the rest a stream that ends with its response (A-07)', async () => {
+    const { at, finish, session } = world();
+    const client = await session();
+    const [soon, late] = [await client.create(), await client.create()];
+    at(0.1, () => finish(soon));
+    at(9, () => finish(late));
+    const json = await client.request('tasks/result', { taskId: soon });
+    expect(json.headers['content-type']).toBe('application/json');
+    expect(json.answer).toMatchObject({ id: expect.any(String), result: { structuredContent: { n: 1 } } });
+    const stream = await client.request('tasks/result', { taskId: late });
+    expect(stream.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    expect(stream.messages).toEqual([expect.objectContaining({ id: 'q4', result: expect.anything() })]);
+    expect(stream.events.at(-1)?.data).toBe(stream.messages[0]);
+  });
+
+  test('a frame is one line of JSON and an empty line; in between, comments keep it open (A-11)', async () => {
+    const { at, report, finish, session } = world();
+    const client = await session();
+    const taskId = await client.create({ progressToken: 'p' });
+    at(2, () => report(taskId, 'line one\nline two\r\n\u2028end', { progress: 1 }));
+    at(45, () => finish(taskId));
+    const { raw, messages } = await client.request('tasks/result', { taskId });
+    const frames = raw.split('\n\n');
+    expect(frames.pop()).toBe('');
+    for (const frame of frames) expect(frame).toMatch(FRAME);
+    expect(frames.filter((frame) => frame.startsWith(':'))).toHaveLength(2);
+    expect(messages[0]).toMatchObject({ params: { message: 'line one\nline two\r\n\u2028end' } });
+  });
+
+  test('a stream starts with an event id and no data; unanswered, it says when to come back, and closes (B-10)', async () => {
+    const { seconds, session } = world();
+    const client = await session();
+    const { events } = await client.request('tasks/result', { taskId: await client.create() });
+    expect(seconds()).toBeGreaterThanOrEqual(manifest.holdCap / SECOND);
+    expect(seconds()).toBeLessThan(manifest.holdCap / SECOND + 1);
+    expect(events).toHaveLength(2);
+    for (const event of events) {
+      expect(event).toEqual({ id: expect.stringMatching(/^[!-~]+$/), data: '', retry: expect.any(Number) });
+    }
+  });
+
+  test('a task of 3 minutes is answered once, on the 4th stream, with the id of its request (A-04, C-18, C-19)', async () => {
+    const { at, finish, seconds, session } = world();
+    const client = await session();
+    const taskId = await client.create();
+    at(180, () => finish(taskId));
+    const streams = [await client.request('tasks/result', { taskId })];
+    for (let last = streams[0]; last && last.answer === undefined; last = streams.at(-1)) {
+      streams.push(await client.resume(last.lastId));
+    }
+    expect(streams).toHaveLength(4);
+    expect(seconds()).toBeCloseTo(180, 0);
+    expect(streams.flatMap(({ messages }) => messages)).toEqual([
+      {
+        jsonrpc: '2.0',
+        id: 'q2',
+        result: {
+          content: [{ type: 'text', text: '{"n":1}' }],
+          structuredContent: { n: 1 },
+          _meta: { 'io.modelcontextprotocol/related-task': { taskId } },
+        },
+      },
+    ]);
+  });
+});
+
+describe('event ids', () => {
+  test.each([7, '7', ''])('bring back the id of the request, of the same type: %o (A-04, C-19)', async (id) => {
+    const { at, finish, send, session } = world();
+    const client = await session();
+    const taskId = await client.create();
+    at(60, () => finish(taskId));
+    const body = { jsonrpc: '2.0', id, method: 'tasks/result', params: { taskId } };
+    const { lastId } = await send('POST', client.headers, body);
+    expect((await client.resume(lastId)).messages).toEqual([
+      expect.objectContaining({ id, result: expect.anything() }),
+    ]);
+  });
+
+  test('no two events of a session have the same id, on whatever stream they come (B-11)', async () => {
+    const { at, report, session } = world();
+    const client = await session();
+    const [a, b] = [await client.create({ progressToken: 1 }), await client.create({ progressToken: 2 })];
+    for (const n of [1, 2, 3]) at(n * 2, () => [a, b].map((taskId) => report(taskId, `step ${n}`, { progress: n })));
+    const first = await client.request('tasks/result', { taskId: a });
+    const streams = [
+      ...[
+        first,
+        await client.request('tasks/result', { taskId: a }),
+        await client.request('tasks/result', { taskId: b }),
+      ],
+      await client.resume(first.lastId),
+    ];
+    const ids = streams.flatMap(({ events }) => events.flatMap((event) => event.id ?? []));
+    expect(ids.length).toBeGreaterThan(10);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('also when a client resumes twice after the same event (B-11)', async () => {
+    const { session } = world();
+    const client = await session();
+    const first = await client.request('tasks/result', { taskId: await client.create() });
+    const again = [await client.resume(first.lastId), await client.resume(first.lastId)];
+    const ids = [first, ...again].flatMap(({ events }) => events.flatMap((event) => event.id ?? []));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('a resumed stream is its own: no message of another, and none again that had come (B-09, B-11)', async () => {
+    const { at, report, finish, session } = world();
+    const client = await session();
+    const [a, b] = [await client.create({ progressToken: 'a' }), await client.create({ progressToken: 'b' })];
+    for (const n of [1, 2, 3]) at(n * 2, () => report(a, `step ${n}`, { progress: n }));
+    at(7, () => report(b, 'of b', { progress: 1 }));
+    at(120, () => [a, b].map(finish));
+    const stream = await client.request('tasks/result', { taskId: a });
+    const progress = stream.events.filter(({ data }) => data !== '');
+    expect(progress.map(({ data }) => (data as { params: { progress: number } }).params.progress)).toEqual([1, 2, 3]);
+    const rest = [];
+    for (const { id = '' } of progress) rest.push((await client.resume(id)).messages);
+    const answer = expect.objectContaining({ id: 'q3', result: expect.anything() });
+    const third = expect.objectContaining({ params: expect.objectContaining({ progressToken: 'a', progress: 3 }) });
+    expect(rest).toEqual([[third], [third, answer], [answer]]);
+  });
+
+  test('one that is forged, foreign or of another use is a 405, and so is any GET of 2026-07-28 (B-09)', async () => {
+    const { send, session, server } = world();
+    const [client, other] = [await session(), await session()];
+    const { lastId } = await client.request('tasks/result', { taskId: await client.create() });
+    const flipped = lastId.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
+    const [payload = '', keyId, mac] = lastId.split('.');
+    const forged = `${payload}1.${keyId}.${mac}`;
+    const cursor = await server.signer.seal('cursor:x', 'x');
+    const foreign = await server.signer.sign('event:someone', payload);
+    const bad = ['', 'x', '.', payload, `${payload}.`, forged, `${lastId}.x`, flipped, client.key, cursor, foreign];
+    const refused = { status: 405, headers: { allow: 'POST' }, raw: '' };
+    for (const eventId of bad) expect(await client.resume(eventId), eventId).toMatchObject(refused);
+    expect(await other.resume(lastId)).toMatchObject(refused);
+    expect(await client.resume(lastId, { 'mcp-protocol-version': '2026-07-28' })).toMatchObject(refused);
+    expect((await send('GET', { 'mcp-protocol-version': '2025-11-25', 'last-event-id': lastId })).status).toBe(405);
+    expect(await client.resume(lastId, { 'mcp-session-id': 'nope' })).toMatchObject({ status: 404 });
+    expect(await client.resume(lastId)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('what else travels on the stream', () => {
+  test("progress has the creating request's token, grows, and ends with the task (A-22, C-33)", async () => {
+    const { at, report, finish, session } = world();
+    const client = await session();
+    const taskId = await client.create({ progressToken: 7 });
+    const values = [1, 1, 5, 3, 5, 6];
+    for (const [i, progress] of values.entries()) at(i * 2 + 1, () => report(taskId, `at ${i}`, { progress }));
+    at(60, () => report(taskId, 'later', { progress: 9, progressTotal: 10 }));
+    at(62, () => report(taskId, 'smaller', { progress: 8 }));
+    at(64, () => finish(taskId));
+    const first = await client.request('tasks/result', { taskId, _meta: { progressToken: 'not this one' } });
+    const second = await client.resume(first.lastId);
+    const params = [first, second].map(({ messages }) => messages.flatMap(({ params }) => params ?? []));
+    expect(params[0]).toEqual([
+      { progressToken: 7, progress: 1, message: 'at 0' },
+      { progressToken: 7, progress: 5, message: 'at 2' },
+      { progressToken: 7, progress: 6, message: 'at 5' },
+    ]);
+    expect(params[1]).toEqual([{ progressToken: 7, progress: 9, total: 10, message: 'later' }]);
+    expect(second.messages.at(-1)).toHaveProperty('result');
+  });
+
+  test('progress that a tool words but does not count grows, too, and is not repeated after a resume (A-22)', async () => {
+    const { at, report, finish, session } = world();
+    const client = await session();
+    const taskId = await client.create({ progressToken: 7 });
+    for (const n of [1, 2]) at(n, () => report(taskId, `word ${n}`));
+    at(60, () => finish(taskId));
+    const first = await client.request('tasks/result', { taskId });
+    const told = first.messages.map(({ params }) => params);
+    expect(told).toEqual([1, 2].map((n) => ({ progressToken: 7, progress: n - 1, message: `word ${n}` })));
+    const afterSecond = first.events.filter(({ data }) => data !== '').at(-1)?.id ?? '';
+    expect((await client.resume(afterSecond)).messages).toEqual([expect.objectContaining({ id: 'q2' })]);
+  });
+
+  test('a call without a task has its own token, and is answered when its window closes (A-22, F-14)', async () => {
+    const { at, report, records, session, seconds } = world();
+    const client = await session();
+    for (const n of [1, 2, 40]) at(n, () => report([...records.keys()][0] ?? '', `at ${n}`, { progress: n }));
+    const { messages, answer } = await client.request('tools/call', {
+      name: 'optional',
+      _meta: { progressToken: 'c' },
+    });
+    expect(messages.flatMap(({ params }) => params ?? [])).toEqual(
+      [1, 2].map((n) => ({ progressToken: 'c', progress: n, message: `at ${n}` })),
+    );
+    expect(answer?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('task') }] });
+    expect(seconds()).toBeCloseTo(manifest.inlineWindow / SECOND, 0);
+  });
+
+  test('without a token in the creating request there is no progress (C-33)', async () => {
+    const { at, report, finish, session } = world();
+    const client = await session();
+    const taskId = await client.create();
+    at(1, () => report(taskId, 'half', { progress: 1 }));
+    at(2, () => finish(taskId));
+    const { messages } = await client.request('tasks/result', { taskId, _meta: { progressToken: 'mine' } });
+    expect(messages).toHaveLength(1);
+  });
+
+  test('a log message is not repeated to a client that resumes after it (B-11)', async () => {
+    const { at, report, finish, session } = world({ logLevel: 'info' });
+    const client = await session();
+    const taskId = await client.create();
+    at(1, () => report(taskId, 'half'));
+    at(60, () => finish(taskId));
+    const first = await client.request('tasks/result', { taskId });
+    expect(first.messages).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', logger: 'optional', data: 'half' } },
+    ]);
+    const logged = first.events.find(({ data }) => data !== '')?.id ?? '';
+    expect((await client.resume(logged)).messages).toEqual([expect.objectContaining({ id: 'q2' })]);
+  });
+});

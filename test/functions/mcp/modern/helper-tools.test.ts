@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { type Answer, modernMessage } from '../../../support/clients.ts';
+import { exchange } from '../../../support/schema/exchange.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+const HELPERS = ['get_task_result', 'cancel_task'];
+const taskId = '0'.repeat(36);
+
+function clients(offered: boolean) {
+  const fake = fakeServer({ manifest: { ...manifest, helperTools: offered } });
+  async function send(body: object, headers: object): Promise<Answer['body']> {
+    const by = headers as Record<string, string>;
+    const reply = await endpoint({ method: 'POST', headers: by, body: JSON.stringify(body) }, fake.server);
+    const message: Answer['body'] = JSON.parse(String(reply.body));
+    exchange(body, by).answer(reply.status, message);
+    return message;
+  }
+  return {
+    ...fake,
+    modern: (method: string, params: Record<string, unknown> = {}) => {
+      const { body, headers } = modernMessage(method, params);
+      return send(body, headers);
+    },
+    legacy: (method: string, params: object = {}) =>
+      send({ jsonrpc: '2.0', id: 1, method, params }, { 'mcp-protocol-version': '2025-11-25' }),
+  };
+}
+
+const named = ({ name }: { name: string }) => HELPERS.includes(name);
+
+describe('helper tools', () => {
+  test('can be switched off: neither listed nor known, in no era (A-13)', async () => {
+    for (const offered of [true, false]) {
+      const { modern, legacy } = clients(offered);
+      for (const request of [modern, legacy]) {
+        expect((await request('tools/list')).result.tools.filter(named)).toHaveLength(offered ? HELPERS.length : 0);
+        if (offered) continue;
+        for (const name of HELPERS) {
+          const { error } = await request('tools/call', { name, arguments: { taskId } });
+          expect(error).toEqual({ code: -32602, message: `Unknown tool: ${name}` });
+        }
+      }
+    }
+  });
+
+  test('never run as tasks: asked to, 2025-11-25 refuses (C-05, F-10)', async () => {
+    const { legacy, records, did } = clients(true);
+    for (const name of HELPERS) {
+      const { error } = await legacy('tools/call', { name, arguments: { taskId }, task: {} });
+      expect(error?.code).toBe(-32601);
+    }
+    expect([records.size, did]).toEqual([0, []]);
+  });
+});

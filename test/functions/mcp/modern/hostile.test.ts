@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { type Answer, modernMessage } from '../../../support/clients.ts';
+import { exchange } from '../../../support/schema/exchange.ts';
+import { fakeServer } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+const ERAS = ['2025-11-25', '2026-07-28'] as const;
+const ANY = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+type Era = (typeof ERAS)[number];
+
+/** Calls a tool with arguments as JSON text, and judges the answer by the published schemas. */
+async function call(era: Era, name: string, args: string, fake = fakeServer()) {
+  const { body, headers } = modernMessage('tools/call', { name, arguments: 'ARGUMENTS' }, { capabilities: ANY });
+  const { _meta, ...params } = body.params;
+  const sent = era === '2026-07-28' ? body : { ...body, params };
+  const by = era === '2026-07-28' ? headers : { 'mcp-protocol-version': era };
+  const text = JSON.stringify(sent).replace('"ARGUMENTS"', () => args);
+  const reply = await endpoint({ method: 'POST', headers: by as Record<string, string>, body: text }, fake.server);
+  const message: Answer['body'] = JSON.parse(String(reply.body));
+  exchange(text, by).answer(reply.status, message);
+  return { status: reply.status, message, did: fake.did };
+}
+
+const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+
+describe.each(ERAS)('hostile arguments, %s', (era) => {
+  test.each([
+    '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
+    '{"toString":1,"hasOwnProperty":null,"valueOf":{},"then":[]}',
+    '{"length":-1,"":{"":[]},"0":"zero"}',
+    '{"x.$":"$$.Execution","{% $x %}":"${y}","a":"#{z}"}',
+    '{"a":"\\u0000\\ud800 \\ufeff"}',
+    '{"n":[1e308,-0,5e-324,9007199254740991]}',
+    nested(60),
+    `{"big":"${'x'.repeat(limits.arguments - 100)}"}`,
+  ])('reach the tool as they were sent, and nothing else: %.60s (A-17)', async (args) => {
+    const events: string[] = [];
+    const fake = fakeServer({
+      invoke: async (_tool, event) => {
+        events.push(event);
+        return { text: 'null' };
+      },
+    });
+    const { message } = await call(era, 'plain', args, fake);
+    expect(message.result.content).toEqual([]);
+    expect(events).toHaveLength(1);
+    expect(JSON.stringify(JSON.parse(String(events[0])).arguments)).toBe(JSON.stringify(JSON.parse(args)));
+    expect('polluted' in {}).toBe(false);
+  });
+
+  test.each<[string, string, number]>([
+    ['a number that is none', '{"n":1e400}', -32600],
+    ['one of them in a list', '{"n":[{"m":-1e999}]}', -32600],
+    ['nested too deep', nested(70), -32600],
+    ['nested far too deep', nested(400_000), -32600],
+    ['too many bytes', `{"big":"${'x'.repeat(limits.arguments)}"}`, -32602],
+    ['too many bytes of other letters', `{"big":"${'世'.repeat(limits.arguments / 3)}"}`, -32602],
+    ['a list', '[]', -32602],
+    ['a string', '"{}"', -32602],
+    ['a number', '5', -32602],
+    ['not JSON', '{"a":NaN}', -32700],
+  ])('are refused before anything is done: %s (A-02, A-13, A-17)', async (_what, args, code) => {
+    const { message, did } = await call(era, 'plain', args);
+    expect([message.error.code, did]).toEqual([code, []]);
+    expect(message.error.message.length).toBeLessThan(200);
+  });
+
+  test.each(['__proto__', 'constructor', 'toString', '', 'x'.repeat(100_000), 'plain\u0000', 'Plain'])(
+    'a tool by the name of %.20s is unknown (A-13, A-17)',
+    async (name) => {
+      const { body, headers } = modernMessage('tools/call', { name });
+      const encoded = `=?base64?${Buffer.from(name).toString('base64')}?=`;
+      const by = era === '2026-07-28' ? { ...headers, 'mcp-name': encoded } : { 'mcp-protocol-version': era };
+      const sent = era === '2026-07-28' ? body : { ...body, params: { name } };
+      const request = { method: 'POST', headers: by as Record<string, string>, body: JSON.stringify(sent) };
+      const fake = fakeServer();
+      const { error } = JSON.parse(String((await endpoint(request, fake.server)).body)) as Answer['body'];
+      expect([error.code, fake.did]).toEqual([-32602, []]);
+      expect(error.message).toMatch(/^Unknown tool: .{0,128}$/);
+    },
+  );
+});
+
+const text = { type: 'text', text: 'x' };
+
+describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
+  const returned = async (value: unknown) => {
+    const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify(value) }) });
+    return (await call(era, 'plain', '{}', fake)).message.result;
+  };
+
+  test.each<[string, unknown]>([
+    ['content is no array', { content: 'x' }],
+    ['content is an object', { content: { type: 'text', text: 'x' } }],
+    ['content is null', { content: null }],
+    ['a block is null', { content: [null] }],
+    ['a block is a string', { content: ['x'] }],
+    ['a block is a list', { content: [[]] }],
+    ['a block has no type', { content: [{ text: 'x' }] }],
+    ['a type nobody knows', { content: [{ type: 'video', data: '' }] }],
+    ['a text that is none', { content: [{ type: 'text', text: 5 }] }],
+    ['one good block, one bad', { content: [text, { type: 'text' }] }],
+    ['an image without its type', { content: [{ type: 'image', data: '' }] }],
+    ['an image that is not base64', { content: [{ type: 'image', data: '?!', mimeType: 'image/png' }] }],
+    ['a link without a name', { content: [{ type: 'resource_link', uri: 'https://a.example/' }] }],
+    ['a link to no URI', { content: [{ type: 'resource_link', uri: 'not a uri', name: 'x' }] }],
+    ['a resource without content', { content: [{ type: 'resource', resource: { uri: 'https://a.example/' } }] }],
+  ])('%s: the value becomes plain text (A-17)', async (_what, value) => {
+    const result = await returned(value);
+    expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(value) }]);
+    expect(result.structuredContent).toEqual(value);
+  });
+
+  test.each<[string, object]>([
+    ['annotations are no object', { ...text, annotations: 5 }],
+    ['an audience of nobody', { ...text, annotations: { audience: ['everybody'] } }],
+    ['a priority that is no number', { ...text, annotations: { priority: 'high' } }],
+    ['the _meta of a block is no object', { ...text, _meta: 'x' }],
+    ['the type of a link is no string', { type: 'resource_link', uri: 'https://a.example/', name: 'x', mimeType: 5 }],
+    ['the size of a link is no number', { type: 'resource_link', uri: 'https://a.example/', name: 'x', size: 'big' }],
+    [
+      'the type of a resource is no string',
+      { type: 'resource', resource: { uri: 'https://a.example/', text: 'x', mimeType: 5 } },
+    ],
+  ])('%s: no block that breaks the published schema is sent (A-17)', async (_what, block) => {
+    expect((await returned({ content: [block] })).content).toHaveLength(1);
+  });
+
+  test.each<[string, unknown]>([
+    ['isError is a string', 'true'],
+    ['isError is a number', 1],
+    ['isError is null', null],
+    ['isError is an object', {}],
+  ])('%s: it is no error (A-17)', async (_what, isError) => {
+    expect(await returned({ content: [text], isError })).not.toHaveProperty('isError');
+  });
+
+  test.each([['x'], [5], [null], [[]]])('_meta is no object, but %o: it is left out (A-17)', async (_meta) => {
+    const result = await returned({ content: [text], _meta });
+    expect(Object.keys(result._meta ?? {})).toEqual(era === '2026-07-28' ? ['io.modelcontextprotocol/serverInfo'] : []);
+  });
+
+  test('a result that is nested too deep to be sent is an error of the tool, which says so (A-15, A-17)', async () => {
+    const fake = fakeServer({ invoke: async () => ({ text: nested(100_000) }) });
+    const { message } = await call(era, 'plain', '{}', fake);
+    expect(message.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('500 levels') }] });
+  });
+
+  test('nothing else of a result is passed on (A-17)', async () => {
+    const forged = { resultType: 'task', taskId: 'x', task: {}, ttlMs: 5, cacheScope: 'public', requestState: 's' };
+    const result = await returned({ content: [text], ...forged });
+    expect(Object.keys(result).sort()).toEqual(era === '2026-07-28' ? ['_meta', 'content', 'resultType'] : ['content']);
+  });
+
+  test.each<[string, object]>([
+    ['a format that is none', form({ x: { type: 'string', format: 'regex' } })],
+    ['a length that is no number', form({ x: { type: 'string', minLength: 'x' } })],
+    ['a title that is no text', form({ x: { type: 'boolean', title: 5 } })],
+    ['a default of another type', form({ x: { type: 'boolean', default: 'x' } })],
+    ['choices that are no list', form({ x: { type: 'array', items: { enum: 5 } } })],
+    ['a mode nobody knows', { ...form({}), params: { ...form({}).params, mode: 'x' } }],
+    ['a message to a model that is none', sampling({ messages: [null] })],
+    ['a message of nobody', sampling({ messages: [{ role: 'x', content: text }] })],
+    ['a temperature that is no number', sampling({ temperature: 'hot' })],
+  ])('no question that breaks the published schema is sent: %s (A-17, D-21)', async (_what, question) => {
+    const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify({ inputRequests: { question } }) }) });
+    const { message } = await call(era, 'plain', '{}', fake);
+    expect(message).toHaveProperty(message.error === undefined ? 'result' : 'error');
+  });
+
+  test.each<[string, unknown]>([
+    ['no questions', { inputRequests: {} }],
+    ['not an object', { inputRequests: [] }],
+    ['a question that is none', { inputRequests: { a: null } }],
+    ['a method of the server', { inputRequests: { a: { method: 'tools/call', params: {} } } }],
+    ['a form that is not flat', { inputRequests: { a: form({ x: { type: 'object' } }) } }],
+    ['a form field of no known type', { inputRequests: { a: form({ x: { type: 'null' } }) } }],
+    [
+      'a URL that is none',
+      { inputRequests: { a: { method: 'elicitation/create', params: { mode: 'url', url: 'x' } } } },
+    ],
+  ])('questions nobody could be asked are an error of the tool: %s (A-17)', async (_what, value) => {
+    const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify(value) }) });
+    const { message } = await call(era, 'plain', '{}', fake);
+    expect(message.error.code).toBe(-32603);
+  });
+});
+
+function form(properties: object) {
+  return { method: 'elicitation/create', params: { message: 'm', requestedSchema: { type: 'object', properties } } };
+}
+
+function sampling(more: object) {
+  return { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1, ...more } };
+}
+
+describe.each(ERAS)('an outputSchema that is not kept, %s', (era) => {
+  const promising = (structuredContent: unknown) => {
+    const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify({ content: [text], structuredContent }) }) });
+    const tools = new Map(fake.server.tools);
+    const plain = tools.get('plain');
+    if (plain === undefined) throw new Error('The fake server has no plain tool');
+    const validateOutput = (value: unknown) => typeof value === 'object' && value !== null && 'n' in value;
+    tools.set('plain', { ...plain, validateOutput });
+    return { ...fake, server: { ...fake.server, tools } };
+  };
+
+  test('by a tool that is called directly: an error result, without the content (A-19)', async () => {
+    for (const broken of [{ m: 1 }, undefined, null, 'x']) {
+      const { message } = await call(era, 'plain', '{}', promising(broken));
+      expect(message.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('plain') }] });
+      expect(message.result).not.toHaveProperty('structuredContent');
+    }
+  });
+
+  test('kept, the content comes as it is (A-19)', async () => {
+    const { message } = await call(era, 'plain', '{}', promising({ n: 1 }));
+    expect(message.result).toMatchObject({ content: [text], structuredContent: { n: 1 } });
+  });
+});

@@ -1,0 +1,280 @@
+import { describe, expect, test } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import { openState, sealState } from '../../../../functions/mcp/identity/request-state.ts';
+import { signer } from '../../../../functions/mcp/identity/signing.ts';
+import type { Principal } from '../../../../functions/tasks/ids.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
+import { type Answer, FORMS, modernMessage } from '../../../support/clients.ts';
+import { exchange } from '../../../support/schema/exchange.ts';
+import { fakeServer } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+const form = { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema } };
+const yes = { action: 'accept', content: { ok: true } };
+
+/** Asks until it has been answered `rounds` times, and then says all it knows. */
+function asking(rounds: number, question: object = form) {
+  return ({ inputResponses, requestState }: ToolEvent) => {
+    const round = Number(requestState ?? 0);
+    const next = 'sure' in inputResponses ? round + 1 : round;
+    if (next < rounds) return { inputRequests: { sure: question }, requestState: next };
+    return { structuredContent: { inputResponses, requestState } };
+  };
+}
+
+/** A client of a server whose direct tools do what `tool` says; its clock is `at`. */
+function client(tool: (event: ToolEvent) => unknown = asking(1), at = { now: 1_700_000_000_000 }) {
+  const events: ToolEvent[] = [];
+  const { server, did } = fakeServer({
+    now: () => at.now,
+    invoke: async (_tool, text) => {
+      const event = JSON.parse(text) as ToolEvent;
+      events.push(event);
+      return { text: JSON.stringify(tool(event)) };
+    },
+  });
+  async function call(more: Record<string, unknown> = {}, capabilities: object = FORMS): Promise<Answer['body']> {
+    const { body, headers } = modernMessage('tools/call', { name: 'plain', ...more }, { capabilities });
+    const text = JSON.stringify(body);
+    const reply = await endpoint({ method: 'POST', headers: headers as Record<string, string>, body: text }, server);
+    const message: Answer['body'] = JSON.parse(String(reply.body));
+    exchange(body, headers).answer(reply.status, message);
+    return { status: reply.status, ...message };
+  }
+  return { server, did, events, call };
+}
+
+describe('a question without a task', () => {
+  test('is the answer, with what the tool wants to know again, sealed (D-20, D-21)', async () => {
+    const { call, events, did } = client();
+    const { result } = await call();
+    expect(result).toEqual({
+      resultType: 'input_required',
+      inputRequests: { sure: form },
+      requestState: expect.any(String),
+      _meta: expect.anything(),
+    });
+    const done = await call({ requestState: result.requestState, inputResponses: { sure: yes } });
+    expect(done.result).toMatchObject({ resultType: 'complete', structuredContent: { inputResponses: { sure: yes } } });
+    expect(events.map(({ requestState, task }) => [requestState, task])).toEqual([
+      [null, undefined],
+      [0, undefined],
+    ]);
+    expect(did).toEqual([]);
+  });
+
+  test('of a tool that remembers nothing comes without state, and is answered without (D-21, D-24)', async () => {
+    const { call } = client(({ inputResponses }) =>
+      'sure' in inputResponses ? { structuredContent: inputResponses } : { inputRequests: { sure: form } },
+    );
+    expect((await call()).result).not.toHaveProperty('requestState');
+    for (const round of [1, 2]) {
+      const { result } = await call({ inputResponses: { sure: yes } });
+      expect([round, result.structuredContent]).toEqual([round, { sure: yes }]);
+    }
+  });
+
+  test.each<[string, object, object, object, string]>([
+    ['a form, nothing declared', form, {}, { elicitation: {} }, 'elicitation'],
+    ['a form, only URLs declared', form, { elicitation: { url: {} } }, { elicitation: {} }, 'elicitation'],
+    ['a URL, only forms declared', url('https://a.example/'), FORMS, { elicitation: { url: {} } }, 'elicitation.url'],
+    ['a model', sampling(), { ...FORMS, roots: {} }, { sampling: {} }, 'sampling'],
+    ['the roots', { method: 'roots/list' }, FORMS, { roots: {} }, 'roots'],
+  ])(
+    'is not asked where the request did not declare it, and the error names it: %s (D-10, D-22)',
+    async (_what, question, declared, missing, named) => {
+      const { call } = client(asking(1, question));
+      expect(await call({}, declared)).toMatchObject({
+        status: 400,
+        error: {
+          code: -32021,
+          message: expect.stringMatching(`^Tool \\w+ asks for input: declare the capability ${named}$`),
+          data: { requiredCapabilities: missing },
+        },
+      });
+    },
+  );
+
+  test('capabilities of the round before do not count for the next (D-02, D-22)', async () => {
+    const { call } = client(asking(2));
+    const { requestState } = (await call()).result;
+    const next = await call({ requestState, inputResponses: { sure: yes } }, {});
+    expect(next.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+  });
+
+  test('has no elicitationId, whatever the tool says (D-34)', async () => {
+    const { call } = client(asking(1, { method: form.method, params: { ...form.params, elicitationId: 'x' } }));
+    expect((await call()).result.inputRequests.sure).toEqual(form);
+    const link = client(asking(1, url('https://a.example/', { elicitationId: 'x' })));
+    const { result } = await link.call({}, { elicitation: { url: {} } });
+    expect(result.inputRequests.sure).toEqual(url('https://a.example/'));
+  });
+
+  test.each<object>([
+    { action: 'decline' },
+    { action: 'cancel' },
+    { action: 'accept', content: { ok: true, more: 1 } },
+  ])('may be answered in any way, with more than was asked: %o (D-34)', async (answer) => {
+    const { call, events } = client();
+    const { requestState } = (await call()).result;
+    await call({ requestState, inputResponses: { sure: answer } });
+    expect(events[1]?.inputResponses).toEqual({ sure: answer });
+  });
+
+  test.each<object>([{}, { other: yes }, { constructor: yes, __proto__: yes }])(
+    'is asked again when its answer is missing, with new state: %o (D-25)',
+    async (inputResponses) => {
+      const { call } = client();
+      const first = (await call()).result;
+      const again = (await call({ requestState: first.requestState, inputResponses })).result;
+      expect(again).toMatchObject({ resultType: 'input_required', inputRequests: { sure: form } });
+      expect(again.requestState).not.toBe(first.requestState);
+      const answers = { sure: yes, extra: { ignored: true } };
+      const done = await call({ requestState: again.requestState, inputResponses: answers });
+      expect(done.result.resultType).toBe('complete');
+    },
+  );
+
+  test.each<unknown>([5, null, [], 'sure', { sure: 5 }, { sure: null }, { sure: [yes] }, { sure: 'yes' }])(
+    'is not answered by what is no answer: %o (D-25)',
+    async (inputResponses) => {
+      const { call, events } = client();
+      const { requestState } = (await call()).result;
+      expect((await call({ requestState, inputResponses })).error.code).toBe(-32602);
+      expect(events).toHaveLength(1);
+    },
+  );
+
+  test('is not answered by more than its limit', async () => {
+    const { call, events } = client();
+    const { error } = await call({ inputResponses: { sure: { x: 'y'.repeat(limits.inputResponses) } } });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('32000') });
+    expect(events).toEqual([]);
+  });
+});
+
+describe('requestState is hostile (D-23)', () => {
+  const refused = { code: -32602, message: 'requestState is not valid for this request' };
+
+  test('is new on each round, also of the very same call (D-23)', async () => {
+    const { call } = client(asking(3));
+    const states = new Set<string>();
+    for (let round = 0; round < 3; round++) states.add((await call()).result.requestState);
+    let requestState: string = [...states][0] ?? '';
+    for (let round = 0; round < 2; round++) {
+      ({ requestState } = (await call({ requestState, inputResponses: { sure: yes } })).result);
+      states.add(requestState);
+    }
+    expect(states.size).toBe(5);
+  });
+
+  test('tampered with anywhere, it is refused, and the tool never sees it (D-23)', async () => {
+    const { call, events } = client();
+    const state: string = (await call()).result.requestState;
+    const at = (i: number) => state.slice(0, i) + (state[i] === 'A' ? 'B' : 'A') + state.slice(i + 1);
+    const dot = state.indexOf('.');
+    const [text = '', mac = ''] = state.split('.');
+    const forged = Buffer.from(JSON.stringify({ tool: 9, expires: 9e15, digest: '' })).toString('base64url');
+    const wrong = [at(0), at(10), at(dot - 1), at(dot + 1), at(state.length - 1), state.slice(0, -1), `${state}A`];
+    wrong.push(text, `${text}.`, `.${mac}`, `${text}.${mac}.${mac}`, `${forged}.${mac}`, ` ${state}`, '', '.', 'x');
+    for (const requestState of wrong) {
+      expect((await call({ requestState, inputResponses: { sure: yes } })).error).toEqual(refused);
+    }
+    expect(events).toHaveLength(1);
+  });
+
+  test.each<unknown>([5, null, true, {}, ['x']])('is a string, not %o (D-23)', async (requestState) => {
+    const { call, events } = client();
+    expect((await call({ requestState })).error).toEqual(refused);
+    expect(events).toEqual([]);
+  });
+
+  test.each<[string, object, object]>([
+    ['other arguments', { a: 1 }, { a: 2 }],
+    ['more arguments', { a: 1 }, { a: 1, b: undefined, c: null }],
+    ['none', { a: 1 }, {}],
+    ['a number as a string', { a: 1 }, { a: '1' }],
+    ['an object as a list of its pairs', { a: { b: 1 } }, { a: [['b', 1]] }],
+    ['the same list, otherwise ordered', { a: [1, 2] }, { a: [2, 1] }],
+  ])('does not open for %s (D-23)', async (_what, before, after) => {
+    const { call, events } = client();
+    const { requestState } = (await call({ arguments: before })).result;
+    expect((await call({ arguments: after, requestState })).error).toEqual(refused);
+    expect(events).toHaveLength(1);
+  });
+
+  test('opens for the same arguments, however their keys are ordered (D-23)', async () => {
+    const { call } = client();
+    const { requestState } = (await call({ arguments: { a: 1, b: { c: 2, d: [] } } })).result;
+    const args = { b: { d: [], c: 2 }, a: 1 };
+    const { result } = await call({ arguments: args, requestState, inputResponses: { sure: yes } });
+    expect(result.resultType).toBe('complete');
+  });
+
+  test('does not open for another tool, nor for a token of another use (D-23)', async () => {
+    const { call, server } = client();
+    const { requestState } = (await call()).result;
+    expect((await call({ name: 'marked', requestState })).error).toEqual(refused);
+    for (const purpose of ['session', 'event:anonymous', 'question:anonymous', 'cursor:anonymous']) {
+      const token = await server.signer.seal(purpose, { tool: 1, expires: 9e15, digest: '' });
+      expect((await call({ requestState: token })).error).toEqual(refused);
+    }
+    const elsewhere = { ...server, signer: signer(async () => 'another key') };
+    const foreign = await sealState(callOf({ kind: 'anonymous' }), { tool: 1 }, elsewhere);
+    expect((await call({ requestState: foreign })).error).toEqual(refused);
+  });
+
+  test('does not open for another caller, nor for another method (D-23)', async () => {
+    const { server } = client();
+    const [ann, ben]: Principal[] = [
+      { kind: 'verified', key: 'ann' },
+      { kind: 'verified', key: 'ben' },
+    ];
+    if (ann === undefined || ben === undefined) throw new Error('Two callers, please');
+    const requestState = await sealState(callOf(ann), { tool: 1 }, server);
+    const open = (principal: Principal, more: Partial<Call> = {}) =>
+      openState({ ...callOf(principal, { requestState }), ...more }, server);
+    expect(await open(ann)).toMatchObject({ tool: 1 });
+    await expect(open(ben)).rejects.toMatchObject(refused);
+    await expect(open({ kind: 'anonymous' })).rejects.toMatchObject(refused);
+    await expect(open(ann, { method: 'prompts/get' })).rejects.toMatchObject(refused);
+  });
+
+  test('expires, whatever it says of itself (D-23)', async () => {
+    const at = { now: 1_700_000_000_000 };
+    const { call, events } = client(asking(1), at);
+    const { requestState } = (await call()).result;
+    const answered = { requestState, inputResponses: { sure: yes } };
+    at.now += limits.requestState - 1;
+    expect((await call(answered)).result.resultType).toBe('complete');
+    at.now += 1;
+    expect((await call(answered)).error).toEqual(refused);
+    expect(events).toHaveLength(2);
+  });
+
+  test('of an older round, it leads to where that round led, and nothing is stored (D-23)', async () => {
+    const { call, did } = client(asking(2));
+    const first = (await call()).result;
+    const once = { requestState: first.requestState, inputResponses: { sure: yes } };
+    const second = (await call(once)).result;
+    const done = await call({ requestState: second.requestState, inputResponses: { sure: yes } });
+    expect(done.result.resultType).toBe('complete');
+    expect((await call(once)).result).toMatchObject({ resultType: 'input_required', inputRequests: { sure: form } });
+    expect(did).toEqual([]);
+  });
+});
+
+function url(address: string, more: object = {}) {
+  return { method: 'elicitation/create', params: { mode: 'url', url: address, message: 'Go', ...more } };
+}
+
+function sampling() {
+  return { method: 'sampling/createMessage', params: { messages: [], maxTokens: 5 } };
+}
+
+/** As much of a call as its state is bound to. */
+function callOf(principal: Principal, params: object = {}): Call {
+  return { method: 'tools/call', params: { name: 'plain', ...params }, principal } as unknown as Call;
+}

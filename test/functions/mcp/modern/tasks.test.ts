@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { type Answer, FORMS, type ModernOptions, modernMessage, TASKS } from '../../../support/clients.ts';
+import { exchange } from '../../../support/schema/exchange.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+const NOT_FOUND = { code: -32602, message: 'Task not found' };
+const NOT_DECLARED = { code: -32021, data: { requiredCapabilities: TASKS } };
+const ALL = { ...TASKS, elicitation: { form: {}, url: {} } };
+const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+const form = { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema } };
+const asked = JSON.stringify({ inputRequests: { sure: form, login: form }, requestState: { secret: 1 } });
+
+/** Clients of both eras, and a clock that runs while the server sleeps. */
+function clients(over: Parameters<typeof fakeServer>[0] = {}) {
+  const at = { now: 1_700_000_000_000 };
+  const sleep = async (ms: number) => {
+    at.now += ms;
+  };
+  const fake = fakeServer({ now: () => at.now, sleep, ...over });
+  async function send(body: object, headers: object): Promise<Answer['body']> {
+    const text = JSON.stringify(body);
+    const by = headers as Record<string, string>;
+    const reply = await endpoint({ method: 'POST', headers: by, body: text }, fake.server);
+    const message: Answer['body'] = JSON.parse(String(reply.body));
+    exchange(body, by).answer(reply.status, message);
+    return { status: reply.status, headers: reply.headers, ...message };
+  }
+  const modern = (method: string, params: Record<string, unknown> = {}, options: ModernOptions = {}) => {
+    const { body, headers } = modernMessage(method, params, options);
+    return send(body, { accept: 'application/json', ...headers });
+  };
+  return {
+    ...fake,
+    at,
+    modern,
+    legacy: (method: string, params: object = {}, session?: string) =>
+      send(
+        { jsonrpc: '2.0', id: 1, method, params },
+        { 'mcp-protocol-version': '2025-11-25', ...(session && { 'mcp-session-id': session }) },
+      ),
+    /** A new task, with what `change` makes of its record. */
+    async made(change: Partial<TaskRecord> = {}, capabilities: object = ALL): Promise<string> {
+      const { result } = await modern('tools/call', { name: 'required' }, { capabilities });
+      const record = fake.records.get(result.taskId);
+      if (record !== undefined) fake.records.set(result.taskId, { ...record, ...change });
+      return result.taskId;
+    },
+  };
+}
+
+describe('tasks/get', () => {
+  const members = ['_meta', 'createdAt', 'lastUpdatedAt', 'pollIntervalMs', 'resultType', 'status', 'taskId', 'ttlMs'];
+  const error = { code: -32603, message: 'Broken', data: { reason: 'X' } };
+  const result = { content: [{ type: 'text', text: 'x' }], isError: true };
+  const text = '{"content":[null]}';
+  const plain = { content: [{ type: 'text', text }], structuredContent: { content: [null] }, resultType: 'complete' };
+  test.each<[string, Partial<TaskRecord>, object]>([
+    ['working', {}, {}],
+    ['working', { statusMessage: 'step 1', progress: 1 }, { statusMessage: 'step 1' }],
+    ['input_required', { asked }, { inputRequests: { 'r1.sure': form, 'r1.login': form } }],
+    ['completed', { result: '"x"' }, { result: { content: result.content, resultType: 'complete' } }],
+    ['completed', { result: JSON.stringify(result), isError: true }, { result: { ...result, resultType: 'complete' } }],
+    ['completed', { result: text }, { result: plain }],
+    ['failed', { error: JSON.stringify(error), statusMessage: 'Broken' }, { error, statusMessage: 'Broken' }],
+    ['cancelled', { statusMessage: 'Cancelled by the client' }, { statusMessage: 'Cancelled by the client' }],
+  ])('%s: the members of its status, and no others: %o (A-17, E-08, E-11 to E-13)', async (status, change, more) => {
+    const { modern, made } = clients();
+    const taskId = await made({ status, ...change } as Partial<TaskRecord>);
+    const got = (await modern('tasks/get', { taskId })).result;
+    expect(got).toMatchObject({ resultType: 'complete', taskId, status, ...more });
+    expect(Object.keys(got).sort()).toEqual([...members, ...Object.keys(more)].sort());
+    expect(JSON.stringify(got)).not.toContain('secret');
+  });
+
+  test('shows what is still outstanding to every request, and only that (E-11, E-32)', async () => {
+    const { modern, made } = clients();
+    const inputResponses = { 'r1.sure': '{"action":"decline"}' };
+    const taskId = await made({ status: 'input_required', asked, inputResponses });
+    const { result } = await modern('tasks/get', { taskId }, { capabilities: TASKS });
+    expect(result.inputRequests).toEqual({ 'r1.login': form });
+  });
+});
+
+describe('the life of a task (E-28)', () => {
+  test('it is there until its ttl has passed, and then nowhere (E-15, E-28)', async () => {
+    const { modern, made, at } = clients();
+    const taskId = await made({ status: 'completed', result: '"x"' });
+    at.now += limits.ttl.default - 1;
+    expect((await modern('tasks/get', { taskId })).result).toMatchObject({ status: 'completed', ttlMs: 3_600_000 });
+    at.now += 1;
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+      expect((await modern(method, { taskId, inputResponses: {} })).error).toEqual(NOT_FOUND);
+    }
+  });
+
+  test('unfinished past its deadline, it has failed; unanswered, too (E-13, E-28)', async () => {
+    const { modern, made, at } = clients();
+    const [busy, waiting] = [await made(), await made({ status: 'input_required', asked })];
+    at.now += 60_000 + limits.deadlineGrace + 1;
+    for (const taskId of [busy, waiting]) {
+      const { result } = await modern('tasks/get', { taskId });
+      expect(result).toMatchObject({ status: 'failed', error: { code: -32603, data: { reason: 'DeadlineExceeded' } } });
+      expect(result).not.toHaveProperty('inputRequests');
+    }
+  });
+
+  test('a call that waits for one that is gone learns that it is (E-28)', async () => {
+    const { modern, records, at } = clients();
+    const { taskId, requestState } = await waitingCall({ modern, records });
+    const record = records.get(taskId);
+    if (record !== undefined) records.set(taskId, { ...record, ttl: 5_000 });
+    at.now += 5_000;
+    const retry = { name: 'optional', requestState, inputResponses: {} };
+    expect((await modern('tools/call', retry, { capabilities: FORMS })).error).toEqual(NOT_FOUND);
+  });
+});
+
+test('the state of an older round leads to the questions of now, and its answers count no more (D-23, E-20)', async () => {
+  const { modern, records, did } = clients();
+  const { taskId, requestState } = await waitingCall({ modern, records });
+  const record = records.get(taskId);
+  if (record !== undefined) records.set(taskId, { ...record, round: 2 });
+  did.length = 0;
+  const inputResponses = { 'r1.sure': { action: 'accept', content: { ok: true } }, 'r1.login': { action: 'decline' } };
+  const retry = { name: 'optional', requestState, inputResponses };
+  const { result } = await modern('tools/call', retry, { capabilities: FORMS });
+  expect(Object.keys(result.inputRequests)).toEqual(['r2.sure', 'r2.login']);
+  expect(result.requestState).not.toBe(requestState);
+  expect(did).not.toContain('apply');
+});
+
+/** A call without a task whose tool has asked: its state, and the task behind it. */
+async function waitingCall({ modern, records }: Pick<ReturnType<typeof clients>, 'modern' | 'records'>) {
+  const before = new Set(records.keys());
+  const pending = modern('tools/call', { name: 'optional' }, { capabilities: FORMS });
+  for (let turns = 0; records.size === before.size && turns < 100; turns++) await Promise.resolve();
+  const record = [...records.values()].find(({ taskId }) => !before.has(taskId));
+  if (record === undefined) throw new Error('No task was made');
+  records.set(record.taskId, { ...record, status: 'input_required', asked, arguments: '{}' });
+  const { result } = await pending;
+  expect(result).toMatchObject({ resultType: 'input_required', inputRequests: { 'r1.sure': form } });
+  return { taskId: record.taskId, requestState: String(result.requestState) };
+}
+
+describe('nothing counts but the request itself', () => {
+  test('what one request declares is not declared by the next (D-02, E-02, E-16)', async () => {
+    const { modern, made, did } = clients();
+    const taskId = await made();
+    did.length = 0;
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+      for (const capabilities of [{}, FORMS, { extensions: {} }, { experimental: TASKS.extensions }]) {
+        const reply = await modern(method, { taskId, inputResponses: {} }, { capabilities });
+        expect(reply).toMatchObject({ status: 400, error: NOT_DECLARED });
+      }
+    }
+    expect(did).toEqual([]);
+    expect((await modern('tasks/get', { taskId })).result.status).toBe('working');
+  });
+
+  test('a waiting call is not asked again for what its retry does not declare (D-02, D-22)', async () => {
+    const { modern, records } = clients();
+    const { requestState } = await waitingCall({ modern, records });
+    const retry = { name: 'optional', requestState, inputResponses: {} };
+    const { error } = await modern('tools/call', retry, { capabilities: {} });
+    expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+  });
+
+  test('of the session id, too: it is not asked for, not answered, no 404 (D-02, D-32)', async () => {
+    const { modern, legacy, made } = clients();
+    const first = await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: TASKS });
+    const session = String(first.headers['mcp-session-id']);
+    const taskId = await made();
+    for (const id of [session, 'forged']) {
+      const headers = { 'mcp-session-id': id };
+      expect((await modern('tasks/get', { taskId }, { headers })).result.status).toBe('working');
+      expect(await modern('tasks/get', { taskId }, { headers, capabilities: {} })).toMatchObject({
+        error: NOT_DECLARED,
+      });
+    }
+  });
+});
+
+describe('two eras, one task', () => {
+  async function legacyTask(legacy: ReturnType<typeof clients>['legacy'], session?: string): Promise<string> {
+    return (await legacy('tools/call', { name: 'optional', task: {} }, session)).result.task.taskId;
+  }
+
+  test('each request is served by its own era, whoever made the task (F-01, F-07)', async () => {
+    const { modern, legacy, made } = clients();
+    for (const taskId of [await made(), await legacyTask(legacy)]) {
+      for (let time = 0; time < 2; time++) {
+        const old = (await legacy('tasks/get', { taskId })).result;
+        const now = (await modern('tasks/get', { taskId })).result;
+        expect([old.ttl, old.ttlMs, old.resultType]).toEqual([3_600_000, undefined, undefined]);
+        expect([now.ttl, now.ttlMs, now.resultType]).toEqual([undefined, 3_600_000, 'complete']);
+      }
+      expect((await modern('tasks/cancel', { taskId })).result).not.toHaveProperty('taskId');
+      expect((await legacy('tasks/cancel', { taskId })).error.code).toBe(-32602);
+    }
+  });
+
+  test('in 2025-11-25 the extension enables nothing (F-03)', async () => {
+    const { legacy } = clients();
+    const first = await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: TASKS });
+    const session = String(first.headers['mcp-session-id']);
+    expect((await legacy('tools/call', { name: 'required' }, session)).error.code).toBe(-32601);
+    const taskId = await legacyTask(legacy, session);
+    expect((await legacy('tasks/update', { taskId, inputResponses: {} }, session)).error.code).toBe(-32601);
+  });
+
+  test('in 2026-07-28 the tasks capability of 2025-11-25 makes no task (F-03)', async () => {
+    const { modern, records } = clients();
+    const capabilities = { tasks: { requests: { tools: { call: {} } }, list: {}, cancel: {} } };
+    expect(await modern('tools/call', { name: 'required', task: {} }, { capabilities })).toMatchObject({
+      status: 400,
+      error: NOT_DECLARED,
+    });
+    const { result } = await modern('tools/call', { name: 'optional', task: {} }, { capabilities });
+    expect(result.resultType).toBe('complete');
+    expect(result).not.toHaveProperty('taskId');
+    expect(records.size).toBe(1);
+  });
+
+  test('but it lets a client read and cancel its tasks of 2025-11-25, in the shapes of the extension (F-04)', async () => {
+    const { modern, legacy, made } = clients();
+    const options = { capabilities: { tasks: {} } };
+    const older = await legacyTask(legacy);
+    expect((await modern('tasks/get', { taskId: older }, options)).result).toMatchObject({
+      resultType: 'complete',
+      status: 'working',
+      ttlMs: 3_600_000,
+    });
+    const cancelled = await modern('tasks/cancel', { taskId: older }, options);
+    expect(Object.keys(cancelled.result).sort()).toEqual(['_meta', 'resultType']);
+    expect((await modern('tasks/get', { taskId: older }, options)).result.status).toBe('cancelled');
+    const newer = await made();
+    for (const method of ['tasks/get', 'tasks/cancel']) {
+      expect(await modern(method, { taskId: newer }, options)).toMatchObject({ status: 400, error: NOT_DECLARED });
+    }
+    for (const taskId of [older, newer]) {
+      const update = await modern('tasks/update', { taskId, inputResponses: {} }, options);
+      expect(update).toMatchObject({ status: 400, error: NOT_DECLARED });
+    }
+    expect((await modern('tasks/get', { taskId: newer })).result.status).toBe('working');
+  });
+});
+
+describe('a call that does not wait for ever (F-14)', () => {
+  test('its window closes: an error result that names the task, which goes on (F-14)', async () => {
+    const { modern, at, records } = clients();
+    const started = at.now;
+    const { result } = await modern('tools/call', { name: 'optional' }, { capabilities: {} });
+    expect(at.now - started).toBe(manifest.inlineWindow);
+    const [record] = records.values();
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(String(record?.taskId)) }],
+    });
+    expect(record?.status).toBe('working');
+  });
+
+  test('a tool without a task has its own time, and says so when that is over (F-14)', async () => {
+    const { modern } = clients({ invoke: async () => ({ error: 'timeout' }) });
+    const { result } = await modern('tools/call', { name: 'plain' }, { capabilities: {} });
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('60 seconds') }] });
+  });
+});

@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { type Answer, type Headers_, type ModernOptions, modernMessage } from '../../../support/clients.ts';
+import { exchange, judged } from '../../../support/schema/exchange.ts';
+import { fakeServer } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+/** Sends a body to the endpoint and returns its last message, with all of it judged by the published schemas. */
+async function send(body: unknown, sent: Headers_, fake = fakeServer(), method = 'POST') {
+  const headers = Object.fromEntries(Object.entries(sent).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])));
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const reply = await endpoint({ method, headers, body: text }, fake.server);
+  const raw = typeof reply.body === 'string' ? reply.body : (await reply.body.toArray()).join('');
+  const response = new Response(raw === '' ? null : raw, { status: reply.status, headers: { ...reply.headers } });
+  const messages: Answer['body'][] = [];
+  for await (const { data } of judged(response, exchange(method === 'GET' ? undefined : body, headers))) {
+    messages.push(data);
+  }
+  return { status: reply.status, headers: reply.headers, raw, messages, message: messages.at(-1) };
+}
+
+function modern(
+  method: string,
+  params: Record<string, unknown> = {},
+  options: ModernOptions = {},
+  fake = fakeServer(),
+) {
+  const { body, headers } = modernMessage(method, params, options);
+  return send(body, headers, fake);
+}
+
+describe('Accept', () => {
+  const accepted: [string, string | undefined, string][] = [
+    ['nothing said', undefined, 'application/json'],
+    ['empty', '', 'application/json'],
+    ['anything', '*/*', 'application/json'],
+    ['anything, at last', 'text/html, */*;q=0.1', 'application/json'],
+    ['both', 'application/json, text/event-stream', 'application/json'],
+    ['only JSON', 'application/json', 'application/json'],
+    ['only JSON, otherwise written', 'Application/JSON ; q=1', 'application/json'],
+    ['any application type', 'application/*', 'application/json'],
+    ['only streams', 'text/event-stream', 'text/event-stream'],
+    ['only text', 'text/*', 'text/event-stream'],
+  ];
+  test.each(accepted)('%s: the answer comes as %s / %s (A-07, A-10)', async (_what, accept, type) => {
+    const older = { jsonrpc: '2.0', id: 'x', method: 'tools/list' };
+    for (const reply of [
+      await modern('tools/list', {}, { headers: { accept } }),
+      await send(older, { 'mcp-protocol-version': '2025-11-25', accept }),
+    ]) {
+      expect([reply.status, reply.headers['content-type']]).toEqual([200, type]);
+      expect(reply.messages).toEqual([{ jsonrpc: '2.0', id: expect.anything(), result: expect.anything() }]);
+    }
+  });
+
+  test.each(['image/png', 'text/html', 'text/plain, image/*', 'application/xml'])(
+    '406 when nothing we can send is acceptable, and nothing is done: %s (A-10)',
+    async (accept) => {
+      const fake = fakeServer();
+      const reply = await modern('tools/call', { name: 'plain' }, { headers: { accept } }, fake);
+      expect([reply.status, reply.message.error.code, fake.did]).toEqual([406, -32600, []]);
+    },
+  );
+
+  test('an error is JSON with its status, whatever is accepted (A-07, A-10)', async () => {
+    const reply = await modern('nope', {}, { headers: { accept: 'text/event-stream' } });
+    expect([reply.status, reply.headers['content-type']]).toEqual([404, 'application/json']);
+  });
+
+  test.each(['text/event-stream', 'application/json, text/event-stream'])(
+    'no stream is kept back by a proxy: %s (docs/protocol.md 1.3)',
+    async (accept) => {
+      const reply = await modern('subscriptions/listen', { notifications: {} }, { headers: { accept } }, clocked());
+      const simple = await modern('tools/list', {}, { headers: { accept } });
+      for (const { headers } of [reply, simple]) {
+        if (headers['content-type'] === 'text/event-stream') expect(headers['x-accel-buffering']).toBe('no');
+      }
+    },
+  );
+});
+
+/** A server whose clock runs only while it sleeps. */
+function clocked() {
+  let now = 1_700_000_000_000;
+  return fakeServer({
+    now: () => now,
+    sleep: async (ms) => {
+      now += ms;
+    },
+  });
+}
+
+describe('no sessions, no resuming (D-32)', () => {
+  test('a GET is not offered, whatever it brings along (D-32)', async () => {
+    for (const more of [{}, { 'last-event-id': 'x' }, { 'mcp-session-id': 'x', 'last-event-id': 'x' }]) {
+      const reply = await send('', { 'mcp-protocol-version': '2026-07-28', ...more }, fakeServer(), 'GET');
+      expect([reply.status, reply.headers.allow, reply.raw]).toEqual([405, 'POST', '']);
+    }
+  });
+
+  test('no stream has an event id, and Last-Event-ID changes nothing (D-32)', async () => {
+    const headers = { accept: 'text/event-stream', 'last-event-id': '5', 'mcp-session-id': 'forged' };
+    for (const [method, params] of [
+      ['tools/list', {}],
+      ['subscriptions/listen', { notifications: {} }],
+      ['tools/call', { name: 'optional', _meta: { progressToken: 1 } }],
+    ] as const) {
+      const reply = await modern(method, params, { headers, capabilities: {} }, clocked());
+      expect(reply.status).toBe(200);
+      expect(reply.raw).toMatch(/^(: |data: \{)/);
+      expect(reply.raw).not.toMatch(/^(id|retry|event):/m);
+      expect(Object.keys(reply.headers)).not.toContain('mcp-session-id');
+    }
+  });
+});
+
+describe('_meta', () => {
+  test('keys the server does not know change nothing, reserved ones neither (A-21)', async () => {
+    const strange = {
+      'io.modelcontextprotocol/related-task': { taskId: 'x' },
+      'io.modelcontextprotocol/subscriptionId': 5,
+      'io.modelcontextprotocol/unheard-of': null,
+      'com.example/x': { __proto__: null, deep: [{}] },
+      constructor: 'x',
+      progressToken: { no: 'token' },
+    };
+    const plain = await modern('tools/call', { name: 'plain' });
+    const { body, headers } = modernMessage('tools/call', { name: 'plain' });
+    const meta = { ...strange, ...body.params._meta };
+    const reply = await send({ ...body, params: { ...body.params, _meta: meta } }, headers);
+    expect(reply.message.result).toEqual(plain.message.result);
+  });
+
+  test('the results of a tool cannot use the reserved prefixes (A-21)', async () => {
+    const _meta = {
+      'io.modelcontextprotocol/serverInfo': { name: 'forged', version: '9' },
+      'io.modelcontextprotocol/related-task': { taskId: 'x' },
+      'dev.mcp/x': 1,
+      'tools.mcp.com/x': 1,
+      'com.example/mine': 1,
+      plain: 2,
+    };
+    const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify({ content: [], _meta }) }) });
+    const { message } = await modern('tools/call', { name: 'plain' }, {}, fake);
+    expect(message.result._meta).toEqual({
+      'io.modelcontextprotocol/serverInfo': { name: 'fake', version: '1' },
+      'com.example/mine': 1,
+      plain: 2,
+    });
+  });
+});
+
+test('a tool list is the same for every caller and after any call (D-17)', async () => {
+  const fake = fakeServer();
+  const first = await modern('tools/list', {}, {}, fake);
+  await modern('tools/call', { name: 'optional' }, {}, fake);
+  const session = { 'mcp-session-id': 'x' };
+  for (const options of [{}, { capabilities: {} }, { capabilities: { roots: {} }, headers: session }]) {
+    expect((await modern('tools/list', {}, options, fake)).message.result).toEqual(first.message.result);
+  }
+});
+
+test('a log level is asked for in vain: no log message on any stream (D-27)', async () => {
+  const { body, headers } = modernMessage('tools/call', { name: 'optional' }, { capabilities: {} });
+  for (const level of ['debug', 'emergency']) {
+    const _meta = { ...body.params._meta, progressToken: 1, 'io.modelcontextprotocol/logLevel': level };
+    const fake = clocked();
+    fake.server.store.get = reporting(fake);
+    const { messages } = await send({ ...body, params: { ...body.params, _meta } }, headers, fake);
+    const methods = messages.map(({ method }) => method);
+    expect(methods).toContain('notifications/progress');
+    expect(methods).not.toContain('notifications/message');
+  }
+});
+
+/** A store whose tasks report something new at every look. */
+function reporting({ server, records }: ReturnType<typeof fakeServer>): typeof server.store.get {
+  return async ({ taskId }) => {
+    const record = records.get(taskId);
+    return record && { ...record, updatedAt: server.now(), statusMessage: `at ${server.now()}` };
+  };
+}
+
+test('streams of the endpoint are readable once, as bytes of whole frames (A-11)', async () => {
+  const { body, headers } = modernMessage('subscriptions/listen', { notifications: {} });
+  const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
+  const reply = await endpoint(request, clocked().server);
+  expect(reply.body).toBeInstanceOf(Readable);
+  const frames = typeof reply.body === 'string' ? [] : await reply.body.toArray();
+  for (const frame of frames) expect(String(frame)).toMatch(/^(: [^\n]*|data: [^\n]+)\n\n$/);
+});

@@ -1,0 +1,134 @@
+import type { Server } from '../../../../functions/mcp/context.ts';
+import { signer } from '../../../../functions/mcp/identity/signing.ts';
+import type { Manifest, ToolEntry } from '../../../../functions/mcp/manifest.ts';
+import { countPolls } from '../../../../functions/mcp/task/poll-limit.ts';
+import { auditLine } from '../../../../functions/tasks/audit.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { SessionNotes, SessionStore } from '../../../../functions/tasks/table/session-notes.ts';
+import { applied } from '../../tasks/applied.ts';
+import { noInputs } from '../../tasks/s3/fake-inputs.ts';
+
+const entry = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
+  name,
+  description: 'd',
+  inputSchema: { type: 'object' },
+  taskSupport: 'forbidden',
+  timeout: 60_000,
+  ...more,
+});
+
+export const manifest: Manifest = {
+  serverInfo: { name: 'fake', version: '1' },
+  auth: 'anonymous',
+  maxTtl: 86_400_000,
+  allowedOrigins: ['https://app.example', 'http://localhost:*'],
+  inlineWindow: 25_000,
+  holdCap: 50_000,
+  helperTools: false,
+  questionStream: true,
+  maxOpenTasks: 100,
+  maxStreams: 200,
+  tools: [
+    entry('plain'),
+    entry('picky'),
+    entry('optional', { taskSupport: 'optional', machine: 'optional', title: 'T', outputSchema: { type: 'array' } }),
+    entry('required', { taskSupport: 'required', machine: 'required', pollInterval: 3_000 }),
+    entry('marked', { headers: [{ header: 'Region', path: ['where', 'region'], type: 'string' }] }),
+  ],
+};
+
+/** A Server of plain functions: everything it was asked to do is in `did`. Nothing of AWS in it. */
+export function fakeServer(over: Partial<Server> = {}) {
+  const records = new Map<string, TaskRecord>();
+  const did: string[] = [];
+  const audited: string[] = [];
+  const picky = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
+  const server: Server = {
+    manifest,
+    tools: new Map(
+      manifest.tools.map((tool) => [
+        tool.name,
+        { entry: tool, validate: tool.name === 'picky' ? picky : () => true, validateOutput: undefined },
+      ]),
+    ),
+    store: {
+      async create(record) {
+        did.push('create');
+        if (records.has(record.taskId)) return false;
+        records.set(record.taskId, record);
+        return true;
+      },
+      async get({ owner, taskId }) {
+        did.push('get');
+        const record = records.get(taskId);
+        return record?.owner === owner ? record : undefined;
+      },
+      look(key) {
+        return this.get(key);
+      },
+      async list(owner) {
+        return { tasks: [...records.values()].filter((record) => record.owner === owner) };
+      },
+      async apply({ taskId }, change) {
+        did.push('apply');
+        const record = records.get(taskId);
+        const changed = record && applied(record, change);
+        if (changed !== undefined) records.set(taskId, changed);
+        return changed;
+      },
+      getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
+      glimpse: async () => undefined,
+      postpone: async () => {},
+      report: async () => true,
+      remember: async () => true,
+      recall: async () => undefined,
+      ...fakeSessions(),
+      takeSlot: async () => true,
+      slotFreed: async () => {},
+      openStream: async (owner) => ({ owner, window: 0 }),
+      closeStream: async () => {},
+      applyBlind: async () => true,
+    },
+    seen: () => {},
+    audit: (action, facts) => void audited.push(auditLine(action, facts)),
+    workflow: {
+      async start() {
+        did.push('start');
+      },
+      async stop() {
+        did.push('stop');
+      },
+    },
+    inputs: noInputs(),
+    results: {
+      async get() {
+        throw new Error('nothing is stored');
+      },
+    },
+    currentState: async () => undefined,
+    async invoke() {
+      did.push('invoke');
+      return { text: '"hi"' };
+    },
+    signer: signer(async () => 'a key'),
+    polls: countPolls(over.now ?? (() => 1_700_000_000_000)),
+    now: () => 1_700_000_000_000,
+    sleep: async () => {},
+    ...over,
+  };
+  return { server, did, records, audited };
+}
+
+/** What is known of sessions, as the table would keep it. */
+function fakeSessions(): SessionStore {
+  const sessions = new Map<string, SessionNotes>();
+  const notesOf = (session: string): SessionNotes => sessions.get(session) ?? { waiting: {}, asked: {} };
+  return {
+    session: async (session) => notesOf(session),
+    async updateSession(session, change) {
+      const changed = change(notesOf(session)) ?? notesOf(session);
+      sessions.set(session, changed);
+      return changed;
+    },
+  };
+}

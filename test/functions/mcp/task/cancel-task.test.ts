@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { cancelTask } from '../../../../functions/mcp/task/cancel-task.ts';
+import { newTaskKey, type Principal } from '../../../../functions/tasks/ids.ts';
+import { cancel, create } from '../../../../functions/tasks/transitions.ts';
+import { applied } from '../../tasks/applied.ts';
+import { fakeServer } from '../support/fake-server.ts';
+
+const T0 = 1_700_000_000_000;
+const anonymous: Principal = { kind: 'anonymous' };
+const task = { tool: 'required', ttl: 600_000, timeout: 300_000, accepts: [], legacy: false };
+
+function world() {
+  const fake = fakeServer();
+  const record = create(newTaskKey(anonymous, T0), task, T0);
+  fake.records.set(record.taskId, record);
+  return { ...fake, record };
+}
+
+test('the record is fenced before the work is stopped: a run cannot finish in between (C-25)', async () => {
+  const { server, did, record } = world();
+  const { won } = await cancelTask(anonymous, record.taskId, server);
+  expect(won).toBe(true);
+  expect(did.filter((what) => what === 'apply' || what === 'stop')).toEqual(['apply', 'stop']);
+});
+
+test('a cancel that comes again stops work that the first one left running: it may have died (C-27)', async () => {
+  const { server, did, records, record } = world();
+  const cancelled = applied(record, cancel(T0));
+  if (cancelled === undefined) throw new Error('not cancelled');
+  records.set(record.taskId, cancelled);
+  const { won } = await cancelTask(anonymous, record.taskId, server);
+  expect(won).toBe(false);
+  expect(did).toContain('stop');
+  expect(did).not.toContain('apply');
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { countPolls } from '../../../../functions/mcp/task/poll-limit.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { type Answer, modernMessage } from '../../../support/clients.ts';
+import { exchange } from '../../../support/schema/exchange.ts';
+import { fakeServer } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+const ERAS = ['2025-11-25', '2026-07-28'] as const;
+const SECOND = 1_000;
+const { burst } = limits.polls;
+
+/** A task that works for ever, and its client; time passes by `clock`. */
+async function world(era: (typeof ERAS)[number]) {
+  const clock = { now: 1_700_000_000_000 };
+  const fake = fakeServer({ now: () => clock.now });
+
+  async function send(method: string, params: Record<string, unknown>) {
+    const { body, headers } = modernMessage(method, params);
+    const modern = era === '2026-07-28';
+    const text = JSON.stringify(modern ? body : { ...body, params });
+    const by = (modern ? headers : { 'mcp-protocol-version': era }) as Record<string, string>;
+    const reply = await endpoint({ method: 'POST', headers: by, body: text }, fake.server);
+    const message: Answer['body'] = JSON.parse(String(reply.body));
+    exchange(text, by).answer(reply.status, message);
+    return { ...reply, message, sent: body };
+  }
+
+  const task = (await send('tools/call', { name: 'optional', task: { ttl: 86_400_000 } })).message.result;
+  const taskId: string = task.taskId ?? task.task.taskId;
+  const record = fake.records.get(taskId);
+  if (record !== undefined) fake.records.set(taskId, { ...record, deadlineAt: clock.now + 86_400_000 });
+  const poll = () => send('tasks/get', { taskId });
+  const interval = async () => {
+    const { message } = await poll();
+    return (message.result?.pollIntervalMs ?? message.result?.pollInterval) as number;
+  };
+  return { ...fake, clock, poll, interval, send };
+}
+
+describe.each(ERAS)('polling a task, %s', (era) => {
+  test('whoever keeps to the poll interval is served, for an hour, with four clients that all ask (E-29)', async () => {
+    const { clock, interval } = await world(era);
+    const started = clock.now;
+    while (clock.now < started + 3_600 * SECOND) {
+      const told = [await interval(), await interval(), await interval(), await interval()];
+      expect(told.every(Number.isInteger)).toBe(true);
+      clock.now += told[0] ?? 0;
+    }
+  });
+
+  test.each([50, 100, 200])(
+    'the pace of the conformance suite, every %i ms, is served for 15 s (E-29)',
+    async (pace) => {
+      const { clock, poll } = await world(era);
+      for (let at = 0; at < 15 * SECOND; at += pace) {
+        expect((await poll()).status).toBe(200);
+        clock.now += pace;
+      }
+    },
+  );
+
+  test('whoever asks in a loop is told to wait, at no cost, and is served again then (E-29)', async () => {
+    const { clock, poll, did } = await world(era);
+    for (let i = 0; i < burst; i++) expect((await poll()).status).toBe(200);
+    const before = did.length;
+    for (let i = 0; i < 50; i++) {
+      const { status, headers, message, sent } = await poll();
+      expect([status, headers['retry-after'], message.id]).toEqual([429, '1', sent.id]);
+      expect(message.error.code).toBe(-32600);
+      expect(message.error.message).toContain('wait 1 s');
+    }
+    expect(did.length).toBe(before);
+    clock.now += SECOND;
+    for (let i = 0; i < limits.polls.perInterval; i++) expect((await poll()).status).toBe(200);
+    expect((await poll()).status).toBe(429);
+  });
+
+  test('how long to wait follows the poll interval: of a task as old as this, 30 s (E-29)', async () => {
+    const { clock, poll } = await world(era);
+    clock.now += 1_000 * SECOND;
+    for (let i = 0; i < burst; i++) await poll();
+    expect((await poll()).headers['retry-after']).toBe('30');
+    clock.now += 30 * SECOND;
+    expect((await poll()).status).toBe(200);
+  });
+
+  test('one task counts for itself: others are served, and so is all else that is asked of this one (E-29)', async () => {
+    const { poll, send, records } = await world(era);
+    for (let i = 0; i <= burst; i++) await poll();
+    const [taskId = ''] = records.keys();
+    await send('tools/call', { name: 'optional', task: {} });
+    const other = [...records.keys()].find((id) => id !== taskId);
+    expect((await send('tasks/get', { taskId: other })).status).toBe(200);
+    expect((await send('tasks/cancel', { taskId })).status).toBe(200);
+  });
+});
+
+test('of very many tasks only so many are remembered: those asked for last', () => {
+  const polls = countPolls(() => 0);
+  const key = (n: number) => ({ owner: 'o', taskId: String(n) });
+  const drain = (n: number) => {
+    for (let i = 0; i < burst; i++) polls.count(key(n));
+  };
+  drain(0);
+  expect(() => polls.count(key(0))).toThrow('too often');
+  for (let n = 1; n < limits.polls.tasks; n++) polls.count(key(n));
+  expect(() => polls.count(key(0))).toThrow('too often');
+  for (let n = 1; n <= limits.polls.tasks; n++) polls.count(key(n));
+  expect(() => polls.count(key(0))).not.toThrow();
+});
+
+test('a clock that is set back takes no polls from anybody', () => {
+  const clock = { now: 3_600 * SECOND };
+  const polls = countPolls(() => clock.now);
+  const key = { owner: 'o', taskId: 'a' };
+  polls.count(key);
+  clock.now = 0;
+  for (let i = 2; i < burst; i++) polls.count(key);
+  polls.count(key);
+  expect(() => polls.count(key)).toThrow('too often');
+});
+
+test('a poll of one owner does not count for another', () => {
+  const polls = countPolls(() => 0);
+  for (let i = 0; i < burst; i++) polls.count({ owner: 'a', taskId: 't' });
+  expect(() => polls.count({ owner: 'a', taskId: 't' })).toThrow();
+  expect(() => polls.count({ owner: 'b', taskId: 't' })).not.toThrow();
+});

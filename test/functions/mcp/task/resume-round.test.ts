@@ -1,0 +1,303 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Server, Tool } from '../../../../functions/mcp/context.ts';
+import { goOn } from '../../../../functions/mcp/task/resume-round.ts';
+import { newTaskKey } from '../../../../functions/tasks/ids.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { answer, cancel, create, failAsSeen } from '../../../../functions/tasks/transitions.ts';
+import { type ModernOptions, modernMessage, TASKS } from '../../../support/clients.ts';
+import { applied } from '../../tasks/applied.ts';
+import { fakeServer } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
+
+const T0 = 1_700_000_000_000;
+const SECOND = 1_000;
+const key = newTaskKey({ kind: 'anonymous' }, T0);
+const made = create(
+  key,
+  {
+    tool: 'required',
+    ttl: 600 * SECOND,
+    timeout: 300 * SECOND,
+    accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
+    legacy: false,
+  },
+  T0,
+);
+const end = made.deadlineAt + 30 * SECOND;
+/** Answered at T0, in a call that may have died since. */
+const answered: TaskRecord = {
+  ...made,
+  round: 2,
+  asked: '{"inputRequests":{},"requestState":7}',
+  arguments: '{"n":1}',
+  inputResponses: { 'r1.a': '"yes"' },
+};
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+
+test('a cancel that came between the last answer and its start found no run: it is stopped once it is there (C-25)', async () => {
+  const { server, did, records } = fakeServer({
+    workflow: {
+      async start() {
+        records.set(answered.taskId, { ...answered, status: 'cancelled' });
+      },
+      async stop() {
+        did.push('stop');
+      },
+    },
+  });
+  records.set(answered.taskId, answered);
+  await goOn({ ...answered, tool: 'required' }, server);
+  expect(did.filter((what) => what === 'stop')).toHaveLength(1);
+});
+
+function serverWith(record: TaskRecord, now: number, over: Partial<Server> = {}) {
+  const inputs: string[] = [];
+  const clock = { now };
+  const fake = fakeServer({
+    now: () => clock.now,
+    sleep: async (ms) => {
+      clock.now += ms;
+    },
+    workflow: {
+      start: async (_record, machine, input) => {
+        inputs.push(`${machine} ${input}`);
+      },
+      stop: async () => {
+        fake.did.push('stop');
+      },
+    },
+    ...over,
+  });
+  const { apply } = fake.server.store;
+  const applyBlind: Server['store']['applyBlind'] = async (at, change) => (await apply(at, change)) !== undefined;
+  const server: Server = { ...fake.server, store: { ...fake.server.store, applyBlind } };
+  fake.records.set(record.taskId, record);
+  const send = async (method: string, params: object = {}, options: ModernOptions = {}) => {
+    const { body, headers } = modernMessage(
+      method,
+      { taskId: record.taskId, ...params },
+      { capabilities: TASKS, ...options },
+    );
+    const accept = { accept: 'application/json, text/event-stream', ...headers } as Record<string, string>;
+    const reply = await endpoint({ method: 'POST', headers: accept, body: JSON.stringify(body) }, server);
+    let text = '';
+    for await (const chunk of reply.body ?? '') text += String(chunk);
+    return text;
+  };
+  return { ...fake, inputs, send };
+}
+
+describe('a poll of a task that was answered 15 seconds ago and not heard of since (row 16)', () => {
+  const now = T0 + 15 * SECOND;
+
+  test('starts its round again, with its answers, and notes that; later polls do nothing', async () => {
+    const { send, inputs, did, records } = serverWith(answered, now);
+    expect(await send('tasks/get')).toContain('"status":"working"');
+    expect(did).toEqual(['get', 'apply']);
+    expect(inputs).toHaveLength(1);
+    expect(inputs[0]).toMatch(/^required \{/);
+    expect(JSON.parse(inputs[0]?.slice('required '.length) ?? '')).toMatchObject({
+      ...key,
+      round: 2,
+      arguments: '{"n":1}',
+      inputResponses: { a: 'yes' },
+      requestState: 7,
+    });
+    expect(records.get(key.taskId)).toEqual({ ...answered, seenRound: 2, dueAt: T0 + 315 * SECOND });
+    await send('tasks/get');
+    expect(did).toEqual(['get', 'apply', 'get']);
+    expect(inputs).toHaveLength(1);
+  });
+
+  test('does so, too, right before the deadline (row 16)', async () => {
+    const asking: TaskRecord = { ...made, status: 'input_required', deadlineAt: T0 + 20 * SECOND };
+    const late = applied(asking, answer(asking, ['r1.a'], { 'r1.a': '"yes"' }, T0)) ?? asking;
+    const { send, inputs, did } = serverWith({ ...answered, ...late }, now);
+    await send('tasks/get');
+    expect(inputs).toHaveLength(1);
+    await send('tasks/get');
+    expect(did).toEqual(['get', 'apply', 'get']);
+  });
+
+  test('starts nothing after the deadline, though readers do not see it fail yet (row 16)', async () => {
+    const { deadlineAt } = made;
+    const { send, inputs } = serverWith(answered, deadlineAt);
+    expect(JSON.parse(await send('tasks/get')).result).toMatchObject({ status: 'working' });
+    expect(inputs).toEqual([]);
+  });
+
+  test('leaves it to the sweep where its run has ended: nobody has seen it run', async () => {
+    const { send, records } = serverWith(answered, now, {
+      workflow: { start: async () => 'taken', stop: async () => {} },
+    });
+    expect(await send('tasks/get')).toContain('"status":"working"');
+    expect(records.get(key.taskId)).toEqual(answered);
+  });
+
+  test('does so, too, where a stream waits for it, once', async () => {
+    const taskIds = [key.taskId];
+    const { send, inputs } = serverWith(answered, now);
+    expect(await send('subscriptions/listen', { notifications: { taskIds } })).toContain('"status":"working"');
+    expect(inputs).toHaveLength(1);
+  });
+
+  test('shows the task all the same where it cannot be started, and leaves it to the sweep', async () => {
+    const start = async () => {
+      throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });
+    };
+    const { send, records } = serverWith(answered, now, { workflow: { start, stop: async () => {} } });
+    const text = await send('tasks/get');
+    expect(text).toContain('"status":"working"');
+    expect(text).not.toContain('secret');
+    expect(records.get(key.taskId)).toEqual(answered);
+    expect(vi.mocked(console.error).mock.calls).toEqual([
+      ['{"event":"restart_failed","tool":"required","error":"ThrottlingException"}'],
+    ]);
+  });
+
+  test('shows it where its tool is gone', async () => {
+    const { send, inputs, records } = serverWith({ ...answered, tool: 'gone' }, now);
+    expect(await send('tasks/get')).toContain('"status":"working"');
+    expect(inputs).toEqual([]);
+    expect(records.get(key.taskId)?.dueAt).toBe(answered.dueAt);
+  });
+
+  test('stops what it started if a cancel came in between, and found no run to stop (row 14)', async () => {
+    const stopped: number[] = [];
+    const fake = serverWith(answered, now, {
+      workflow: {
+        start: async () => void fake.records.set(key.taskId, { ...answered, status: 'cancelled' }),
+        stop: async ({ round }) => void stopped.push(round),
+      },
+    });
+    await fake.send('tasks/get');
+    expect(stopped).toEqual([2]);
+    expect(fake.records.get(key.taskId)?.status).toBe('cancelled');
+  });
+
+  test('a cancel does not start what it is about to stop', async () => {
+    const { send, inputs, records, did } = serverWith(answered, now);
+    await send('tasks/cancel');
+    expect(inputs).toEqual([]);
+    expect(records.get(key.taskId)?.status).toBe('cancelled');
+    expect(did.at(-1)).toBe('stop');
+  });
+});
+
+test.each<[string, TaskRecord, number]>([
+  ['answered a moment ago', answered, T0 + 15 * SECOND - 1],
+  ['heard of a moment ago', { ...answered, updatedAt: T0 + 10 * SECOND }, T0 + 20 * SECOND],
+  ['known to run', { ...answered, seenRound: 2 }, T0 + 20 * SECOND],
+  ['in its first round', made, T0 + 20 * SECOND],
+  ['over', { ...answered, status: 'completed', result: '1' }, T0 + 20 * SECOND],
+  ['past its deadline', answered, end + 1],
+])('a poll of a task that is %s is one read and nothing else', async (_title, record, now) => {
+  const { send, inputs, did } = serverWith(record, now);
+  await send('tasks/get');
+  expect(did).toEqual(['get']);
+  expect(inputs).toEqual([]);
+});
+
+describe('a first round', () => {
+  const call = async (ms: number, timeout = 60 * SECOND) => {
+    const fake = fakeServer();
+    const { entry, ...tool } = fake.server.tools.get('required') as Tool;
+    const tools = new Map([['required', { ...tool, entry: { ...entry, timeout } }]]);
+    const { create: put } = fake.server.store;
+    const clock = { now: T0 };
+    const store: Server['store'] = {
+      ...fake.server.store,
+      async create(record) {
+        clock.now += ms;
+        return put(record);
+      },
+    };
+    const { body, headers } = modernMessage('tools/call', { name: 'required' }, { capabilities: TASKS });
+    const reply = await endpoint(
+      { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) },
+      { ...fake.server, tools, store, now: () => clock.now },
+    );
+    return { did: fake.did, text: String(reply.body) };
+  };
+
+  test.each([
+    ['by its key', 'k'.repeat(32), 0, true],
+    ['after it was found in a list', undefined, 300, true],
+    ['by nobody: no look is wasted', undefined, 5, false],
+  ])(
+    'that was cancelled before its run began, %s: the run is stopped (C-25, row 14)',
+    async (_title, idempotencyKey, ms, isStopped) => {
+      const clock = { now: T0 };
+      const down = { now: false };
+      const fake = fakeServer({
+        now: () => clock.now,
+        workflow: {
+          async start(record) {
+            clock.now += ms;
+            await fake.server.store.apply(record, cancel(clock.now));
+            down.now = true;
+          },
+          async stop({ round }) {
+            fake.did.push(`stop ${round}`);
+          },
+        },
+      });
+      const { get } = fake.server.store;
+      const params = {
+        ...{ name: 'required', arguments: {} },
+        ...(idempotencyKey && { _meta: { 'mcp-task-server/idempotencyKey': idempotencyKey } }),
+      };
+      const send = async () => {
+        const { body, headers } = modernMessage('tools/call', params, { capabilities: TASKS });
+        Object.assign(body.params._meta, params._meta);
+        const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
+        return String((await endpoint(request, fake.server)).body);
+      };
+      expect(await send()).toContain('"status":"working"');
+      expect(fake.did.at(-1)).toBe(isStopped ? 'stop 1' : 'apply');
+      // The look is no reason to keep from a client what it has begun.
+      fake.server.store.get = (at) => (down.now ? Promise.reject(new Error('throttled')) : get(at));
+      down.now = false;
+      fake.records.clear();
+      expect(await send()).toContain('"status":"working"');
+    },
+  );
+
+  test('that was failed while it was being started, by a sweep that found no run, is stopped (row 4)', async () => {
+    const clock = { now: T0 };
+    const fake = fakeServer({
+      now: () => clock.now,
+      workflow: {
+        async start(record) {
+          clock.now += 60 * SECOND;
+          const error = { code: -32603, message: 'The task could not be started' };
+          await fake.server.store.apply(record, failAsSeen(record, error, clock.now));
+        },
+        stop: async ({ round }) => void fake.did.push(`stop ${round}`),
+      },
+    });
+    const { body, headers } = modernMessage('tools/call', { name: 'required' }, { capabilities: TASKS });
+    await endpoint(
+      { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) },
+      fake.server,
+    );
+    expect(fake.did.at(-1)).toBe('stop 1');
+  });
+
+  test('is started within 35 seconds of its creation, or left to the sweep, which may be about to fail it (row 4)', async () => {
+    expect((await call(35 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
+    const late = await call(35 * SECOND + 1);
+    expect(late.did).toEqual(['create']);
+    expect(late.text).toContain('"status":"working"');
+  });
+
+  test('is not started after its deadline: nothing could come of it (row 4)', async () => {
+    expect((await call(5 * SECOND - 1, 5 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
+    const late = await call(5 * SECOND, 5 * SECOND);
+    expect(late.did).toEqual(['create']);
+    expect(late.text).toContain('"status":"working"');
+  });
+});

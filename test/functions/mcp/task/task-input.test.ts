@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { answerTask } from '../../../../functions/mcp/task/answer-task.ts';
+import { goOn, goOnIfLost } from '../../../../functions/mcp/task/resume-round.ts';
+import { keepSmall, withQuestions } from '../../../../functions/mcp/task/task-input.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
+import { asOf, create } from '../../../../functions/tasks/transitions.ts';
+import { applied } from '../../tasks/applied.ts';
+import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
+import { fakeServer } from '../support/fake-server.ts';
+
+const now = 1_700_000_000_000;
+const taskId = '0123456789abcdefghjkmnpqrstvwxyz0123';
+const principal = { kind: 'verified', key: 'o' } as const;
+const task = { tool: 'required', ttl: 3_600_000, timeout: 600_000, accepts: ['elicitation/create'], legacy: false };
+const params = { message: 'm'.repeat(20_000), requestedSchema: { type: 'object', properties: {} } };
+const asked = JSON.stringify({ inputRequests: { a: { method: 'elicitation/create', params } } });
+const waiting: TaskRecord = {
+  ...create({ owner: 'o', taskId }, task, now),
+  ...{ status: 'input_required', asked, arguments: '{"n":1}' },
+};
+const YES = { action: 'accept', content: {} };
+const LOST = { status: 'failed', error: expect.stringContaining('InputLost') };
+
+/** A server that starts with this record; `objects` is its S3. */
+function world(record: TaskRecord) {
+  const objects = fakeObjects();
+  const { server, records, did } = fakeServer({ inputs: inputStore(objects), now: () => now });
+  records.set(taskId, record);
+  const applyBlind: typeof server.store.applyBlind = async (key, change) => {
+    const before = records.get(key.taskId);
+    const after = before && applied(before, change);
+    if (after !== undefined) records.set(key.taskId, after);
+    return after !== undefined;
+  };
+  const stored = () => records.get(taskId) as TaskRecord;
+  return { server: { ...server, store: { ...server.store, applyBlind } }, stored, records, did, objects };
+}
+
+/** With its input in S3, or nowhere. */
+function away(record: TaskRecord, there = true) {
+  const { record: slim, text } = moved(record);
+  const made = world(slim);
+  if (there) made.server.inputs.put(slim, text);
+  return made;
+}
+
+beforeEach(() => void vi.spyOn(console, 'error').mockReturnValue(undefined));
+afterEach(() => vi.restoreAllMocks());
+
+describe('large questions in a record', () => {
+  test('are moved once, and nothing that a reader sees changes', async () => {
+    const { server, stored, objects } = world(waiting);
+    await keepSmall(stored(), server);
+    expect(stored()).toMatchObject({ status: 'input_required', round: 1, updatedAt: now, inputResponses: {} });
+    expect(stored()).not.toHaveProperty('asked');
+    expect(asOf(stored(), now)).toEqual(stored());
+    await keepSmall(stored(), server);
+    expect(objects.did).toEqual(['PUT']);
+    expect(await withQuestions(stored(), server)).toMatchObject({ asked, arguments: '{"n":1}' });
+  });
+
+  test('are not moved over an answer that comes meanwhile', async () => {
+    const { server, stored, records } = world(waiting);
+    const seen = stored();
+    records.set(taskId, { ...seen, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
+    await keepSmall(seen, server);
+    expect(stored()).toMatchObject({ asked, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
+  });
+
+  test('are not moved if no client can be asked them: every reader must see why the task has failed', async () => {
+    const { accepts: _, ...unasked } = waiting;
+    const { server, stored, objects } = world(unasked);
+    await keepSmall(stored(), server);
+    expect([stored(), objects.did]).toEqual([unasked, []]);
+  });
+
+  test('stay while S3 fails, which is not tried at each look', async () => {
+    const { server, stored, objects } = world(waiting);
+    objects.state.down = 'SlowDown';
+    for (let looks = 0; looks < 5; looks++) await keepSmall(stored(), server);
+    expect([stored(), objects.did]).toEqual([waiting, ['PUT']]);
+  });
+});
+
+describe('an answer', () => {
+  test('that was decided on before the questions moved is decided again, and kept (F-09)', async () => {
+    const { server, stored } = world(waiting);
+    const get: typeof server.store.get = async (key) => {
+      const seen = await server.store.get(key);
+      if (seen?.asked !== undefined) await keepSmall(seen, server);
+      return seen;
+    };
+    await answerTask(principal, taskId, { 'r1.a': YES }, 'refuse', { ...server, store: { ...server.store, get } });
+    expect(stored()).toMatchObject({ status: 'working', round: 2, inputResponses: { 'r1.a': JSON.stringify(YES) } });
+  });
+
+  test('is not stored while S3 cannot take it', async () => {
+    const { server, stored, objects } = world({ ...waiting, asked: asked.replace(/m{9}m+/, 'm') });
+    objects.state.down = 'SlowDown';
+    const large = { ...YES, content: { note: 'n'.repeat(5_000) } };
+    const answering = answerTask(principal, taskId, { 'r1.a': large }, 'refuse', server);
+    await expect(answering).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    expect(stored()).toMatchObject({ status: 'input_required', inputResponses: {} });
+  });
+});
+
+describe('input that is lost ends its task, which says so', () => {
+  test('at a poll that shows the questions', async () => {
+    const { server, stored } = away(waiting, false);
+    expect(await withQuestions(stored(), server)).toMatchObject(LOST);
+    expect(stored()).toMatchObject(LOST);
+  });
+
+  test('at an answer', async () => {
+    const { server, stored } = away(waiting, false);
+    expect(await answerTask(principal, taskId, { 'r1.a': YES }, 'refuse', server)).toMatchObject(LOST);
+    expect(stored()).toMatchObject(LOST);
+  });
+
+  const answered: TaskRecord = { ...waiting, status: 'working', round: 2, updatedAt: now - 60_000 };
+
+  test('but not in a later round, which may run: that is for the sweep to find out', async () => {
+    const { server, stored, did } = away(answered, false);
+    const before = stored();
+    await goOnIfLost(before, server);
+    await expect(goOn(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    expect(stored()).toEqual(before);
+    expect(did).not.toContain('start');
+  });
+
+  test('but not while S3 is only out of reach: then the request says to try again', async () => {
+    const { server, stored, objects } = away(waiting, false);
+    objects.state.down = 'ECONNREFUSED';
+    await expect(withQuestions(stored(), server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    expect(stored().status).toBe('input_required');
+  });
+});

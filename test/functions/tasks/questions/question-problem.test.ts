@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { questionProblem } from '../../../../functions/tasks/questions/question-problem.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { asOf, create } from '../../../../functions/tasks/transitions.ts';
+import { roundInput } from '../../../../functions/tasks/workflow.ts';
+
+const now = 1_700_000_000_000;
+const form = {
+  method: 'elicitation/create',
+  params: { message: '?', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } },
+};
+const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: ['elicitation/create'], legacy: false };
+
+function waiting(asked: unknown, more: Partial<TaskRecord> = {}): TaskRecord {
+  const record = create({ owner: 'o', taskId: 't' }, task, now);
+  return { ...record, status: 'input_required', asked: JSON.stringify(asked), arguments: '{}', ...more };
+}
+const reasonOf = (record: TaskRecord) => (questionProblem(record)?.data as { reason?: string } | undefined)?.reason;
+
+test('questions that its client can be asked are no problem', () => {
+  expect(questionProblem(waiting({ inputRequests: { a: form }, requestState: { n: 1 } }))).toBeUndefined();
+});
+
+describe('a task whose questions cannot be asked reads as failed (E-32)', () => {
+  test.each([
+    ['InputRequestInvalid', { inputRequests: {} }],
+    ['InputRequestInvalid', { inputRequests: [] }],
+    ['InputRequestInvalid', { inputRequests: null }],
+    ['InputRequestInvalid', { inputRequests: 'a' }],
+    ['InputRequestInvalid', 'no object'],
+    ['InputRequestInvalid', null],
+    ['InputRequestInvalid', { inputRequests: { a: 5 } }],
+    ['InputRequestInvalid', { inputRequests: { a: { method: 'elicitation/create' } } }],
+    ['InputNotSupported', { inputRequests: { a: { method: 'roots/list' } } }],
+    ['InputNotSupported', { inputRequests: { a: form, b: { method: 'roots/list' } } }],
+    [
+      'InputNotSupported',
+      {
+        inputRequests: {
+          a: { method: 'elicitation/create', params: { mode: 'url', message: '?', url: 'https://a.example' } },
+        },
+      },
+    ],
+    ['InputRequestTooLarge', { inputRequests: { a: form }, requestState: 'x'.repeat(240_000) }],
+  ])('%s: %.80j', (reason, asked) => {
+    const record = waiting(asked);
+    expect(reasonOf(record)).toBe(reason);
+    expect(asOf(record, now)).toMatchObject({ status: 'failed', error: expect.stringContaining(reason) });
+  });
+
+  test('the error names the kinds that the client did not declare', () => {
+    const record = waiting({ inputRequests: { a: form, b: { method: 'roots/list' } } });
+    expect(questionProblem(record)).toMatchObject({ data: { kinds: ['roots/list'] } });
+  });
+});
+
+// A character of every length in UTF-8, and two that need an escape within the text of arguments.
+test.each(['x', 'é', '中', '🙂', '"', '\n'])('questions leave room for answers, in bytes: %j', (character) => {
+  const ask = (bytes: number) => {
+    const half = character.repeat(bytes / 2 / (Buffer.byteLength(JSON.stringify(JSON.stringify(character))) - 6));
+    const args = JSON.stringify({ half });
+    const record = waiting({ inputRequests: { a: form }, requestState: half }, { arguments: args });
+    return { reason: reasonOf(record), next: roundInput(record, args) };
+  };
+  const fits = ask(239_000);
+  expect(fits).toEqual({ reason: undefined, next: expect.any(String) });
+  expect(limits.executionInput - Buffer.byteLength(fits.next ?? '')).toBeGreaterThan(20_000);
+  expect(ask(400_000)).toEqual({ reason: 'InputRequestTooLarge', next: undefined });
+});
+
+test('answers of earlier rounds take room; those of this round do not change the verdict', () => {
+  const asked = { inputRequests: { a: form }, requestState: 'x'.repeat(110_000) };
+  const answered = (key: string, size: number) =>
+    waiting(asked, {
+      round: 2,
+      inputResponses: { [key]: JSON.stringify({ action: 'accept', content: { answer: 'y'.repeat(size) } }) },
+    });
+  expect(reasonOf(answered('r1.b', 129_000))).toBeUndefined();
+  expect(reasonOf(answered('r1.b', 131_000))).toBe('InputRequestTooLarge');
+  expect(reasonOf(answered('r2.a', 131_000))).toBeUndefined();
+});
+
+test.each(['', 'nope', '{"inputRequests":', 'null'])(
+  'an envelope whose text is %j asks nothing that is valid',
+  (text) => {
+    expect(reasonOf(waiting({}, { asked: text }))).toBe('InputRequestInvalid');
+  },
+);

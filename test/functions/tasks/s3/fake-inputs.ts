@@ -1,0 +1,34 @@
+import { type InputStore, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import {
+  type InputKey,
+  objectKey,
+  type ResultKey,
+  ResultStoreError,
+} from '../../../../functions/tasks/s3/result-store.ts';
+
+/** S3 as a map: what was put, by its key. `down` makes every call fail with this code. */
+export function fakeObjects() {
+  const objects = new Map<string, string>();
+  const did: string[] = [];
+  const state: { down?: string } = {};
+  const call = (method: string): void => {
+    did.push(method);
+    if (state.down !== undefined) throw new ResultStoreError(method, state.down);
+  };
+  return {
+    ...{ objects, did, state },
+    async put(key: ResultKey | InputKey, text: string) {
+      call('PUT');
+      objects.set(objectKey(key), text);
+    },
+    async get(key: ResultKey | InputKey) {
+      call('GET');
+      const text = objects.get(objectKey(key));
+      if (text === undefined) throw new ResultStoreError('GET', 'NoSuchKey');
+      return text;
+    },
+  };
+}
+
+/** For tests in which everything is small. */
+export const noInputs = (): InputStore => inputStore(fakeObjects());

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { isKnown } from '../../../../functions/tasks/known-record.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { questionProblem } from '../../../../functions/tasks/questions/question-problem.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { InputLost, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { isLarge, moved, sizeOf } from '../../../../functions/tasks/s3/moved-input.ts';
+import { roundInput } from '../../../../functions/tasks/workflow.ts';
+import { question, taskIn } from '../../../contract/tasks.ts';
+import { fakeObjects } from './fake-inputs.ts';
+
+const text = JSON.stringify({ text: 'größer "quoted" '.repeat(500), n: 9007199254740991 });
+const answers = { 'r1.a': '{"action":"accept"}', 'r2.__proto__': `{"action":"accept","content":${text}}` };
+const whole: TaskRecord = { ...taskIn('input_required'), arguments: text, inputResponses: answers };
+const keep = async (record: TaskRecord, objects = fakeObjects()) => {
+  const { record: slim, text: rest } = moved(record);
+  await inputStore(objects).put(slim, rest);
+  return { slim, objects, fresh: inputStore(objects) };
+};
+
+describe('input that was moved', () => {
+  test('comes back as it was, byte for byte, and starts the same round', async () => {
+    const { slim, fresh } = await keep(whole);
+    expect(isKnown(slim)).toBe(true);
+    expect(isLarge(slim)).toBe(false);
+    const { version: _, ...expected } = whole;
+    const { version: __, ...found } = await fresh.whole(slim);
+    expect(found).toEqual(expected);
+    expect(roundInput(await fresh.whole(slim), text)).toBe(roundInput(whole, text));
+  });
+
+  test('what the record itself holds is newer: questions of the next round, answers to them', async () => {
+    const { slim, fresh } = await keep({ ...whole, status: 'working' });
+    const asked = JSON.stringify({ inputRequests: { c: question } });
+    const next = {
+      ...slim,
+      status: 'input_required' as const,
+      asked,
+      inputResponses: { 'r2.c': '{"action":"cancel"}' },
+    };
+    const found = await fresh.whole(next);
+    expect(found).toMatchObject({ asked, arguments: text });
+    expect(found.inputResponses).toEqual({ ...answers, 'r2.c': '{"action":"cancel"}' });
+  });
+
+  test('moved again, it counts as much as before it was moved', async () => {
+    const { slim, fresh } = await keep(whole);
+    expect(sizeOf({ ...slim, inputResponses: {} })).toBeGreaterThanOrEqual(sizeOf(whole));
+    expect(sizeOf(slim) - sizeOf(whole)).toBeLessThan(10);
+    expect(moved(await fresh.whole(slim)).record.inputRef).toBe(slim.inputRef);
+  });
+
+  test('counts towards what a tool may ask: too much of both is refused, as it is in one record', async () => {
+    const { slim } = await keep({ ...whole, status: 'working', arguments: 'x'.repeat(limits.asked - 20_000) });
+    const asking = (bytes: number) => {
+      const params = { message: 'm'.repeat(bytes), requestedSchema: { type: 'object', properties: {} } };
+      const asked = JSON.stringify({ inputRequests: { c: { ...question, params } } });
+      return questionProblem({ ...slim, status: 'input_required', round: 3, asked })?.data;
+    };
+    expect(asking(5_000)).toBeUndefined();
+    expect(asking(20_000)).toEqual({ reason: 'InputRequestTooLarge' });
+  });
+});
+
+describe('input that cannot be read', () => {
+  const other = async (text: string | undefined) => {
+    const { slim, objects, fresh } = await keep(whole);
+    const [key = ''] = objects.objects.keys();
+    if (text === undefined) objects.objects.clear();
+    else objects.objects.set(key, text);
+    return fresh.whole(slim);
+  };
+
+  test('is lost if it is gone, or is another text', async () => {
+    await expect(other(undefined)).rejects.toThrow(InputLost);
+    await expect(other('{}')).rejects.toThrow(InputLost);
+    await expect(other(moved({ ...whole, arguments: '{}' }).text)).rejects.toThrow(InputLost);
+  });
+
+  test('is not lost while S3 is out of reach, or refuses', async () => {
+    const { slim, objects, fresh } = await keep(whole);
+    for (const code of ['SlowDown', 'ECONNREFUSED', 'AccessDenied']) {
+      objects.state.down = code;
+      await expect(fresh.whole(slim)).rejects.toMatchObject({ name: 'ResultStoreError', code });
+    }
+    delete objects.state.down;
+    expect((await fresh.whole(slim)).arguments).toBe(text);
+  });
+});
+
+test('what a container has put or read it does not read again; a small record costs no call', async () => {
+  const { slim, objects, fresh } = await keep(whole);
+  await fresh.whole(slim);
+  await fresh.whole(slim);
+  await fresh.whole(taskIn('input_required'));
+  expect(objects.did).toEqual(['PUT', 'GET']);
+  const own = inputStore(objects);
+  await own.put(slim, moved(whole).text);
+  await own.whole(slim);
+  expect(objects.did).toEqual(['PUT', 'GET', 'PUT']);
+});
+
+test('it lies in a folder of its task that no tool may write, under its hash', async () => {
+  const { slim, objects } = await keep(whole);
+  const [hash] = slim.inputRef?.split('.') ?? [];
+  expect([...objects.objects.keys()]).toEqual([expect.stringMatching(`^inputs/[0-9a-f]{64}/${slim.taskId}/${hash}$`)]);
+});

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { storeIfLarge } from '../../../../functions/tasks/s3/large-result.ts';
+import { isOf, measured, storedResult } from '../../../../functions/tasks/s3/result-ref.ts';
+
+const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };
+const { inline, stored } = limits.result;
+/** JSON text of exactly so many bytes. */
+const json = (bytes: number) => 'x'.repeat(bytes - 2);
+
+function recorder() {
+  const puts: { bucket: string; key: unknown; text: string }[] = [];
+  const storeOf = (bucket: string) => ({
+    put: async (key: unknown, text: string) => void puts.push({ bucket, key, text }),
+  });
+  return { puts, storeOf };
+}
+
+describe('storeIfLarge', () => {
+  test('what a workflow carries goes as it is, whatever it is', async () => {
+    const { puts, storeOf } = recorder();
+    for (const value of [null, undefined, 0, 'text', [], { content: [] }, json(inline)]) {
+      expect(await storeIfLarge(value, task, storeOf)).toBe(value);
+    }
+    expect(puts).toEqual([]);
+  });
+
+  test('what is larger is stored, byte for byte, and a reference goes', async () => {
+    const { puts, storeOf } = recorder();
+    const value = { content: [{ type: 'text', text: `${json(inline)} größer 𝄞` }] };
+    const text = JSON.stringify(value);
+    const ref = await storeIfLarge(value, task, storeOf);
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    expect(ref).toEqual({ resultRef: { bytes: Buffer.byteLength(text), sha256 } });
+    expect(puts).toEqual([{ bucket: 'bucket', key: task, text }]);
+    expect(storedResult(JSON.stringify(ref))).toEqual({ bytes: Buffer.byteLength(text), attempt: 0, sha256 });
+  });
+
+  test('a reference to an error says so: the workflow reads it there (F-06)', async () => {
+    const { storeOf } = recorder();
+    const ref = await storeIfLarge({ content: [], isError: true, more: json(inline) }, task, storeOf);
+    expect(ref).toMatchObject({ isError: true });
+    expect(storedResult(JSON.stringify(ref))?.bytes).toBeGreaterThan(inline);
+  });
+
+  test('a retry stores beside the try before it, and its reference says so', async () => {
+    const { puts, storeOf } = recorder();
+    const again = { ...task, attempt: 2 };
+    const ref = { ...measured(JSON.stringify(json(stored))), attempt: 2 };
+    expect(await storeIfLarge(json(stored), again, storeOf)).toEqual({ resultRef: ref });
+    expect(puts).toMatchObject([{ key: again }]);
+  });
+
+  test('up to the limit, to the byte; over it an error result says why and what to do, and nothing is stored', async () => {
+    const { puts, storeOf } = recorder();
+    expect(await storeIfLarge(json(stored), task, storeOf)).toMatchObject({ resultRef: { bytes: stored } });
+    expect(puts).toHaveLength(1);
+    const refused = await storeIfLarge(json(stored + 1), task, storeOf);
+    expect(refused).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringMatching(/6000001 bytes .* 6000000 at most\. .*resource_link/) }],
+    });
+    expect(puts).toHaveLength(1);
+  });
+
+  test('a direct call stores nothing: Lambda carries as much, and the limit is the same', async () => {
+    const { puts, storeOf } = recorder();
+    const value = json(stored);
+    expect(await storeIfLarge(value, undefined, storeOf)).toBe(value);
+    expect(await storeIfLarge(json(stored + 1), undefined, storeOf)).toMatchObject({ isError: true });
+    expect(puts).toEqual([]);
+  });
+
+  test('what cannot be stored is no result', async () => {
+    const put = () => Promise.reject(new Error('S3 is down'));
+    await expect(storeIfLarge(json(inline + 1), task, () => ({ put }))).rejects.toThrow('S3 is down');
+  });
+});
+
+describe('storedResult', () => {
+  test.each([
+    ['{"resultRef":{"bytes":5500000}}', 5_500_000],
+    ['{"resultRef":{"bytes":5500000},"isError":true}', 5_500_000],
+    ['{ "isError": true, "resultRef": { "bytes": 128001 } }', 128_001],
+    ['{"resultRef":{"bytes":5500000,"attempt":2}}', 5_500_000, 2],
+  ])('%s, of a release before, is a reference', (text, bytes, attempt = 0) => {
+    expect(storedResult(text)).toEqual({ bytes, attempt });
+  });
+
+  test('the longest reference is one', () => {
+    const resultRef = { bytes: 5_500_000, sha256: 'a'.repeat(64), attempt: 9_999 };
+    expect(storedResult(JSON.stringify({ resultRef, isError: true }))).toEqual(resultRef);
+  });
+
+  test('a text is that of a reference to the byte; without a hash, as of a release before, by its length', () => {
+    const [text, other] = ['{"paid":"to Alice"}', '{"paid":"to Mally"}'];
+    const ref = measured(text);
+    expect([text, other, `${text} `].map((stored) => isOf(ref, stored))).toEqual([true, false, false]);
+    const { bytes } = ref;
+    expect([text, other, `${text} `].map((stored) => isOf({ bytes }, stored))).toEqual([true, true, false]);
+  });
+
+  test.each([
+    ['{"resultRef":{"bytes":5500000},"content":[]}'],
+    ['{"resultRef":{"bytes":5500000,"sha256":"x"}}'],
+    ['{"resultRef":{"bytes":5500000,"sha256":7}}'],
+    [`{"resultRef":{"bytes":5500000,"sha256":"${'A'.repeat(64)}"}}`],
+    ['{"resultRef":{"bytes":5500000,"key":"results/other"}}'],
+    ['{"resultRef":{"bytes":128000}}'],
+    ['{"resultRef":{"bytes":6000001}}'],
+    ['{"resultRef":{"bytes":500000.5}}'],
+    ['{"resultRef":{"bytes":"5500000"}}'],
+    ['{"resultRef":{"bytes":5500000,"attempt":-1}}'],
+    ['{"resultRef":{"bytes":5500000,"attempt":"1/../x"}}'],
+    ['{"resultRef":null}'],
+    ['{"resultRef":[5500000]}'],
+    ['["resultRef",5500000]'],
+    ['"resultRef"'],
+    [`{"resultRef":{"bytes":5500000}${' '.repeat(200)}}`],
+    ['null'],
+  ])('%.60s is a result like any other', (text) => {
+    expect(storedResult(text)).toBeUndefined();
+  });
+});

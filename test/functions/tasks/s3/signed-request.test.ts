@@ -1,0 +1,166 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { invoker } from '../../../../functions/mcp/invoke.ts';
+import { objectKey, resultStore } from '../../../../functions/tasks/s3/result-store.ts';
+import { signedRequests } from '../../../../functions/tasks/s3/signed-request.ts';
+
+/** One request as it came in. */
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const region = 'eu-central-1';
+const credentials = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG',
+  sessionToken: 'FwoGZXIvYX==',
+};
+const sent: Sent[] = [];
+const server = createServer(async (request: IncomingMessage, response) => {
+  const { method = '', url: path = '' } = request;
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  sent.push({ method, path, headers, body: (await buffer(request)).toString() });
+  // Without a date: the clients would correct their clock by it.
+  response.sendDate = false;
+  response.end('{}');
+});
+const origin = () => new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+afterAll(() => void server.close());
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 22, 3, 4, 5) });
+  vi.stubEnv('AWS_ACCESS_KEY_ID', credentials.accessKeyId);
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials.secretAccessKey);
+  vi.stubEnv('AWS_SESSION_TOKEN', credentials.sessionToken);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+async function last(sending: Promise<unknown>): Promise<Sent> {
+  sent.length = 0;
+  await sending;
+  expect(sent).toHaveLength(1);
+  return sent[0] as Sent;
+}
+const partsOf = ({ headers: { authorization = '' } }: Sent) =>
+  /^AWS4-HMAC-SHA256 Credential=(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(authorization)?.slice(1) ??
+  [];
+const signedHeaders = (one: Sent): string[] => partsOf(one)[1]?.split(';') ?? [];
+
+/**
+ * The request of an AWS client, sent again by our own code. The client signs headers that ours does not send (`amz-sdk-…`,
+ * checksums), so ours is given every header that the client has signed: method, path, date, token, body and all signed
+ * headers are then the same, and so must be the whole Authorization header.
+ */
+async function again(service: string, theirs: Sent, body = theirs.body): Promise<Sent> {
+  const added = ['host', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'];
+  const headers = Object.fromEntries(
+    signedHeaders(theirs)
+      .filter((name) => !added.includes(name))
+      .map((name) => [name, theirs.headers[name] ?? '']),
+  );
+  const request = signedRequests(service, origin(), region, 5_000);
+  const content = body === '' ? {} : { body: Buffer.from(body) };
+  const { method, path } = theirs;
+  return last(request({ method, path, headers, ...content }, AbortSignal.timeout(5_000)));
+}
+
+const arn = `arn:aws:lambda:${region}:123456789012:function:my-tool_1`;
+const event = '{"name":"t","arguments":{"text":"ä 😀"}}';
+const lambda = () => new LambdaClient({ region, credentials, endpoint: origin().href, maxAttempts: 1 });
+const invoked = () => last(lambda().send(new InvokeCommand({ FunctionName: arn, Payload: Buffer.from(event) })));
+
+function s3() {
+  const checksums = {
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  } as const;
+  const options = { region, credentials, endpoint: origin().href, forcePathStyle: true, maxAttempts: 1, ...checksums };
+  const client = new S3Client(options);
+  // The name of the operation, which S3 does not need, and ours does not send.
+  client.middlewareStack.add(
+    (next) => (args) => {
+      delete (args.request as { query: Record<string, unknown> }).query['x-id'];
+      return next(args);
+    },
+    { step: 'build' },
+  );
+  return client;
+}
+const key = { owner: 'o', taskId: 't'.repeat(36), round: 2, attempt: 1 };
+const Bucket = 'results-1';
+
+describe('a signature of ours is the one that the AWS client makes for the same request', () => {
+  test('Lambda: Invoke, with the ARN of a function in the path', async () => {
+    const theirs = await invoked();
+    expect((await again('lambda', theirs)).headers.authorization).toBe(theirs.headers.authorization);
+    const [scope] = partsOf(theirs);
+    expect(scope).toBe(`AKIDEXAMPLE/20261122/${region}/lambda/aws4_request`);
+  });
+
+  test.each([
+    ['a key as results have it', objectKey(key)],
+    ['a key that needs escapes, which S3 alone signs as they are sent', "results/a b+c=(1)/100%/ä'*"],
+  ])('S3: PutObject and GetObject, %s', async (_title, Key) => {
+    const put = await last(
+      s3().send(new PutObjectCommand({ Bucket, Key, Body: event, ContentType: 'application/json' })),
+    );
+    expect((await again('s3', put)).headers.authorization).toBe(put.headers.authorization);
+    const got = await last(s3().send(new GetObjectCommand({ Bucket, Key })));
+    expect((await again('s3', got)).headers.authorization).toBe(got.headers.authorization);
+  });
+
+  test('and another one for another body, another service, another second', async () => {
+    const theirs = await invoked();
+    const { authorization } = theirs.headers;
+    expect((await again('lambda', theirs, `${event} `)).headers.authorization).not.toBe(authorization);
+    expect((await again('s3', theirs)).headers.authorization).not.toBe(authorization);
+    vi.setSystemTime(Date.now() + 1_000);
+    expect((await again('lambda', theirs)).headers.authorization).not.toBe(authorization);
+  });
+});
+
+describe('what the server sends is what the AWS client sends', () => {
+  const told = ({ method, path, body, headers }: Sent) => ({
+    ...{ method, path, body, token: headers['x-amz-security-token'], date: headers['x-amz-date'] },
+  });
+  const needed = ['host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'];
+
+  test('to Lambda, where the client adds nothing but what it says of itself', async () => {
+    const theirs = await invoked();
+    const tool = {
+      name: 't',
+      description: 'd',
+      inputSchema: {},
+      taskSupport: 'forbidden',
+      timeout: 5_000,
+      function: 0,
+    } as const;
+    const invoke = invoker([arn], { AWS_REGION: region, AWS_ENDPOINT_URL: origin().href });
+    const ours = await last(invoke(tool, event));
+    expect(told(ours)).toEqual(told(theirs));
+    expect(signedHeaders(ours)).toEqual(['content-length', 'content-type', ...needed].toSorted());
+  });
+
+  test('to S3', async () => {
+    const store = resultStore({ bucket: Bucket, region, endpoint: origin().href });
+    const put = await last(s3().send(new PutObjectCommand({ Bucket, Key: objectKey(key), Body: event })));
+    const got = await last(s3().send(new GetObjectCommand({ Bucket, Key: objectKey(key) })));
+    const ours = await last(store.put(key, event));
+    expect(told(ours)).toEqual(told(put));
+    expect(ours.headers['x-amz-content-sha256']).toBe(put.headers['x-amz-content-sha256']);
+    const read = await last(store.get(key));
+    expect(told(read)).toEqual(told(got));
+    expect(signedHeaders(read)).toEqual(needed);
+  });
+});

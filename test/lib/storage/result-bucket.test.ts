@@ -1,0 +1,93 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { describe, expect, test } from 'vitest';
+import { anonymous, McpTaskServer, type McpTaskServerProps } from '../../../lib/index.ts';
+
+function templateOf(props: Partial<McpTaskServerProps> = {}): Template {
+  const stack = new Stack(new App(), 'S');
+  const code = Code.fromInline('exports.handler = async () => 1');
+  const handler = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+  const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), ...props });
+  server.addTool('tool', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' });
+  return Template.fromStack(stack);
+}
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+}
+
+describe('the bucket of large results', () => {
+  test('is private, encrypted, unversioned, for TLS only, and kept by default', () => {
+    const template = templateOf();
+    template.hasResource('AWS::S3::Bucket', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+        },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        VersioningConfiguration: Match.absent(),
+      },
+    });
+    template.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+        ]),
+      },
+    });
+  });
+
+  test.each([
+    [undefined, 2],
+    [Duration.hours(1), 2],
+    [Duration.hours(25), 3],
+    [Duration.days(7), 8],
+  ])('forgets what is older than the longest task: maxTtl %s', (maxTtl, days) => {
+    templateOf(maxTtl && { maxTtl }).hasResourceProperties('AWS::S3::Bucket', {
+      LifecycleConfiguration: {
+        Rules: ['results/', 'inputs/'].map((Prefix) => ({
+          Id: Match.anyValue(),
+          Status: 'Enabled',
+          Prefix,
+          ExpirationInDays: days,
+          AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+        })),
+      },
+    });
+  });
+
+  test('goes with the stack if that is asked for, without a custom resource to empty it', () => {
+    const template = templateOf({ removalPolicy: RemovalPolicy.DESTROY });
+    template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Delete' });
+    expect(Object.keys(template.findResources('AWS::Lambda::Function'))).toHaveLength(4);
+    expect(JSON.stringify(template.toJSON())).not.toContain('Custom::');
+  });
+
+  test('the tool may write results, and the endpoint input; who shows and who starts may read them; nobody may do more', () => {
+    const policies = Object.values(templateOf().findResources('AWS::IAM::Policy')) as {
+      Properties: { PolicyDocument: { Statement: Statement[] } };
+    }[];
+    const statements = policies
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action }) => String(Action).startsWith('s3:'));
+    const under = (prefix: string) => ({
+      'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.stringContaining('Results'), 'Arn'] }, `/${prefix}/*`]],
+    });
+    expect(statements).toEqual([
+      { Effect: 'Allow', Action: 's3:GetObject', Resource: under('results') },
+      { Effect: 'Allow', Action: ['s3:GetObject', 's3:PutObject'], Resource: under('inputs') },
+      // The reconciler, which starts the next round of a task where the endpoint has died.
+      { Effect: 'Allow', Action: 's3:GetObject', Resource: under('inputs') },
+      { Effect: 'Allow', Action: 's3:PutObject', Resource: under('results') },
+    ]);
+  });
+});

@@ -1,0 +1,10 @@
+import { handler, server } from '../../../support/apps/app.ts';
+
+/** The test app, and what only the random faults need. */
+server.addTool('large', {
+  handler,
+  description: 'Returns more than a workflow carries',
+  inputSchema: { type: 'object' },
+  taskSupport: 'optional',
+  annotations: { idempotentHint: true },
+});

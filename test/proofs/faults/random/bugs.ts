@@ -1,0 +1,107 @@
+import { cpSync } from 'node:fs';
+import { changeAssembly } from '../../../support/change-assembly.ts';
+import type { Violation } from './judge.ts';
+
+/** What a bug makes of one file of a cloud assembly. */
+interface Bug {
+  /** What the schedules must find. */
+  readonly kind: Violation['kind'];
+  readonly file: (name: string) => boolean;
+  readonly plant: (text: string) => string;
+}
+
+const isTemplate = (name: string) => name.endsWith('.template.json');
+const isCode = (name: string) => name.endsWith('.js');
+/** In the template, state machines are JSON text within JSON. */
+const quoted = (text: string) => text.replaceAll('"', '\\"');
+
+/**
+ * Bugs that the random schedules must find: each takes away one thing that repair needs (docs/architecture.md,
+ * "Repair").
+ */
+export const bugs = {
+  /** Finish writes whatever the record has become. */
+  'unconditional finish': {
+    kind: 'overwritten',
+    file: isTemplate,
+    plant: (text) =>
+      text.replaceAll(
+        '#status = :working AND #round = :inRound AND #deadlineAt >= :latest',
+        // All names and values have to be used.
+        'attribute_exists(#status) OR #status = :working OR #round = :inRound OR #deadlineAt >= :latest',
+      ),
+  },
+  /** Each start of a round has a name of its own. */
+  'no name idempotency': {
+    kind: 'run twice',
+    file: isCode,
+    plant: (text) =>
+      text.replace(/(stateMachineArn:\w+\+\w+,name:\w+)(?=,input:)/, '$1+"-"+Math.random().toString(36).slice(2)'),
+  },
+  /** Nobody looks for what a crash left behind. */
+  'no sweep': {
+    kind: 'stuck',
+    file: isTemplate,
+    // Only what has a schedule: ends of runs are heard of as ever.
+    plant: (text) => text.replaceAll(/("ScheduleExpression": "[^"]*",\s*"State": )"ENABLED"/g, '$1"DISABLED"'),
+  },
+  /** A tool that was too busy is not called again. */
+  'no second try': {
+    kind: 'unexplained',
+    file: isTemplate,
+    plant: (text) => text.replaceAll(quoted('"MaxAttempts":600'), quoted('"MaxAttempts":0')),
+  },
+  /** A run that may have happened is repeated, whatever the tool says of that. */
+  'retry of every tool': {
+    kind: 'run twice',
+    file: isTemplate,
+    plant: (text) =>
+      // The last of the errors that a run of any tool is tried again after: of some tools there are more.
+      text.replaceAll(
+        quoted('"Lambda.EfsMountTimeoutException"]'),
+        quoted('"Lambda.EfsMountTimeoutException","Lambda.SdkClientException"]'),
+      ),
+  },
+  /** A stream never tells of an end. */
+  'streams without an end': {
+    kind: 'lost',
+    file: isCode,
+    plant: (text) =>
+      text.replace(
+        /(\.filter\((\w+)=>)(\w+\.get\(\2\.taskId\)!==)/,
+        '$1!["completed","failed","cancelled"].includes($2.status)&&$3',
+      ),
+  },
+  /** A tool refers to its result, and does not store it. */
+  'results that are not stored': {
+    kind: 'lost',
+    file: isCode,
+    plant: (text) => text.replace(/await \w+\("PUT",\w+,Buffer\.from\(\w+\)\)/, '0'),
+  },
+  /** A direct tool is invoked once more, and that answer counts. */
+  'direct calls made twice': {
+    kind: 'run twice',
+    file: isCode,
+    plant: (text) =>
+      text.replace(
+        /await (\w+)\((\{method:"POST",path:\w+,body:Buffer\.from\(\w+\)\},\w+)\)/,
+        '(await $1($2),await $1($2))',
+      ),
+  },
+  /** Readers do not look at the ttl. */
+  'tasks that never expire': {
+    kind: 'not gone',
+    file: isCode,
+    plant: (text) => text.replace(/if\(\w+>=(\w+)\.createdAt\+\1\.ttl\)return/, 'if(false)return'),
+  },
+} as const satisfies Record<string, Bug>;
+
+export type BugName = keyof typeof bugs;
+
+/** Copies an assembly to `folder`, with a bug in it. Throws if it finds no place for the bug. */
+export function plant(name: BugName, assembly: string, folder: string): string {
+  cpSync(assembly, folder, { recursive: true });
+  const { file, plant: change }: Bug = bugs[name];
+  changeAssembly(folder, file, change);
+  return folder;
+}

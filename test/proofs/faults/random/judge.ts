@@ -1,0 +1,169 @@
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { canMove, isTerminal } from '../../../../functions/tasks/transitions.ts';
+import type { Look } from './client.ts';
+import { isOver, type Life } from './life.ts';
+import type { PlannedTask } from './plan.ts';
+import { type Around, isExplained } from './reasons.ts';
+import { argumentsOf, chargesOf, isDirect, isRepeatable, isRight } from './tools.ts';
+import type { Write } from './writes.ts';
+
+export interface Violation {
+  /** `broke off`: the schedule itself did not come to its end. */
+  readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong' | 'unexplained' | 'not gone' | 'broke off';
+  readonly what: string;
+}
+
+/** All that is known of a schedule once it is over. */
+export interface Evidence {
+  readonly lives: readonly Life[];
+  /** Every task that was made, by id: also those whose client never heard of them. */
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly writes: ReadonlyMap<string, readonly Write[]>;
+  /** The last look of each client at each of its tasks; undefined where it got no answer. */
+  readonly last: ReadonlyMap<string, Look | undefined>;
+  /** What the last stream of each client told of its task last; undefined where none came to its end. */
+  readonly lastTold: ReadonlyMap<string, string | undefined>;
+  readonly folder: string;
+  readonly around: Around;
+}
+
+/** Everything about a schedule that must not be. */
+export function judge(evidence: Evidence): Violation[] {
+  const { lives, records, writes, around } = evidence;
+  return [
+    ...lives.flatMap((life) => ofLife(life, evidence)),
+    ...[...records.values()].flatMap((record) => ofRecord(record, evidence)),
+    ...[...writes].flatMap(([taskId, history]) => ofHistory(taskId, history)),
+    ...[...around.runs].flatMap(([run, begun]) => ofRun(run, begun.length, evidence)),
+  ];
+}
+
+const violation = (kind: Violation['kind'], what: string): Violation => ({ kind, what });
+const show = (value: unknown) => JSON.stringify(value);
+
+function ofLife(life: Life, { last, lastTold, records, writes, folder, around }: Evidence): Violation[] {
+  const { task, taskIds, ends, results, cancelled, wrong } = life;
+  const name = `task ${task.number} (${task.era} ${task.tool})`;
+  const found = wrong.map((what) => violation('wrong', `${name} got an answer that must not be: ${what}`));
+  for (const taskId of taskIds) {
+    const look = last.get(taskId);
+    found.push(...ofStreams(life, taskId, writes.get(taskId) ?? []));
+    if (task.listens && lastTold.get(taskId) !== look?.status) {
+      found.push(violation('lost', `${name}: ${taskId} is ${look?.status}, a stream tells ${lastTold.get(taskId)}`));
+    }
+    if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
+    if (look === undefined) found.push(violation('lost', `${name}: nobody answers for ${taskId}`));
+    else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
+    for (const seen of ends.filter((end) => end.taskId === taskId)) {
+      if (show(seen.look) === show(look)) continue;
+      found.push(violation('overwritten', `${name}: ${taskId} was ${show(seen.look)}, is ${show(look)}`));
+    }
+    if (cancelled.has(taskId) && look?.status !== 'cancelled') {
+      found.push(violation('overwritten', `${name}: ${taskId} was cancelled, is ${show(look)}`));
+    }
+    if (look?.status === 'failed' && look.reason !== reasonOf(records.get(taskId))) {
+      found.push(violation('wrong', `${name}: ${taskId} is shown as ${show(look)}, and is not so`));
+    }
+  }
+  for (const { taskId, at } of life.acknowledged) {
+    const end = writes.get(taskId)?.find(({ status }) => status !== undefined && isTerminal(status));
+    // Past its deadline it has failed as a reader sees it: the sweep may write that later.
+    if ((end !== undefined && end.at <= at) || reasonOf(records.get(taskId)) === 'DeadlineExceeded') continue;
+    found.push(violation('wrong', `${name}: the cancel of ${taskId} was acknowledged, and it went on`));
+  }
+  if (life.key !== undefined && taskIds.size > 1) found.push(violation('wrong', `${name}: two tasks for one key`));
+  const looks = [...results, ...[...taskIds].flatMap((taskId) => last.get(taskId) ?? [])];
+  for (const look of looks) {
+    if (look.status === 'completed' && !isRight(task, look.text)) {
+      found.push(violation('wrong', `${name} came to ${show(look)}`));
+    }
+  }
+  // Of a call without a task nobody knows the id: some task of this tool must have failed so.
+  for (const { status, reason } of results) {
+    const failed = isDirect(task)
+      ? around.strikes.some(({ service, run }) => service === 'lambda' && run === undefined)
+      : [...records.values()].some((record) => record.tool === task.tool && reasonOf(record) === reason);
+    if (status === 'failed' && !failed)
+      found.push(violation('wrong', `${name} failed with ${reason}, and no task did`));
+  }
+  const { calls = 0, runs = 0 } = around.direct.get(task.tool) ?? {};
+  if (runs > calls) found.push(violation('run twice', `${name} ran ${runs} times for ${calls} calls`));
+  const charges = chargesOf(task, folder);
+  // A call that was made again without a key is another task.
+  if (task.tool === 'charge_once' && life.key !== undefined && charges > 1) {
+    found.push(violation('run twice', `${name} charged ${charges} times`));
+  }
+  return found;
+}
+
+/** A stream may leave out a status that has passed, and never goes back to one. */
+function ofStreams({ told }: Life, taskId: string, history: readonly Write[]): Violation[] {
+  const statuses = history.flatMap(({ status }) => status ?? []);
+  const seen = told.filter((one) => one.taskId === taskId).map(({ status }) => status);
+  let at = 0;
+  for (const status of seen) {
+    while (at < statuses.length && statuses[at] !== status) at++;
+  }
+  if (at < statuses.length) return [];
+  return [violation('overwritten', `streams told of ${taskId} ${seen.join(', ')}; it was ${statuses.join(', ')}`)];
+}
+
+function reasonOf(record: TaskRecord | undefined): string | undefined {
+  if (record?.error === undefined) return undefined;
+  const { message, data } = JSON.parse(record.error) as { message: string; data?: { reason?: string } };
+  return data?.reason ?? message;
+}
+
+/** Also of tasks that no client knows of: they end, the sweep is rid of them, and there is a cause for their end. */
+function ofRecord(record: TaskRecord, evidence: Evidence): Violation[] {
+  const { taskId, status, due, dueAt } = record;
+  const { lives, writes, around } = evidence;
+  const life = lives.find(({ taskIds }) => taskIds.has(taskId));
+  const task = life?.task ?? plannedOf(record, evidence);
+  const whose = task === undefined ? 'of nobody' : `of task ${task.number} (${task.era} ${task.tool})`;
+  if (!isTerminal(status)) return [violation('stuck', `${taskId} ${whose} is still ${status}`)];
+  if (due !== undefined || dueAt !== undefined) return [violation('stuck', `${taskId} ${whose} is still due`)];
+  if (status === 'cancelled' && task?.cancelAfterMs === undefined) {
+    return [violation('unexplained', `${taskId} ${whose} is cancelled, and nobody wanted that`)];
+  }
+  const write = writes.get(taskId)?.find((one) => one.status === 'failed');
+  if (status !== 'failed' || write === undefined) return [];
+  const told = life === undefined ? 'nothing' : life.key === undefined ? 'promise' : 'id';
+  if (isExplained({ record, write, task, told }, around)) return [];
+  return [violation('unexplained', `${taskId} ${whose} failed without a cause, by ${write.by}: ${record.error}`)];
+}
+
+/** By what its tool was called with: no two planned tasks that matter here have the same. */
+function plannedOf({ taskId, tool }: TaskRecord, { lives, around, folder }: Evidence): PlannedTask | undefined {
+  const args = around.starts.get(`${taskId}-r1`)?.[0]?.args;
+  const same = (task: PlannedTask) => canonical(argumentsOf(task, folder)) === canonical(JSON.parse(args ?? 'null'));
+  return lives.map(({ task }) => task).find((task) => task.tool === tool && same(task));
+}
+
+const canonical = (value: object | null) => show(Object.entries(value ?? {}).sort());
+
+/** Made once; each move is one that there is; nothing is written to what is over. */
+function ofHistory(taskId: string, history: readonly Write[]): Violation[] {
+  const [first, ...rest] = history;
+  const told = show(history);
+  if (first?.status === undefined || first.round === undefined) return [violation('wrong', `${taskId}: ${told}`)];
+  let { status, round } = { status: first.status, round: first.round };
+  for (const write of rest) {
+    if (isTerminal(status)) return [violation('overwritten', `${taskId} was over and was written to: ${told}`)];
+    if (write.round !== undefined && write.round !== round + 1) return [violation('wrong', `${taskId}: ${told}`)];
+    const moved = write.status !== undefined && write.status !== status;
+    if (moved && write.status && !canMove(status, write.status)) return [violation('wrong', `${taskId}: ${told}`)];
+    status = write.status ?? status;
+    round = write.round ?? round;
+  }
+  return [];
+}
+
+function ofRun(run: string, times: number, { records }: Evidence): Violation[] {
+  const taskId = run.slice(0, run.lastIndexOf('-r'));
+  const record = records.get(taskId);
+  if (record === undefined) return [violation('lost', `${run} ran, and there is no such task`)];
+  return times > 1 && !isRepeatable(record)
+    ? [violation('run twice', `${run} of ${record.tool} ran ${times} times`)]
+    : [];
+}

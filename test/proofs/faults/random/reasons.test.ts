@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { create, fail } from '../../../../functions/tasks/transitions.ts';
+import type { PlannedTask } from './plan.ts';
+import { type Around, type Failure, isExplained } from './reasons.ts';
+import type { Strike } from './storm.ts';
+
+/** What the judge of the random faults takes for the cause of a failed task, and what not. */
+const taskId = '0'.repeat(36);
+const run = `${taskId}-r1`;
+const NEW = { tool: 'echo', ttl: 3_600_000, timeout: 300_000, accepts: [], legacy: false };
+
+function failure(message: string, reason: string | undefined, more: Partial<Failure> & { at?: number } = {}): Failure {
+  const error = { code: -32603, message, ...(reason !== undefined && { data: { reason } }) };
+  const { tool = 'echo', at = 1_000 } = { tool: more.task?.tool, ...more };
+  const record = create({ owner: 'o', taskId }, { ...NEW, tool }, 0);
+  const write = { by: 'somebody', at, status: 'failed', round: undefined } as const;
+  return {
+    ...{ record: { ...record, ...fail(error, at).set }, write },
+    ...{ task: undefined, told: 'promise' },
+    ...more,
+  };
+}
+
+const around = (more: Partial<Around> = {}): Around => ({
+  ...{
+    strikes: [],
+    runs: new Map(),
+    invokes: new Map(),
+    direct: new Map(),
+    starts: new Map(),
+    executions: new Map(),
+  },
+  ...{ moves: [], stopped: new Set<string>(), calmAt: 2_000, timeScale: 20 },
+  ...more,
+});
+
+const strike = (more: Partial<Strike>): Strike => ({
+  ...({ service: 'lambda', operation: 'Invoke', caller: 'ServerToolecho', worker: undefined, taskId, run } as const),
+  ...({ fault: 'drop', at: 500, told: '' } as const),
+  ...more,
+});
+const started = new Map([[run, [{ at: 10, done: true, args: '{}' }]]]);
+const begun = new Map([[run, [{ at: 100, worker: 'w1' }]]]);
+
+test('a task that a client was promised could not be started only if time flew before its start', () => {
+  const promised = failure('The task could not be started', undefined, { at: 70_000 });
+  const struck = [strike({ service: 'states', operation: 'StartExecution', caller: 'ServerEndpoint' })];
+  expect(isExplained(promised, around({ starts: started, strikes: struck }))).toBe(false);
+  expect(isExplained(promised, around({ strikes: struck }))).toBe(false);
+  expect(isExplained(promised, around({ moves: [{ at: 5, ms: 65_000 }] }))).toBe(true);
+  expect(isExplained({ ...promised, told: 'nothing' }, around({ strikes: struck }))).toBe(true);
+  expect(isExplained({ ...promised, told: 'nothing' }, around())).toBe(false);
+});
+
+test('a tool crashes when its own worker dies', () => {
+  const crashed = failure('The tool failed', 'Runtime.ExitError');
+  const death = {
+    operation: 'Run',
+    caller: 'Tools',
+    fault: 'killWorker',
+    taskId: 'another',
+    run: 'another-r1',
+  } as const;
+  const with_ = (more: Partial<Strike>) => around({ runs: begun, invokes: begun, strikes: [strike(more)] });
+  expect(isExplained(crashed, with_({ ...death, worker: 'w1' }))).toBe(true);
+  expect(isExplained(crashed, with_({ ...death, worker: 'w2' }))).toBe(false);
+  const task = { tool: 'charge_once', args: { crashes: 1 } } as unknown as PlannedTask;
+  expect(isExplained({ ...crashed, task }, around())).toBe(true);
+});
+
+test('a run ends without a result when it was stopped', () => {
+  const ended = failure('The run of the tool ended without a result', 'States.TaskFailed');
+  const executions = new Map([[run, 'ABORTED']]);
+  expect(isExplained(ended, around({ executions, stopped: new Set([run]) }))).toBe(true);
+  expect(isExplained(ended, around({ executions }))).toBe(false);
+  expect(isExplained(ended, around({ stopped: new Set([run]), executions: new Map([[run, 'SUCCEEDED']]) }))).toBe(
+    false,
+  );
+});
+
+test('a tool runs out of time once its time has passed', () => {
+  const slow = (at: number) => failure('The tool ran out of its time', 'States.Timeout', { at });
+  expect(isExplained(slow(100 + 300_000 / 20), around({ starts: started, invokes: begun }))).toBe(true);
+  expect(isExplained(slow(1_000), around({ starts: started, invokes: begun }))).toBe(false);
+  const flown = (ms: number) => around({ starts: started, invokes: begun, moves: [{ at: 500, ms }] });
+  expect(isExplained(slow(20_000), flown(15_000))).toBe(true);
+  expect(isExplained(slow(15_000), flown(14_000))).toBe(false);
+});
+
+test('an invocation fails with the error that struck it, and what may be repeated with each try', () => {
+  const lost = failure('The tool failed', 'Lambda.SdkClientException');
+  expect(isExplained(lost, around({ strikes: [strike({})] }))).toBe(true);
+  expect(isExplained(lost, around({ strikes: [strike({ taskId: 'another', run: 'another-r1' })] }))).toBe(false);
+  expect(isExplained(failure('The tool failed', 'Lambda.ServiceException'), around({ strikes: [strike({})] }))).toBe(
+    false,
+  );
+  const busy = failure('The tool is busy', 'Lambda.TooManyRequestsException');
+  const throttled = strike({ fault: { error: 'TooManyRequestsException' } });
+  expect(isExplained(busy, around({ strikes: Array.from({ length: 600 }, () => throttled) }))).toBe(false);
+  expect(isExplained(busy, around({ strikes: Array.from({ length: 601 }, () => throttled) }))).toBe(true);
+});
+
+test('a deadline passes only when it has passed, and somebody was kept from the task', () => {
+  const late = failure('The tool did not finish in time', 'DeadlineExceeded', { at: 400_000 });
+  expect(isExplained(late, around({ calmAt: 350_000 }))).toBe(true);
+  expect(isExplained({ ...late, write: { ...late.write, at: 1_000 } }, around({ calmAt: 350_000 }))).toBe(false);
+  const executions = new Map([[run, 'FAILED']]);
+  expect(isExplained(late, around({ executions }))).toBe(false);
+  expect(
+    isExplained(late, around({ executions, strikes: [strike({ service: 'events', operation: 'Deliver' })] })),
+  ).toBe(true);
+});

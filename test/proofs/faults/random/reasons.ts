@@ -1,0 +1,201 @@
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
+import { isNamed } from '../../../../local/names.ts';
+import type { PlannedTask } from './plan.ts';
+import { kills, type Storm, type Strike } from './storm.ts';
+import { isRepeatable, natural } from './tools.ts';
+import type { Start, Write } from './writes.ts';
+
+/** What happened around all tasks of a schedule. */
+export interface Around extends Pick<Storm, 'strikes' | 'runs' | 'invokes' | 'direct'> {
+  /** Starts that were asked for, and executions, by `<taskId>-r<round>`. */
+  readonly starts: ReadonlyMap<string, readonly Start[]>;
+  readonly executions: ReadonlyMap<string, string>;
+  /** When disturbances moved the clock, and by how much. */
+  readonly moves: readonly { readonly at: number; readonly ms: number }[];
+  /** Runs that a disturbance stopped. */
+  readonly stopped: ReadonlySet<string>;
+  /** When the faults ended, by the clock of the cloud. */
+  readonly calmAt: number;
+  /** So many times faster than it says runs a timeout. */
+  readonly timeScale: number;
+}
+
+/** A task that has failed. */
+export interface Failure {
+  readonly record: TaskRecord;
+  /** By which it failed. */
+  readonly write: Write;
+  /** As planned; undefined where that is not known. */
+  readonly task: PlannedTask | undefined;
+  /** `id`: its client was given its id; `promise`: and would not make the call again, as it has no key for it. */
+  readonly told: 'nothing' | 'id' | 'promise';
+}
+
+interface Case extends Failure {
+  readonly around: Around;
+  /** Of the round in which it failed. */
+  readonly run: string;
+  readonly reason: string;
+  /** That struck a call of this task. */
+  readonly strikes: readonly Strike[];
+}
+type Cause = (one: Case) => boolean;
+
+/** All attempts of a start may be over so long after the last moment to begin one. */
+const SLACK = 5_000;
+const FINISH_TRIES = 13;
+const INVOKE_TRIES = 7;
+const CRASHES = 3;
+const STORE_TRIES = 3;
+const THROTTLED = 'Lambda.TooManyRequestsException';
+const THROTTLED_TRIES = 601;
+
+/** What must have happened for a task to fail with this message. */
+const MESSAGES: Readonly<Record<string, Cause>> = {
+  'The task could not be started': neverStarted,
+  'The run of the tool ended without a result': runDied,
+  'The task of this idempotency key has expired: use a new key': ({ record, ...one }) =>
+    record.digest !== undefined && hasDied(one),
+  'No answer came before the deadline': ({ record, write, told, task, around }) =>
+    write.at > record.deadlineAt &&
+    (around.calmAt > record.deadlineAt || told === 'nothing' || task?.answers === 'never'),
+  'The tool did not finish in time': tooLate,
+};
+
+/** And with this reason, where the message is about the tool. */
+const REASONS: Readonly<Record<string, Cause>> = {
+  'Runtime.ExitError': crashed,
+  'States.Timeout': ranOut,
+  'Lambda.SdkClientException': notInvoked,
+  'Lambda.ServiceException': notInvoked,
+  [THROTTLED]: notInvoked,
+  ResultStoreError: notStored,
+};
+
+/** Whether a task that failed has a cause to have failed so, and not otherwise. */
+export function isExplained(failure: Failure, around: Around): boolean {
+  const { record, task } = failure;
+  const { message, data } = JSON.parse(record.error ?? '{}') as RpcError;
+  const { reason = '' } = (data ?? {}) as { reason?: string };
+  const strikes = around.strikes.filter(({ taskId }) => taskId === record.taskId);
+  const one = { ...failure, around, reason, strikes, run: `${record.taskId}-r${record.round}` };
+  const cause = MESSAGES[message];
+  if (cause !== undefined) return cause(one);
+  return (task !== undefined && reason === natural(task)) || (REASONS[reason] ?? toolWasStruck)(one);
+}
+
+const by = (name: string) => (strike: Strike) => isNamed(strike.caller, name);
+const isDeath = ({ fault }: Strike) => kills(fault);
+
+function hasDied({ run, around }: Pick<Case, 'run' | 'around'>): boolean {
+  const status = around.executions.get(run);
+  return status !== undefined && status !== 'RUNNING' && status !== 'SUCCEEDED';
+}
+
+function movedBetween(from: number, to: number, { moves }: Around): number {
+  return moves.reduce((sum, { at, ms }) => (at >= from && at <= to ? sum + ms : sum), 0);
+}
+
+/** Whoever was promised it never reads this, but where time flew between the record and its start. */
+function neverStarted(one: Case): boolean {
+  const { record, around, told, strikes, run, write } = one;
+  const starts = (around.starts.get(run) ?? []).filter(({ done }) => done);
+  const inTime = starts.some(({ at }) => at <= record.createdAt + limits.startWithin);
+  const timeFlew = movedBetween(record.createdAt, write.at, around) >= limits.startWithin - SLACK;
+  if (record.round !== 1) return false;
+  if (told === 'promise') return !inTime && timeFlew;
+  // It was, and who started it never heard of that: fenced then, and nobody was given its id.
+  if (inTime) return told === 'nothing' && record.digest === undefined && strikes.some(isStart);
+  return timeFlew || startWasStruck(one);
+}
+
+const isStart = ({ operation }: Strike) => operation === 'StartExecution';
+
+function startWasStruck({ strikes, around }: Case): boolean {
+  const endpoint = by('ServerEndpoint');
+  return strikes.some(endpoint) || around.strikes.some((strike) => isDeath(strike) && endpoint(strike));
+}
+
+/** By the operator, or because its last write failed until it gave up. */
+function runDied({ around, run, strikes }: Case): boolean {
+  const writes = strikes.filter(
+    ({ operation, caller }) => operation === 'UpdateItem' && caller.startsWith('ServerTool'),
+  );
+  const gaveUp = writes.length >= FINISH_TRIES;
+  return hasDied({ run, around }) && (around.stopped.has(run) || gaveUp);
+}
+
+/** Time flew, or nobody heard what had become of the run. */
+function tooLate(one: Case): boolean {
+  const { record, write, around, strikes, run } = one;
+  if (write.at <= record.deadlineAt + limits.lateWrite) return false;
+  if (around.calmAt > record.deadlineAt) return true;
+  if (!around.executions.has(run)) return one.told !== 'promise' && startWasStruck(one);
+  const reconciler = by('ServerReconcilerFunction');
+  const deaf = strikes.some((strike) => strike.service === 'events' || reconciler(strike));
+  return hasDied(one) && (deaf || around.strikes.some((strike) => isDeath(strike) && reconciler(strike)));
+}
+
+/** A worker that had begun with it died, or one that nobody knows of, as it was about to. */
+function crashed({ around, run, record, write, strikes }: Case): boolean {
+  const runs = around.runs.get(run) ?? [];
+  const invokes = around.invokes.get(run) ?? [];
+  const struck = strikes.filter((strike) => strike.run === run && strike.operation === 'Invoke').length;
+  if (isRepeatable(record) && invokes.length + struck < CRASHES) return false;
+  const deaths = around.strikes.filter((strike) => isDeath(strike) && by('Tools')(strike) && strike.at <= write.at);
+  return deaths.some(
+    ({ worker, ...strike }) =>
+      strike.run === run || runs.some((begun) => begun.worker === worker) || invokes.length > runs.length,
+  );
+}
+
+/** Since it was started it has had the time that its last try might take: when a try begins is heard a little late. */
+function ranOut({ around, run, record, write }: Case): boolean {
+  const begun = around.invokes.get(run)?.findLast(({ at }) => at <= write.at)?.at;
+  const start = around.starts.get(run)?.find(({ done }) => done)?.at;
+  if (begun === undefined || start === undefined) return around.calmAt > record.deadlineAt;
+  const whole = record.deadlineAt - record.createdAt;
+  const seconds = Math.max(1, Math.floor(Math.min(whole, record.deadlineAt - begun) / 1_000));
+  const limit = (seconds * 1_000) / around.timeScale;
+  const moved = movedBetween(start, write.at, around);
+  // A clock that is moved just as a try begins takes its time away, which is counted from the moment before.
+  return write.at - start - moved >= limit - 20 || moved >= limit;
+}
+
+/**
+ * Each try failed. Throttles do not count among the tries of other errors. Where the function may have run and may not be
+ * repeated, one is enough.
+ */
+function notInvoked({ strikes, run, reason, record }: Case): boolean {
+  const struck = strikes.filter((strike) => strike.run === run && strike.operation === 'Invoke').map(invokeError);
+  const same = struck.filter((error) => (error === THROTTLED) === (reason === THROTTLED) && error !== '');
+  if (!struck.includes(reason)) return false;
+  if (reason === THROTTLED) return same.length >= THROTTLED_TRIES;
+  return !isRepeatable(record) || same.length >= INVOKE_TRIES;
+}
+
+function invokeError({ fault }: Strike): string {
+  if (typeof fault === 'object' && 'error' in fault) return `Lambda.${fault.error}`;
+  return fault === 'drop' ? 'Lambda.SdkClientException' : '';
+}
+
+/** S3 failed each attempt of one run to store its result. */
+function notStored({ strikes, run }: Case): boolean {
+  const failed = strikes.filter(
+    (strike) => strike.operation === 'PutObject' && strike.run === run && isFailure(strike),
+  );
+  return failed.length >= STORE_TRIES;
+}
+
+const isFailure = ({ fault }: Strike) => fault === 'drop' || (typeof fault === 'object' && 'error' in fault);
+
+/** The tool let through what AWS answered to a call of its own. */
+function toolWasStruck({ strikes, reason }: Case): boolean {
+  const lost = ['Error', 'TimeoutError', 'AbortError'];
+  return strikes
+    .filter(({ service, caller }) => service === 'dynamodb' && isNamed(caller, 'Tools'))
+    .some(({ fault }) =>
+      typeof fault === 'object' && 'error' in fault ? fault.error === reason : lost.includes(reason),
+    );
+}

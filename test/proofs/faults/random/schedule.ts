@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { createRandom } from '../../../../local/step-functions/random.ts';
+import type { World } from '../world.ts';
+import { type Look, legacyClient, modernClient } from './client.ts';
+import { judge, type Violation } from './judge.ts';
+import { type Life, listen, live, liveOn, look, newLife } from './life.ts';
+import { type Disturbance, type Plan, planOf } from './plan.ts';
+import { raise, type Storm } from './storm.ts';
+import { startsIn, writesIn } from './writes.ts';
+
+/** What came of one schedule. */
+export interface Outcome {
+  readonly plan: Plan;
+  readonly violations: readonly Violation[];
+  /** What struck, in order, in words. */
+  readonly strikes: readonly string[];
+  /** Tasks that were made, by how they ended. */
+  readonly ends: Readonly<Record<string, number>>;
+  readonly ms: number;
+}
+
+/** So many times faster are the waits of workflows, of retries and of events. */
+export const TIME_SCALE = 20;
+const MINUTE = 60_000;
+const GRACE = 30_000;
+/** As test/support/apps/app.ts has it, and how long a record outlives that. */
+const MOST_TTL = 60 * MINUTE;
+const RETENTION = limits.retention + MINUTE;
+/** No task of the tools asks more often. */
+const ROUNDS = 4;
+
+/**
+ * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
+ * everything must have come to its end: the first minute's sweep, and for what is left the deadline and one more.
+ */
+export async function runSchedule(seed: number, world: World): Promise<Outcome> {
+  const begun = performance.now();
+  const plan = planOf(seed);
+  const { cloud } = world;
+  const { now } = cloud.clock;
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-'));
+  const since = now();
+  const mark = cloud.calls.mark();
+  let storm: Storm | undefined;
+  const ended = (violations: readonly Violation[], ends: Outcome['ends'] = {}): Outcome => {
+    const strikes = storm?.strikes.map(({ told }) => told) ?? [];
+    return { plan, violations, strikes, ends, ms: performance.now() - begun };
+  };
+  try {
+    const modern = modernClient(world.url);
+    const legacy = await legacyClient(world.url);
+    storm = raise(plan, cloud.faults, now);
+    const lives = plan.tasks.map((task) => newLife(task, task.era === 'modern' ? modern : legacy, now));
+    const [disturbed] = await Promise.all([disturb(plan, world), ...lives.map((life) => live(life, folder))]);
+    storm.calm();
+    const calmAt = now();
+    await settle(lives, since, folder, world);
+    const last = await lastLooks(lives);
+    const lastTold = await lastStreams(lives);
+    const records = new Map((await world.records(since)).map((record) => [record.taskId, record]));
+    const calls = cloud.calls.since(mark);
+    const executions = new Map(cloud.stepFunctions.executions().map(({ name, status }) => [name, status]));
+    const { strikes, runs, invokes, direct } = storm;
+    const around = { strikes, runs, invokes, direct, starts: startsIn(calls), executions, ...disturbed, calmAt };
+    const writes = writesIn(calls);
+    const evidence = { lives, records, writes, last, lastTold, folder };
+    const violations = judge({ ...evidence, around: { ...around, timeScale: TIME_SCALE } });
+    const later = plan.expires ? await expire(lives, since, world) : [];
+    return ended(
+      [...violations, ...later],
+      countBy([...records.values()], ({ status }) => status),
+    );
+  } catch (error) {
+    return ended([{ kind: 'broke off', what: String(error instanceof Error ? error.stack : error) }]);
+  } finally {
+    storm?.calm();
+    storm?.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What disturbances have done: how far they moved the clock, and which runs they stopped. */
+async function disturb({ seed, disturbances }: Plan, world: World) {
+  const random = createRandom(`disturb ${seed}`);
+  const moves: { at: number; ms: number }[] = [];
+  const stopped = new Set<string>();
+  const act: Record<Disturbance['what'], (ms: number) => Promise<unknown>> = {
+    advance: async (ms) => {
+      if (await world.advance(ms)) moves.push({ at: world.cloud.clock.now() - ms, ms });
+    },
+    sweep: () => world.sweep(),
+    'sweep twice': () => Promise.all([world.sweep(), world.sweep()]),
+    stop: async () => {
+      const run = await world.stopOne(random.number());
+      if (run !== undefined) stopped.add(run);
+    },
+  };
+  await Promise.all(
+    disturbances.map(async ({ afterMs, what, ms }) => {
+      await sleep(afterMs);
+      await act[what](ms);
+    }),
+  );
+  return { moves, stopped };
+}
+
+async function settle(lives: readonly Life[], since: number, folder: string, world: World): Promise<void> {
+  const { clock } = world.cloud;
+  const goOn = async () => {
+    for (let round = 0, more = true; more && round < ROUNDS; round++) {
+      more = (await Promise.all(lives.map((life) => liveOn(life, folder)))).some(Boolean);
+      await world.quiet();
+    }
+  };
+  await world.quiet();
+  await goOn();
+  clock.advance(MINUTE + 1_000);
+  await world.sweep();
+  await world.quiet();
+  await goOn();
+  const open = (await world.records(since)).filter(({ status }) => !isTerminal(status));
+  if (open.length === 0) return;
+  const deadline = Math.max(...open.map(({ deadlineAt }) => deadlineAt));
+  clock.advance(Math.max(0, deadline + GRACE + 1 - clock.now()));
+  // Before anything is repaired, readers are told the very same.
+  await lastLooks(lives);
+  clock.advance(MINUTE);
+  await world.sweep();
+  await world.quiet();
+}
+
+async function lastStreams(lives: readonly Life[]): Promise<Map<string, string | undefined>> {
+  const streams = lives.flatMap((life) =>
+    life.task.listens ? [...life.taskIds].map(async (taskId) => [taskId, await listen(life, taskId)] as const) : [],
+  );
+  return new Map(await Promise.all(streams));
+}
+
+/** Once its ttl has passed a task is gone for everybody, once it is deleted nothing is left, and nothing brings it back. */
+async function expire(lives: readonly Life[], since: number, world: World): Promise<Violation[]> {
+  const { cloud } = world;
+  const mark = cloud.calls.mark();
+  const sweep = async () => {
+    await world.sweep();
+    await world.quiet();
+  };
+  cloud.clock.advance(MOST_TTL + MINUTE);
+  const looks = await lastLooks(lives);
+  // Refused, or it would be a write.
+  await Promise.all(
+    lives.flatMap(({ taskIds, client }) => [...taskIds].map((id) => client.cancel(id).catch(() => undefined))),
+  );
+  await sweep();
+  cloud.clock.advance(RETENTION);
+  await cloud.sweepExpired();
+  await sweep();
+  const left = await world.records(since);
+  const calls = cloud.calls.since(mark);
+  const found = [
+    ...[...looks].flatMap(([id, seen]) => (seen?.status === 'gone' ? [] : `${id} is shown as ${seen?.status}`)),
+    ...[...writesIn(calls).keys()].map((taskId) => `${taskId} was written to`),
+    ...[...startsIn(calls).keys()].map((run) => `${run} was started`),
+    ...left.map(({ taskId }) => `${taskId} is not deleted`),
+  ];
+  return found.map((what) => ({ kind: 'not gone', what: `past its ttl ${what}` }));
+}
+
+async function lastLooks(lives: readonly Life[]): Promise<Map<string, Look | undefined>> {
+  const looks = lives.flatMap((life) =>
+    [...life.taskIds].map(async (taskId) => [taskId, await look(life, taskId)] as const),
+  );
+  return new Map(await Promise.all(looks));
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
+  return counts;
+}

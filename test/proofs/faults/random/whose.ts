@@ -1,0 +1,61 @@
+import type { FaultCall } from '../../../../local/faults/index.ts';
+import { type JsonObject, objectOf } from '../../../../local/json.ts';
+
+/** Which task a call is of, as far as it says so. */
+export interface Whose {
+  readonly taskId?: string | undefined;
+  /** `<taskId>-r<round>`, where the call is of a round. */
+  readonly run?: string | undefined;
+  /** What the call is about where it names no task: the method, and the tool. */
+  readonly about?: string | undefined;
+}
+
+type Facts = Pick<FaultCall, 'service' | 'operation' | 'input'>;
+
+export function whose({ service, operation, input }: Facts): Whose {
+  if (service === 'dynamodb') return ofKey(input);
+  if (service === 'states') return ofRun(text(input.name) ?? text(input.executionArn)?.split(':').at(-1));
+  if (service === 'events') return ofRun(text(objectOf(input.detail).name));
+  if (service === 's3')
+    return ofRun(
+      text(input.Key)
+        ?.split('/')
+        .at(-1)
+        ?.replace(/-a\d+$/, ''),
+    );
+  if (service === 'apigateway') return ofRequest(input);
+  if (service !== 'lambda') return {};
+  if (operation === 'Run' && input.detail !== undefined) return ofRun(text(objectOf(input.detail).name));
+  if (operation === 'Run' && input.httpMethod !== undefined) return ofRequest(input);
+  const { task } = operation === 'Run' ? input : parsed(input.Payload);
+  const { taskId, round } = objectOf(task);
+  return taskId === undefined ? {} : ofRun(`${taskId}-r${round}`);
+}
+
+/** Beside the tasks there are places and sessions; what a run writes has the id of its task. */
+function ofKey({ Item, Key }: JsonObject): Whose {
+  const taskId = text(objectOf(objectOf(Item ?? Key).taskId).S);
+  return taskId === undefined || taskId.startsWith('#') ? {} : { taskId: taskId.replace(/#memory$/, '') };
+}
+
+function ofRun(run: string | undefined): Whose {
+  const at = run?.lastIndexOf('-r') ?? -1;
+  return at === -1 ? {} : { taskId: run?.slice(0, at), run };
+}
+
+function ofRequest({ body }: JsonObject): Whose {
+  const { method, params } = parsed(body);
+  const { taskId, name } = objectOf(params);
+  return { taskId: text(taskId), about: `${method} ${name}` };
+}
+
+function parsed(value: unknown): JsonObject {
+  if (typeof value !== 'string') return objectOf(value);
+  try {
+    return objectOf(JSON.parse(value));
+  } catch {
+    return {};
+  }
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

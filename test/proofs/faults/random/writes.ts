@@ -1,0 +1,59 @@
+import type { Status } from '../../../../functions/tasks/record.ts';
+import { type JsonObject, objectOf } from '../../../../local/json.ts';
+import type { Call } from '../../../../local/wire/call-log.ts';
+
+/** A write of a task's record that was carried out, whoever heard of it. */
+export interface Write {
+  readonly by: string;
+  /** By the clock of the cloud, when the write was sent. */
+  readonly at: number;
+  /** As the write sets it; undefined where it leaves it. */
+  readonly status: Status | undefined;
+  readonly round: number | undefined;
+}
+
+/** What happened to each task, in order, by id. */
+export function writesIn(calls: readonly Call[]): Map<string, Write[]> {
+  const histories = new Map<string, Write[]>();
+  for (const { at, service, operation, status, caller, input } of calls) {
+    if (service !== 'dynamodb' || status !== 200 || !['PutItem', 'UpdateItem'].includes(operation)) continue;
+    const { Item, Key, ExpressionAttributeValues } = objectOf(input);
+    const key = objectOf(Item ?? Key);
+    const taskId = text(key.taskId);
+    // Beside the tasks there are places and sessions, and what runs write.
+    if (taskId === undefined || taskId.startsWith('#') || text(key.owner)?.startsWith('progress#')) continue;
+    const values = objectOf(ExpressionAttributeValues);
+    const set = (name: string) => (Item === undefined ? values[`:${name}`] : objectOf(Item)[name]);
+    const history = histories.get(taskId) ?? [];
+    history.push({ by: caller, at, status: text(set('status')) as Status | undefined, round: number(set('round')) });
+    histories.set(taskId, history);
+  }
+  return histories;
+}
+
+/** A start of a round that was asked for. */
+export interface Start {
+  readonly at: number;
+  /** It was carried out, whoever heard of it. */
+  readonly done: boolean;
+  /** Of the tool, as JSON text. */
+  readonly args: string;
+}
+
+/** By `<taskId>-r<round>`. */
+export function startsIn(calls: readonly Call[]): Map<string, Start[]> {
+  const starts = new Map<string, Start[]>();
+  for (const { at, operation, status, input } of calls) {
+    if (operation !== 'StartExecution') continue;
+    const { name, input: round } = objectOf(input);
+    const args = String(objectOf(JSON.parse(String(round ?? '{}'))).arguments);
+    starts.set(String(name), [...(starts.get(String(name)) ?? []), { at, done: status === 200, args }]);
+  }
+  return starts;
+}
+
+const text = (value: unknown): string | undefined => (objectOf(value) as JsonObject).S as string | undefined;
+function number(value: unknown): number | undefined {
+  const { N } = objectOf(value);
+  return N === undefined ? undefined : Number(N);
+}

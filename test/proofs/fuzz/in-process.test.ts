@@ -1,0 +1,25 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { campaign, explain } from './campaign.ts';
+import { testSeed } from './generate/random.ts';
+import { calls, inProcess } from './in-process.ts';
+
+const plan = {
+  seed: testSeed,
+  requests: Number(process.env.FUZZ_REQUESTS ?? 3_000),
+  ...{ calls, secrets: [], bound: () => 5_000 },
+};
+
+// What operators are told of a tool's mistakes is not wanted here.
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockReturnValue();
+});
+
+test(`${plan.requests} fuzzed requests to the endpoint, seed ${plan.seed}: each gets an answer of the specification, what is refused does nothing (A-02, A-05, A-13, A-15, A-17)`, async () => {
+  const { send, did, records } = inProcess();
+  const report = await campaign({ send, deeds: () => did.filter(isDeed).length }, plan);
+  expect(report.failures.length, explain(report, plan)).toBe(0);
+  expect([...report.told].filter((taskId) => !records.has(taskId))).toEqual([]);
+  expect(report.answers.get('HTTP 200')).toBeGreaterThan(plan.requests / 20);
+}, 120_000);
+
+const isDeed = (deed: string): boolean => ['create', 'apply', 'start', 'invoke'].includes(deed);

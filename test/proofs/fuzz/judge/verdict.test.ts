@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { updateExpression } from '../../../../functions/tasks/table/store.ts';
+import { type Change, cancel, create, fail, unaskable } from '../../../../functions/tasks/transitions.ts';
+import { toItem } from '../../model/table/values.ts';
+import { isVerdict } from './verdict.ts';
+
+const made = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+const record: TaskRecord = {
+  ...create({ owner: 'o', taskId: 't' }, made, 1_700_000_000_000),
+  status: 'input_required',
+  asked: '{"inputRequests":{"a":{"method":"roots/list"}}}',
+};
+const verdict = unaskable(record) as Change;
+
+function write(change: Change, more: object = {}) {
+  const { ExpressionAttributeValues, ...update } = updateExpression(change);
+  const Key = toItem({ owner: 'o', taskId: 't' });
+  const values = toItem(ExpressionAttributeValues);
+  return { TableName: 'x', Key, ...update, ExpressionAttributeValues: values, ReturnValues: 'NONE', ...more };
+}
+
+test('the write of a verdict that a reader found is told from all others', () => {
+  expect(isVerdict('UpdateItem', write(verdict))).toBe(true);
+});
+
+test.each<[string, string, object]>([
+  ['a put', 'PutItem', write(verdict)],
+  ['a cancel', 'UpdateItem', write(cancel(1))],
+  ['another failure', 'UpdateItem', write(fail({ code: -32603, message: 'x', data: { reason: 'Other' } }, 1))],
+  ['one from any status', 'UpdateItem', write({ ...verdict, from: ['working', 'input_required'] })],
+  ['one that says something else', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, statusMessage: 'y' } })],
+  ['one that sets more', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, ttl: 1 } })],
+  ['one that removes less', 'UpdateItem', write({ ...verdict, remove: [] })],
+  ['one without its condition', 'UpdateItem', write(verdict, { ConditionExpression: 'attribute_exists(taskId)' })],
+  ['a start that quotes it', 'StartExecution', { input: JSON.stringify(write(verdict)) }],
+])('%s is no verdict', (_, operation, input) => {
+  expect(isVerdict(operation, input)).toBe(false);
+});

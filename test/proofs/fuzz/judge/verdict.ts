@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
+import { updateExpression } from '../../../../functions/tasks/table/store.ts';
+import { failAsSeen } from '../../../../functions/tasks/transitions.ts';
+import { objectOf } from '../../../../local/json.ts';
+import { fromItem, type Item } from '../../model/table/values.ts';
+
+const VERDICTS = ['InputRequestInvalid', 'InputRequestTooLarge', 'InputNotSupported'];
+
+/**
+ * Whether a call is the write of `keepVerdict` (functions/mcp/task/task-view.ts), to the letter. The first reader of a task
+ * that asks what its client cannot be asked makes it, also a reader who is refused. No client sees a difference.
+ */
+export function isVerdict(operation: string, input: unknown): boolean {
+  if (operation !== 'UpdateItem') return false;
+  const { TableName: _, Key: __, ExpressionAttributeValues: given, ...update } = objectOf(input);
+  const values = fromItem(objectOf(given) as Item);
+  const { ':inRound': round, ':updatedAt': updatedAt, ':error': error } = values;
+  const verdict = typeof error === 'string' ? (JSON.parse(error) as RpcError) : undefined;
+  const { reason } = objectOf(verdict?.data) as { reason?: unknown };
+  if (verdict === undefined || !VERDICTS.includes(String(reason))) return false;
+  const record = { status: 'input_required', round } as TaskRecord;
+  const { ExpressionAttributeValues, ...expected } = updateExpression(failAsSeen(record, verdict, Number(updatedAt)));
+  return (
+    isDeepStrictEqual(values, ExpressionAttributeValues) &&
+    isDeepStrictEqual(update, { ...expected, ReturnValues: 'NONE' })
+  );
+}

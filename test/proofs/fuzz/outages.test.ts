@@ -1,0 +1,307 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { type Answer, modernMessage, POSTED } from '../../support/clients.ts';
+import { inProcess } from './in-process.ts';
+import { internalsIn, type WireAnswer } from './judge/judge.ts';
+
+/**
+ * Every call of the endpoint to DynamoDB, Step Functions, Secrets Manager and Lambda, failing: each alone, and each with
+ * all that come after it. What the SDK repeats by itself, it has repeated by then.
+ */
+const ALL = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const KEY = 'k'.repeat(40);
+const question = {
+  method: 'elicitation/create',
+  params: { message: 'm', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } },
+};
+const asking = JSON.stringify({ inputRequests: { a: question } });
+const yes = { action: 'accept', content: { ok: true } };
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockReturnValue();
+});
+
+type World = Awaited<ReturnType<typeof newWorld>>;
+type Body = Answer['body'];
+
+async function newWorld() {
+  const world = inProcess();
+  let calls = 0;
+  let down = (_call: number) => false;
+  const guarded = <T extends object>(service: T): T =>
+    new Proxy(service, {
+      get(target, name) {
+        const operation = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+        return async (...args: unknown[]) => {
+          if (down(++calls)) throw throttled();
+          return operation.apply(target, args);
+        };
+      },
+    });
+  const { store, workflow, signer, results } = world.server;
+  const invoke = guarded({ invoke: world.server.invoke });
+  const services = {
+    store: guarded(store),
+    workflow: guarded(workflow),
+    signer: guarded(signer),
+    results: guarded(results),
+  };
+  Object.assign(world.server, services, {
+    invoke: (...args: Parameters<typeof world.server.invoke>) => invoke.invoke(...args),
+  });
+
+  const http = (headers: Record<string, string | undefined>, body?: object) =>
+    world.send({
+      method: body === undefined ? 'GET' : 'POST',
+      headers: Object.entries({ ...POSTED, ...headers }).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value] as const],
+      ),
+      ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+    });
+  const modern = (method: string, params: Record<string, unknown>, capabilities: object = { ...ALL, ...TASKS }) => {
+    const { body, headers } = modernMessage(method, params, { capabilities });
+    return http(headers, body);
+  };
+  const params = { protocolVersion: '2025-11-25', capabilities: ALL, clientInfo: { name: 'test', version: '1' } };
+  const initialize = () => http({}, { jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  const session = (await initialize()).headers['mcp-session-id'];
+  const headers = { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': session };
+  const legacy = (method: string, params_: object) => http(headers, { jsonrpc: '2.0', id: 1, method, params: params_ });
+  return {
+    ...{ records: world.records, server: world.server, did: world.did, modern, legacy, initialize },
+    get: (more: object = {}) => http({ ...headers, ...more, accept: 'text/event-stream' }),
+    answer: (id: string, result: object) => http(headers, { jsonrpc: '2.0', id, result }),
+    /** From here on, which calls fail, by their number. */
+    failing(which: (call: number) => boolean) {
+      calls = 0;
+      down = which;
+    },
+    calls: () => calls,
+  };
+}
+
+function throttled(): Error {
+  const message = 'Rate exceeded for arn:aws:dynamodb:us-east-1:123456789012:table/tasks';
+  return Object.assign(new Error(message), { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } });
+}
+
+/** The records that a request which was answered with an error must not leave behind. */
+type HalfDone = (records: TaskRecord[]) => TaskRecord[];
+/** Nobody knows of these tasks: they have failed, or were not started and never will be (crash table, rows 2 to 4). */
+const ran: HalfDone = (records) => records.filter(({ status }) => !['failed', 'working'].includes(status));
+
+interface Scenario {
+  readonly prepare: (world: World) => Promise<unknown>;
+  readonly request: (world: World, prepared: never) => Promise<WireAnswer>;
+  /** Says whether the request, made again after the outage, has come to what it was for. */
+  readonly then: (again: Body, world: World) => unknown;
+  readonly halfDone?: HalfDone | undefined;
+}
+const scenario = <T>(
+  prepare: (world: World) => Promise<T>,
+  request: (world: World, prepared: T) => Promise<WireAnswer>,
+  then: Scenario['then'],
+  halfDone?: HalfDone,
+): Scenario => ({ prepare, request, then, halfDone });
+
+const made = async (world: World, json: string, era: 'modern' | 'legacy' = 'modern'): Promise<string> => {
+  const answer = await world[era]('tools/call', { name: 'optional', arguments: { json }, task: {} });
+  const { result } = lastOf(answer);
+  return result.taskId ?? result.task.taskId;
+};
+const nothing = async () => undefined;
+const hasResult = (again: Body) => expect(again).toHaveProperty('result');
+const completed = (again: Body) => expect(again.result.status).toBe('completed');
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'tools/call of a direct tool': scenario(
+    nothing,
+    (world) => world.modern('tools/call', { name: 'direct', arguments: { json: '1' } }),
+    hasResult,
+  ),
+  'tools/call, 2026-07-28, as a task': scenario(
+    nothing,
+    (world) => world.modern('tools/call', { name: 'optional', arguments: { json: '1' } }),
+    (again) => expect(again.result.resultType).toBe('task'),
+    ran,
+  ),
+  'tools/call, 2026-07-28, without a task': scenario(
+    nothing,
+    (world) => world.modern('tools/call', { name: 'optional', arguments: { json: '1' } }, {}),
+    hasResult,
+    ran,
+  ),
+  'tools/call, 2026-07-28, with an idempotency key': scenario(
+    nothing,
+    (world) =>
+      world.modern('tools/call', {
+        name: 'optional',
+        arguments: { json: '1' },
+        _meta: { 'mcp-task-server/idempotencyKey': KEY },
+      }),
+    hasResult,
+  ),
+  'tools/call, 2026-07-28, that goes on with answers': scenario(
+    async (world) =>
+      lastOf(await world.modern('tools/call', { name: 'optional', arguments: { json: asking } }, ALL)).result
+        .requestState,
+    (world, requestState) =>
+      world.modern(
+        'tools/call',
+        { name: 'optional', arguments: { json: asking }, requestState, inputResponses: { 'r1.a': yes } },
+        ALL,
+      ),
+    hasResult,
+  ),
+  'tools/call, 2025-11-25, as a task': scenario(
+    nothing,
+    (world) => world.legacy('tools/call', { name: 'optional', arguments: { json: '1' }, task: {} }),
+    (again) => expect(again.result.task.status).toBe('working'),
+    ran,
+  ),
+  'tools/call, 2025-11-25, without a task': scenario(
+    nothing,
+    (world) => world.legacy('tools/call', { name: 'optional', arguments: { json: '1' } }),
+    hasResult,
+    ran,
+  ),
+  'tools/call that asks first': scenario(
+    nothing,
+    (world) => world.legacy('tools/call', { name: 'asks_first', arguments: {}, task: {} }),
+    hasResult,
+  ),
+  'tasks/get, 2026-07-28': scenario(
+    (world) => made(world, '1'),
+    (world, taskId) => world.modern('tasks/get', { taskId }),
+    completed,
+  ),
+  'tasks/get, 2025-11-25, of a task that asks': scenario(
+    (world) => made(world, asking, 'legacy'),
+    (world, taskId) => world.legacy('tasks/get', { taskId }),
+    (again) => expect(again.result.status).toBe('input_required'),
+  ),
+  'tasks/update': scenario(
+    (world) => made(world, asking),
+    (world, taskId) => world.modern('tasks/update', { taskId, inputResponses: { 'r1.a': yes } }),
+    (again, { records }) => {
+      hasResult(again);
+      expect([...records.values()].at(-1)?.round).toBe(2);
+    },
+  ),
+  'tasks/cancel, 2026-07-28': scenario(
+    (world) => made(world, asking),
+    (world, taskId) => world.modern('tasks/cancel', { taskId }),
+    (again, { records }) => {
+      hasResult(again);
+      expect([...records.values()].at(-1)?.status).toBe('cancelled');
+    },
+  ),
+  'tasks/cancel, 2025-11-25': scenario(
+    (world) => made(world, asking, 'legacy'),
+    (world, taskId) => world.legacy('tasks/cancel', { taskId }),
+    (_again, { records }) => expect([...records.values()].at(-1)?.status).toBe('cancelled'),
+  ),
+  'tasks/result of a task that is over': scenario(
+    (world) => made(world, '1', 'legacy'),
+    (world, taskId) => world.legacy('tasks/result', { taskId }),
+    hasResult,
+  ),
+  'tasks/result of a task that asks': scenario(
+    (world) => made(world, asking, 'legacy'),
+    (world, taskId) => world.legacy('tasks/result', { taskId }),
+    () => {},
+  ),
+  'tasks/list': scenario(
+    (world) => made(world, '1', 'legacy'),
+    (world) => world.legacy('tasks/list', {}),
+    (again) => expect(again.result.tasks).toHaveLength(1),
+  ),
+  'subscriptions/listen': scenario(
+    (world) => made(world, '1'),
+    (world, taskId) => world.modern('subscriptions/listen', { notifications: { taskIds: [taskId] } }),
+    (again) => expect(again.result.resultType).toBe('complete'),
+  ),
+  get_task_result: scenario(
+    (world) => made(world, '1'),
+    (world, taskId) =>
+      world.modern('tools/call', { name: 'get_task_result', arguments: { taskId, waitSeconds: 1 } }, {}),
+    (again) => expect(again.result.structuredContent.status).toBe('completed'),
+  ),
+  cancel_task: scenario(
+    (world) => made(world, asking),
+    (world, taskId) => world.modern('tools/call', { name: 'cancel_task', arguments: { taskId } }, {}),
+    (again) => expect(again.result.structuredContent.status).toBe('cancelled'),
+  ),
+  'logging/setLevel': scenario(nothing, (world) => world.legacy('logging/setLevel', { level: 'info' }), hasResult),
+  initialize: scenario(nothing, (world) => world.initialize(), hasResult),
+  'the stream of a session': scenario(
+    async (world) => world.legacy('tasks/get', { taskId: await made(world, asking, 'legacy') }),
+    (world) => world.get(),
+    () => {},
+  ),
+  'an answer to a question on a stream': scenario(
+    async (world) => questionIn(await world.legacy('tasks/result', { taskId: await made(world, asking, 'legacy') })),
+    (world, id) => world.answer(id, yes),
+    (_again, { records }) => expect([...records.values()].at(-1)?.round).toBe(2),
+  ),
+};
+
+const questionIn = ({ text }: WireAnswer): string => /"id":"([\w.-]+)","method":"elicitation/.exec(text)?.[1] ?? '';
+
+/** The answer, or the last message of a stream that ended before it. */
+function lastOf({ text }: WireAnswer): Body {
+  const json = text.startsWith('{') ? text : `{${text.split('data: {').at(-1)?.split('\n')[0]}`;
+  return json.endsWith('}') ? JSON.parse(json) : {};
+}
+
+/** A client that is refused must be able to try again, and learn nothing of the inside. */
+function judge(answer: WireAnswer, records: ReadonlyMap<string, TaskRecord>, halfDone: HalfDone): void {
+  expect(internalsIn(answer, ['table/', '123456789012'])).toEqual([]);
+  const { error } = lastOf(answer);
+  if (error === undefined) return;
+  expect(error.code).toBe(-32603);
+  expect(error.message).toMatch(/try again|ask for it again/);
+  // Without an id, as of a posted answer, HTTP is all there is to say it. A refused start says when to come back.
+  const status = error.message.startsWith('Too many tasks are started') ? 429 : 'id' in lastOf(answer) ? 200 : 500;
+  expect([answer.status, answer.headers['retry-after']]).toEqual([status, status === 429 ? '5' : undefined]);
+  // Whoever is told to ask for the task is not told to make another.
+  if (error.message.includes('try again')) expect(halfDone([...records.values()])).toEqual([]);
+}
+
+describe.each(Object.entries(SCENARIOS))('%s', (_name, { prepare, request, then, halfDone = () => [] }) => {
+  async function strike(which: (call: number) => boolean) {
+    const world = await newWorld();
+    const prepared = (await prepare(world)) as never;
+    world.failing(which);
+    const answer = await request(world, prepared);
+    const calls = world.calls();
+    judge(answer, world.records, halfDone);
+    world.failing(() => false);
+    const again = lastOf(await request(world, prepared));
+    await then(again, world);
+    return { calls, answer };
+  }
+
+  test('while AWS throttles: a plain error that says to try again, and then it works (A-15, crash table, rows 1 and 2)', async () => {
+    const { calls } = await strike(() => false);
+    expect(calls).toBeGreaterThan(0);
+    for (let at = 1; at <= calls; at++) {
+      await strike((call) => call === at);
+      await strike((call) => call >= at);
+    }
+  });
+});
+
+test('a look that fails while a call waits is no reason to lose its result', async () => {
+  const world = await newWorld();
+  const call = () => world.modern('tools/call', { name: 'optional', arguments: { json: '{"n":1}' } }, {});
+  world.failing(() => false);
+  await call();
+  const looks = world.calls();
+  expect(looks).toBeGreaterThan(2);
+  // The last call of all is the look that finds the result: for some time it fails.
+  world.failing((at) => at >= looks && at < looks + 10);
+  expect(lastOf(await call()).result.structuredContent).toEqual({ n: 1 });
+  expect(world.calls()).toBe(looks + 10);
+});

@@ -1,0 +1,106 @@
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../../../local/cloud.ts';
+import { synthApp } from '../../../../local/template/synth.ts';
+import { temporaryDir } from '../../../../local/test/fixture.ts';
+import { changeAssembly } from '../../../support/change-assembly.ts';
+import { legacySession, modernMessage, modernRequest, openStream, runTask } from '../../../support/clients.ts';
+import { fuzzCloud } from '../fuzz-cloud.ts';
+import { randomOf, testSeed } from '../generate/random.ts';
+import { problemsOf, type WireAnswer } from '../judge/judge.ts';
+import { overHttp } from '../over-http.ts';
+import { slowCallsOf } from './calls.ts';
+import { slowSchemas } from './kind.ts';
+
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 60);
+const folder = temporaryDir();
+const assembly = join(folder, 'assembly');
+const started: Cloud[] = [];
+async function start(from = assembly): Promise<Cloud> {
+  const cloud = await startCloud({ assembly: from, recordCalls: true, schedules: false, maxWorkersPerFunction: 2 });
+  started.push(cloud);
+  // Not as a task: all that are stored must be those that fuzzing made.
+  await modernRequest(`${cloud.url}/mcp`, 'tools/call', { name: 'direct_echo', arguments: {} });
+  return cloud;
+}
+beforeAll(() => synthApp('test/support/apps/slow-schema-app.ts', assembly));
+afterAll(async () => {
+  for (const cloud of started) await cloud.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A call whose answer is the request's, and how much CPU time it took. */
+const called = (cloud: Cloud) => slowSchemas.through?.(cloud, overHttp(cloud));
+function posted(call: { name: string; arguments: object }) {
+  const { body, headers } = modernMessage('tools/call', call);
+  const sent = Object.entries({ 'content-type': 'application/json', accept: 'application/json', ...headers });
+  const body_ = Buffer.from(JSON.stringify(body));
+  return { method: 'POST', headers: sent.flatMap(([k, v]): [string, string][] => (v ? [[k, v]] : [])), body: body_ };
+}
+
+test(`${REQUESTS} fuzzed requests to tools with hostile schemas, seed ${testSeed}: none takes 2 s of CPU (A-13, A-14)`, async () => {
+  const { problems, stored } = await fuzzCloud(await start(), testSeed, REQUESTS, slowSchemas);
+  expect(problems.join('\n')).toBe('');
+  expect(stored).toBeGreaterThan(0);
+}, 600_000);
+
+test('each kind of slow schema is met: its arguments are refused, or its result is an error (A-14, A-19)', async () => {
+  const cloud = started[0] ?? (await start());
+  const target = called(cloud);
+  for (const call of slowCallsOf(randomOf(testSeed, 0))) {
+    if (call.name.startsWith('promises')) {
+      const task = await runTask(`${cloud.url}/mcp`, call.name, call.arguments);
+      expect(task.result.content[0].text, call.name).toContain('does not fit its outputSchema');
+      continue;
+    }
+    const answer = await target?.send(posted(call));
+    expect(answer?.text, call.name).toContain('take too long to check');
+    expect(answer?.ms, call.name).toBeLessThan(slowSchemas.bound(posted(call)));
+  }
+}, 120_000);
+
+test('a list of 50 slow results and a stream that tells of 50 take 2 s of CPU at most (A-19)', async () => {
+  const cloud = started[0] ?? (await start());
+  const url = `${cloud.url}/mcp`;
+  const session = await legacySession(url);
+  const call = { name: 'promises_slug', arguments: { slug: `${'a'.repeat(50)}!` } };
+  const taskIds: string[] = [];
+  for (let i = 0; i < 50; i++) {
+    await session.request('tools/call', { ...call, task: {} });
+    taskIds.push((await modernRequest(url, 'tools/call', call)).body.result.taskId);
+  }
+  const running = () => cloud.stepFunctions.executions().some(({ status }) => status === 'RUNNING');
+  await expect.poll(running, { timeout: 30_000 }).toBe(false);
+  const cpuOf = async (what: () => Promise<number>) => {
+    const before = process.cpuUsage();
+    const told = await what();
+    const { user, system } = process.cpuUsage(before);
+    return { told, inTime: (user + system) / 1_000 < 2_000 };
+  };
+  const list = async () => (await session.request('tasks/list')).body.result.tasks.length;
+  expect(await cpuOf(list)).toEqual({ told: 50, inTime: true });
+  const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
+  const listen = async () => {
+    let told = 0;
+    for await (const { data } of (await openStream(url, body, headers)).events)
+      if ((data as { method?: string }).method === 'notifications/tasks') told++;
+    return told;
+  };
+  expect(await cpuOf(listen)).toEqual({ told: 50, inTime: true });
+}, 120_000);
+
+test('a validator without a bound is noticed', async () => {
+  const broken = join(folder, 'broken');
+  cpSync(assembly, broken, { recursive: true });
+  changeAssembly(
+    broken,
+    (path) => path.endsWith('.js'),
+    (text) => text.replace(/(runInThisContext\(\{timeout:)\w+(\}\))/, '$1600000$2'),
+  );
+  const [slow = { name: '', arguments: {} }] = slowCallsOf(randomOf(testSeed, 0));
+  const request = posted(slow);
+  const answer = await called(await start(broken))?.send(request);
+  const problems = await problemsOf(request, answer as WireAnswer, { secrets: [], bound: slowSchemas.bound });
+  expect(problems.join()).toMatch(/took \d+ ms/);
+}, 120_000);

@@ -1,0 +1,156 @@
+import { TooManyStarts } from '../../../functions/tasks/errors.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import type { TaskStore } from '../../../functions/tasks/table/store.ts';
+import type { Change } from '../../../functions/tasks/transitions.ts';
+import { roundInput } from '../../../functions/tasks/workflow.ts';
+import type { Owner, Parts, Services } from './world/world.ts';
+
+const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
+
+/**
+ * Mistakes that would lose, double, overwrite or hold up tasks. The model has to notice each of them: what it would not
+ * notice, it does not prove.
+ */
+export const BUGS = {
+  'a repeated StartExecution starts a second run': { namesAreUnique: false },
+  'Finish is unconditional': {
+    definition: finishing(
+      '(#status = :working AND #round = :inRound AND #deadlineAt >= :latest) OR attribute_exists(taskId)',
+    ),
+  },
+  'Finish does not look at the round': {
+    definition: finishing(
+      '#status = :working AND #deadlineAt >= :latest AND (#round = :inRound OR attribute_exists(taskId))',
+    ),
+  },
+  'Finish does not look at the clock': {
+    definition: finishing(
+      '#status = :working AND #round = :inRound AND (#deadlineAt >= :latest OR attribute_exists(taskId))',
+    ),
+  },
+  'nobody sweeps': { sweeps: false },
+  'the sweep takes every round for one that runs': of('reconciler', (real) => ({
+    ...real,
+    describe: async () => ({ status: 'RUNNING' }),
+  })),
+  'the sweep starts a first round that nobody has started': of('reconciler', (real) => ({
+    ...real,
+    store: {
+      ...real.store,
+      async applyBlind(key, change) {
+        if (change.set.statusMessage !== 'The task could not be started') return real.store.applyBlind(key, change);
+        const record = key as TaskRecord;
+        await real.workflow.start(record, record.tool, roundInput(record, '{"plan":0}') ?? '');
+        return true;
+      },
+    },
+  })),
+  'a refused start counts as the only one, whatever was sent before': of('endpoint', (real) => ({
+    ...real,
+    workflow: {
+      ...real.workflow,
+      start: (...round) =>
+        real.workflow.start(...round).catch((error: unknown) => {
+          throw error instanceof TooManyStarts ? new TooManyStarts(true) : error;
+        }),
+    },
+  })),
+  'the sweep does not start an answered round again': of('reconciler', (real) => ({
+    ...real,
+    workflow: { ...real.workflow, start: async () => {} },
+  })),
+  'the reconciler writes whatever a task has become': of('reconciler', (real) =>
+    writing(real, ({ round: _, ...change }) => ({ ...change, from: STATUSES })),
+  ),
+  'an answer does not look at what was answered since': of('endpoint', (real) =>
+    writing(real, ({ answerCount: _, ...change }) => change),
+  ),
+  'a cancel stops the work before it fences the record': of('endpoint', (real) => ({
+    ...real,
+    store: {
+      ...real.store,
+      async apply(key, change) {
+        const record = key as TaskRecord;
+        if (change.set.status === 'cancelled') await real.workflow.stop(record, record.tool).catch(() => {});
+        return real.store.apply(key, change);
+      },
+    },
+  })),
+  'a cancel does not stop the work': of('endpoint', (real) => ({
+    ...real,
+    workflow: { ...real.workflow, stop: async () => {} },
+  })),
+  'a cancel overwrites what has ended': of('endpoint', (real) =>
+    writing(real, (change) => (change.set.status === 'cancelled' ? { ...change, from: STATUSES } : change)),
+  ),
+  'readers do not look at the deadline': of('endpoint', (real) => ({
+    ...real,
+    store: {
+      ...real.store,
+      async get(key) {
+        const record = await real.store.get(key);
+        return record && { ...record, deadlineAt: Number.MAX_SAFE_INTEGER };
+      },
+      async look(key) {
+        const record = await real.store.look(key);
+        return record && { ...record, deadlineAt: Number.MAX_SAFE_INTEGER };
+      },
+    },
+  })),
+  'a repeated create overwrites the task': {
+    table: (real) => ({ ...real, put: ({ Item }) => real.put({ Item }) }),
+  },
+  'a stream looks at its tasks only once': of('endpoint', (real) => {
+    let first: ReturnType<TaskStore['getMany']> | undefined;
+    return { ...real, store: { ...real.store, getMany: (keys) => (first ??= real.store.getMany(keys)) } };
+  }),
+  'a slot is taken whether there is one or not': of('endpoint', (real) => ({
+    ...real,
+    store: { ...real.store, takeSlot: async () => true },
+  })),
+} as const satisfies Record<string, Partial<Parts>>;
+
+/** The rules that each breaks; which one first depends on the run. */
+export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
+  'a repeated StartExecution starts a second run': /^A round is started once/,
+  'Finish is unconditional':
+    /^A task that has ended is never written again|^Questions are|^An unfinished task|comes too late/,
+  'Finish does not look at the round': /^Questions are what the tool of this round|^A result is what/,
+  'Finish does not look at the clock': /^What comes too late is not written/,
+  'nobody sweeps': /^Long after its deadline|^Nothing goes on/,
+  'the sweep takes every round for one that runs': /^Nothing goes on/,
+  'the sweep starts a first round that nobody has started': /^A first round is started soon or never/,
+  'a refused start counts as the only one, whatever was sent before': /^A failure has happened/,
+  'the sweep does not start an answered round again': /^Nothing goes on/,
+  'the reconciler writes whatever a task has become':
+    /^A task that has ended is never written again|^A failure has|^What a running task needs/,
+  'an answer does not look at what was answered since': /^A task that waits for input asks|^An answer that was taken/,
+  'a cancel stops the work before it fences the record': /^Work is stopped that somebody waits for/,
+  'a cancel does not stop the work': /^Work goes on for nobody/,
+  'a cancel overwrites what has ended': /^A task that has ended is never written again/,
+  'readers do not look at the deadline':
+    /^A task is over by its deadline|^An unfinished task is in the index|^What comes too late|stays as it was/,
+  'a repeated create overwrites the task':
+    /^What a task is stays|^A task that has ended is never|^A status moves|^A round (begins|is started before)/,
+  'a stream looks at its tasks only once': /^A stream tells of an end|stays as it was/,
+  'a slot is taken whether there is one or not': /^An owner has 3 open tasks/,
+};
+
+/** Finish with another condition. All names and values must be used. */
+function finishing(condition: string): Parts['definition'] {
+  return (text) => text.replace(/"ConditionExpression":"[^"]*"/, `"ConditionExpression":"${condition}"`);
+}
+
+function of(owner: Owner, other: (real: Services) => Services): Partial<Parts> {
+  return { services: (real, process) => (process === owner ? other(real) : real) };
+}
+
+/** Writes something else than what was decided. */
+function writing(real: Services, other: (change: Change) => Change): Services {
+  const store: TaskStore = {
+    ...real.store,
+    apply: (key, change) => real.store.apply(key, other(change)),
+    applyBlind: (key, change) => real.store.applyBlind(key, other(change)),
+  };
+  return { ...real, store };
+}

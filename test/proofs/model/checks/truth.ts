@@ -1,0 +1,63 @@
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { Ran } from '../world/tools.ts';
+
+/** What has really happened to a task, beside what its record says. */
+export interface TaskTruth {
+  record: TaskRecord;
+  /** What it has been, in the order of all that is sent and written. */
+  readonly history: { readonly order: number; readonly record: TaskRecord }[];
+  /** When a client was first told of it. */
+  accepted?: number;
+  /** A call was answered with it. */
+  promised: boolean;
+  /** A client has asked for its cancellation. */
+  cancelAsked: boolean;
+  /** A client has refused to answer. */
+  refused: boolean;
+  /** How many calls wanted to start its first round. */
+  starters: number;
+  /** Somebody who wanted to start its first round was told that this had failed, or not told anything. */
+  startFailed: boolean;
+  /** It was changed by a write that was on its way when readers began to be told that it had failed. */
+  overtaken: boolean;
+  readonly rounds: Map<number, RoundTruth>;
+}
+
+export interface RoundTruth {
+  executions: number;
+  /** How often the tool has begun. */
+  begun: number;
+  readonly ran: Ran[];
+  /** What invocations of the tool have failed with. */
+  readonly failures: string[];
+}
+
+export interface Truth {
+  readonly tasks: Map<string, TaskTruth>;
+  task(taskId: string): TaskTruth | undefined;
+  round(taskId: string, round: number): RoundTruth | undefined;
+  /** The first thing that must not happen, if it has. */
+  violation(): string | undefined;
+  violated(what: string): void;
+}
+
+export function createTruth(trace: (line: string) => void): Truth {
+  const tasks = new Map<string, TaskTruth>();
+  let first: string | undefined;
+  return {
+    tasks,
+    task: (taskId) => tasks.get(taskId),
+    round(taskId, round) {
+      const task = tasks.get(taskId);
+      if (task === undefined) return undefined;
+      const known = task.rounds.get(round) ?? { executions: 0, begun: 0, ran: [], failures: [] };
+      task.rounds.set(round, known);
+      return known;
+    },
+    violation: () => first,
+    violated(what) {
+      trace(`!! ${what}`);
+      first ??= what;
+    },
+  };
+}

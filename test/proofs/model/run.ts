@@ -1,0 +1,91 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { isTerminal, lapse } from '../../../functions/tasks/transitions.ts';
+import { runClient } from './actors/clients.ts';
+import { scheduleSweeps } from './actors/reconciler.ts';
+import type { Scenario } from './scenario.ts';
+import { createWorld, type Parts, REAL, T0, type World } from './world/world.ts';
+
+export interface Ended {
+  /** What must not have happened; undefined: all is well. */
+  readonly violation: string | undefined;
+  readonly world: World;
+}
+
+const SECOND = 1_000;
+/** How long faults go on when all clients have left. */
+const AFTERWARDS = 150 * SECOND;
+/** Faults over, two sweeps put right all that does not have to wait for a deadline. */
+const SETTLED = 125 * SECOND;
+/** By so long after its deadline the record of a task says that it is over, in ms: the grace, and the next sweep. */
+const BOUND = 90 * SECOND;
+
+/** Runs a scenario to its end and a while longer, without faults, and judges what has come of every task. */
+export async function run(scenario: Scenario, parts: Parts = REAL, trace = (_line: string) => {}): Promise<Ended> {
+  return withFixedRandom(async () => {
+    const world = createWorld(scenario, parts, trace);
+    const { agenda, faults, truth } = world;
+    const bad = () => truth.violation() !== undefined;
+    scheduleSweeps(world, T0 + scenario.sweepAt * SECOND);
+    let busy = scenario.clients.length;
+    scenario.clients.forEach((client, i) => {
+      const failed = (error: unknown) => truth.violated(`${(error as Error).stack}`);
+      runClient(client, `client ${i + 1}`, world).then(() => busy--, failed);
+    });
+    let lastBusy = T0;
+    for (const choice of scenario.choices) {
+      await agenda.step(choice);
+      if (busy > 0) lastBusy = agenda.now();
+      if (bad() || agenda.now() > lastBusy + AFTERWARDS) break;
+    }
+    Object.assign(faults, { rate: 0, focus: '', outage: [0, 0] });
+    world.trace('no more faults');
+    if (!bad()) await settle(world);
+    return { violation: truth.violation(), world };
+  });
+}
+
+async function settle(world: World): Promise<void> {
+  const { agenda, truth, faults } = world;
+  const bad = () => truth.violation() !== undefined;
+  await agenda.runTo(agenda.now() + SETTLED);
+  if (bad()) return;
+  for (const { record } of truth.tasks.values()) {
+    const run = world.runOf(record);
+    const hasRun = run !== undefined && run.status !== 'SUCCEEDED';
+    // Best effort: without faults there is nothing to excuse it.
+    if (run?.status === 'RUNNING' && record.status === 'cancelled' && faults.struck === 0) {
+      truth.violated(`Work goes on for nobody: ${run.name}`);
+    }
+    if (record.status === 'working' && lapse(record, agenda.now()) === undefined && !hasRun) {
+      truth.violated(`Nothing goes on, long before the deadline: ${record.taskId} round ${record.round}`);
+    }
+  }
+  const bound = () => Math.max(...[...truth.tasks.values()].map(({ record }) => record.deadlineAt + BOUND));
+  // Clients go on meanwhile, and may make new tasks.
+  while (agenda.now() <= bound() && !bad()) await agenda.runTo(bound() + SECOND);
+  for (const { record } of truth.tasks.values()) {
+    if (!isTerminal(record.status)) truth.violated(`Long after its deadline ${record.taskId} is ${record.status}`);
+  }
+  const due = [...world.table.items()].filter((item) => item.due !== undefined);
+  if (due.length > 0) truth.violated(`The index keeps ${due.length} tasks`);
+}
+
+/** Ids are part of what is drawn: the same in each run of a scenario. */
+async function withFixedRandom<T>(run: () => Promise<T>): Promise<T> {
+  const real = { randomBytes: crypto.randomBytes, random: Math.random, error: console.error };
+  let drawn = 0;
+  crypto.randomBytes = ((size: number) =>
+    crypto.createHash('sha512').update(String(drawn++)).digest().subarray(0, size)) as never;
+  Math.random = () => 0.5;
+  console.error = () => {};
+  syncBuiltinESMExports();
+  try {
+    return await run();
+  } finally {
+    crypto.randomBytes = real.randomBytes;
+    Math.random = real.random;
+    console.error = real.error;
+    syncBuiltinESMExports();
+  }
+}

@@ -1,0 +1,25 @@
+import { describe } from 'vitest';
+import { taskStore } from '../../../functions/tasks/table/store.ts';
+import { answersContract } from '../../contract/cases/answers.ts';
+import { besideContract } from '../../contract/cases/beside.ts';
+import { changesContract } from '../../contract/cases/changes.ts';
+import { racesContract } from '../../contract/cases/races.ts';
+import { documentClient } from './table/client.ts';
+import { createTable } from './table/table.ts';
+
+/** What the model stands on answers the store as the engines of the contract tests do. */
+const table = createTable(Date.now, () => {});
+const db = documentClient(table, async (_what, carryOut) => carryOut(false));
+const referee = {
+  ...{ endpoint: '', db, table: 'tasks', machines: [] },
+  store: taskStore(db, 'tasks'),
+  stop: async () => {},
+};
+const parts = {
+  'changes of a task': changesContract,
+  'answers of a task': answersContract,
+  races: racesContract,
+  'what lies beside the tasks': besideContract,
+};
+for (const [name, part] of Object.entries(parts))
+  describe(`in the table of the model: ${name}`, () => part(() => referee));

@@ -1,0 +1,123 @@
+import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
+import { enveloped } from '../../../../functions/tool/envelope.ts';
+import { type Integration, StatesError } from '../../../../local/step-functions/index.ts';
+import type { Outcome } from '../scenario.ts';
+import type { Agenda } from './agenda.ts';
+import type { Draw } from './draw.ts';
+import type { Faults } from './process.ts';
+
+/** How a run of the tool ended. */
+export type Ran =
+  | { readonly kind: 'result'; readonly text: string; readonly isError: boolean }
+  | { readonly kind: 'asks'; readonly text: string }
+  /** `reason`: what the task will have failed with. */
+  | { readonly kind: 'fails'; readonly reason: string };
+
+export interface ToolWatcher {
+  /** The tool begins; how often it has begun in this round. */
+  begins(event: ToolEvent): number;
+  ended(event: ToolEvent, ran: Ran): void;
+  /** No run came of it, or nobody knows. */
+  failed(event: ToolEvent, reason: string): void;
+  /** The tool reports how far it is. */
+  reports(event: ToolEvent): Promise<void>;
+}
+
+const question = {
+  method: 'elicitation/create',
+  params: { message: '?', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } },
+};
+const badQuestion = { method: 'elicitation/create', params: { message: '?', requestedSchema: { type: 'list' } } };
+
+/** Lambda as a tool workflow calls it, and the one function behind all tools: it does what its plan says. */
+export function toolFunction(
+  plans: readonly (readonly Outcome[])[],
+  agenda: Agenda,
+  faults: Faults,
+  watcher: ToolWatcher,
+  killExecution: (arn: string, error: string) => void,
+): Integration {
+  return ({ arguments: sent, executionArn, signal }) =>
+    new Promise((resolve, reject) => {
+      const event = (sent as { Payload: ToolEvent }).Payload;
+      const name = `${event.name} of ${event.task?.taskId} round ${event.task?.round}`;
+      const fail = (reason: string) => {
+        watcher.failed(event, reason);
+        reject(new StatesError(reason));
+      };
+      const end = (ran: Ran) => {
+        watcher.ended(event, ran);
+        if (ran.kind === 'fails') return reject(new StatesError(ran.reason, '{"errorMessage":"a secret"}'));
+        return resolve({ StatusCode: 200, Payload: enveloped(event, JSON.parse(ran.text)) });
+      };
+      const run = (fault: Fault) => {
+        const attempt = watcher.begins(event);
+        const planned = planOf(event, plans);
+        if (planned === 'never') return;
+        const ends = () => {
+          if (fault === 'unheard') return fail('Lambda.SdkClientException');
+          if (planned === 'too large') return fail('States.DataLimitExceeded');
+          return end(outcomeOf(planned, event, attempt));
+        };
+        agenda.add({
+          label: `${name} works`,
+          act(draw) {
+            if (draw(4) !== 1) return ends();
+            void watcher.reports(event).then(() => agenda.add({ label: `${name} goes on`, act: ends }));
+          },
+        });
+      };
+      agenda.add({
+        label: `invoke ${name}`,
+        act(draw) {
+          // The execution is over: the request may have been on its way.
+          if (signal.aborted && draw(2) === 0) return;
+          const fault = faultOf(draw, faults);
+          if (fault !== 'none') faults.struck++;
+          if (fault === 'throttled') return fail('Lambda.TooManyRequestsException');
+          if (fault === 'down') return fail('Lambda.ServiceException');
+          if (fault === 'killed') return killExecution(executionArn, 'States.Runtime');
+          run(fault);
+        },
+      });
+    });
+}
+
+const FAULTS = ['throttled', 'down', 'killed', 'unheard'] as const;
+type Fault = (typeof FAULTS)[number] | 'none';
+
+function faultOf(draw: Draw, { rate }: Faults): Fault {
+  return draw(100) < 100 - rate ? 'none' : (FAULTS[draw(FAULTS.length)] ?? 'none');
+}
+
+function planOf(event: ToolEvent, plans: readonly (readonly Outcome[])[]): Outcome {
+  const { plan } = event.arguments as { plan: number };
+  // A tool that asks first runs from round 2 on where its questions were the task's.
+  return plans[plan]?.[(event.task?.round ?? 1) - 1] ?? 'text';
+}
+
+function outcomeOf(planned: Outcome, event: ToolEvent, attempt: number): Ran {
+  const said = `round ${event.task?.round} attempt ${attempt}`;
+  const asks = (inputRequests: object): Ran => ({
+    kind: 'asks',
+    text: JSON.stringify({ inputRequests, requestState: said }),
+  });
+  switch (planned) {
+    case 'asks':
+      return asks({ a: question });
+    case 'asks twice':
+      return asks({ a: question, b: question });
+    case 'asks badly':
+      return asks({ a: badQuestion });
+    case 'throws':
+      return { kind: 'fails', reason: 'TypeError' };
+    case 'crashes':
+      return { kind: 'fails', reason: 'Runtime.ExitError' };
+    case 'error result': {
+      const text = JSON.stringify({ content: [{ type: 'text', text: said }], isError: true });
+      return { kind: 'result', text, isError: true };
+    }
+    default:
+      return { kind: 'result', text: JSON.stringify(said), isError: false };
+  }
+}

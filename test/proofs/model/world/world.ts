@@ -1,0 +1,291 @@
+import { describer } from '../../../../functions/reconciler/describe.ts';
+import { outstanding } from '../../../../functions/tasks/input.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { type TaskStore, taskStore } from '../../../../functions/tasks/table/store.ts';
+import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
+import { asOf, isTerminal, lapse, overdue } from '../../../../functions/tasks/transitions.ts';
+import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
+import { type Integration, StatesError } from '../../../../local/step-functions/index.ts';
+import { announce } from '../actors/reconciler.ts';
+import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';
+import { checkBegin, checkExecution } from '../checks/starts.ts';
+import { createTruth, type TaskTruth, type Truth } from '../checks/truth.ts';
+import { checkWrite, SKEW } from '../checks/writes.ts';
+import type { Scenario } from '../scenario.ts';
+import { type Carry, documentClient } from '../table/client.ts';
+import { createTable, type Table, type Update, type Written } from '../table/table.ts';
+import { fromItem } from '../table/values.ts';
+import { type Agenda, createAgenda } from './agenda.ts';
+import { type Faults, type Life, type Process, startProcess } from './process.ts';
+import {
+  createStepFunctions,
+  type Execution,
+  MACHINE_PREFIX,
+  machineOf,
+  type StepFunctions,
+} from './step-functions.ts';
+import { toolFunction } from './tools.ts';
+
+/** What a process has of the world. */
+export interface Services {
+  readonly store: TaskStore;
+  readonly workflow: Workflow;
+  readonly describe: ReturnType<typeof describer>;
+}
+export type Owner = 'endpoint' | 'reconciler' | 'tool';
+
+/** What a seeded bug can put in the place of a part; as it is, a part is the real one. */
+export interface Parts {
+  readonly services: (real: Services, of: Owner) => Services;
+  /** The definition of a tool workflow. */
+  readonly definition: (text: string) => string;
+  readonly table: (real: Table) => Table;
+  /** Same name, same execution. */
+  readonly namesAreUnique: boolean;
+  /** The minute's tick is heard. */
+  readonly sweeps: boolean;
+}
+
+export const REAL: Parts = {
+  services: (real) => real,
+  definition: (text) => text,
+  table: (real) => real,
+  namesAreUnique: true,
+  sweeps: true,
+};
+
+export interface World {
+  readonly agenda: Agenda;
+  readonly faults: Faults;
+  readonly parts: Parts;
+  readonly truth: Truth;
+  readonly table: Table;
+  readonly stepFunctions: StepFunctions;
+  /** Tasks that clients have been told of, in that order. */
+  readonly accepted: string[];
+  trace(line: string): void;
+  start(life: Life): Process;
+  services(process: Process, of: Owner): Services;
+  /** Calls of which those that find nothing are not worth a choice. */
+  quiet(process: Process): Carry;
+  /** A client has been told of a task. */
+  tell(taskId: string): void;
+  checkCancelled(taskId: string, status: string | undefined): void;
+  checkAnswered(taskId: string, keys: readonly string[]): void;
+  /** Nothing fails but by the faults of the run. */
+  checkError(error: unknown, where: string): void;
+  runOf(record: Pick<TaskRecord, 'tool' | 'taskId' | 'round'>): Execution | undefined;
+}
+
+export const T0 = 1_700_000_000_000;
+/** Step Functions gives up a call of its own after this, in ms. */
+const PATIENCE = 5_000;
+const INJECTED = new Set(['ThrottlingException', 'TooManyStarts', 'TimeoutError', 'ExecutionDoesNotExist']);
+
+export function createWorld(scenario: Scenario, parts: Parts, trace: (line: string) => void): World {
+  const { plans, skews } = scenario;
+  const faults: Faults = { ...scenario.faults, struck: 0 };
+  const seconds = () => `${(agenda.now() - T0) / 1_000}`.padStart(4);
+  const note = (line: string) => trace(`${seconds()}  ${line}`);
+  const agenda = createAgenda(T0, note);
+  const truth = createTruth(note);
+  const accepted: string[] = [];
+  let processes = 0;
+  let sent = { at: 0, order: 0 };
+  let order = 0;
+
+  const table = parts.table(createTable(agenda.now, (write) => wrote(write)));
+  const wrote = ({ key, before, after }: Written) => {
+    note(`  ${key}: ${describe(after)}`);
+    if (isBeside(after)) return;
+    const record = fromItem(after) as unknown as TaskRecord;
+    const task = truth.task(record.taskId) ?? newTruth(record);
+    if (before === undefined) checkOpenTasks(record.owner);
+    const run = runOf(before === undefined ? record : task.record);
+    const write = { before: before && task.record, after: record, now: agenda.now(), sent, run, askFirst: ASK_FIRST };
+    checkWrite(write, task, truth);
+    task.record = record;
+    task.history.push({ order: ++order, record });
+  };
+  const newTruth = (record: TaskRecord) => {
+    const task: TaskTruth = {
+      record,
+      history: [],
+      promised: false,
+      cancelAsked: false,
+      refused: false,
+      starters: 0,
+      startFailed: false,
+      overtaken: false,
+      rounds: new Map(),
+    };
+    truth.tasks.set(record.taskId, task);
+    // Time that passes until something happens also stops where what has happened begins to look different.
+    for (const seconds of [-1, 1, 9, 11, 29, 31]) agenda.at(record.deadlineAt + seconds * 1_000, () => {});
+    return task;
+  };
+  /** For a client, to whom it is gone, over or out of time. */
+  const isLate = (record: TaskRecord): boolean => {
+    const seen = asOf(record, agenda.now() + SKEW);
+    return seen === undefined || isTerminal(seen.status) || overdue(record, agenda.now() + SKEW) !== undefined;
+  };
+  const checkOpenTasks = (owner: string) => {
+    const clearlyOpen = ({ record, overtaken }: { record: TaskRecord; overtaken: boolean }) => {
+      const past = agenda.now() + 2 * SKEW;
+      const over =
+        isTerminal(record.status) || lapse(record, past) !== undefined || past >= record.createdAt + record.ttl;
+      return record.owner === owner && !over && !overtaken;
+    };
+    const open = [...truth.tasks.values()].filter(clearlyOpen).length;
+    if (open > manifest.maxOpenTasks) truth.violated(`An owner has ${open} open tasks`);
+  };
+  const runOf: World['runOf'] = ({ tool, ...round }) =>
+    stepFunctions.get(executionArnOf(round, `${MACHINE_PREFIX}${tool}`));
+
+  const carry =
+    (process: Process): Carry =>
+    (what, carryOut) => {
+      const issued = { at: process.now(), order: ++order };
+      return process.call(what, (stale) => {
+        sent = issued;
+        return carryOut(stale);
+      });
+    };
+  const start: World['start'] = (life) =>
+    startProcess({ ...life, skew: (skews[processes++] ?? 0) * 1_000 }, agenda, faults, note);
+  const services: World['services'] = (process, of) => {
+    const store = taskStore(documentClient(table, carry(process)), 'tasks');
+    const client = stepFunctions.client(process);
+    return parts.services({ store, workflow: workflow(client, MACHINE_PREFIX), describe: describer(client) }, of);
+  };
+
+  // The service itself: it does not die.
+  const service = startProcess({ name: 'Step Functions', patience: PATIENCE }, agenda, faults, note);
+  const finish: Integration = async ({ arguments: sent }) => {
+    try {
+      const { Key, ...request } = sent as Update;
+      return await carry(service)(`finish ${Key.taskId?.S}`, () => table.update({ Key, ...request }));
+    } catch (error) {
+      if ((error as Error).name === 'ValidationException') truth.violated(`Finish is refused: ${String(error)}`);
+      throw new StatesError(`DynamoDB.${(error as Error).name}`);
+    }
+  };
+  const invoke = toolFunction(
+    plans,
+    agenda,
+    faults,
+    {
+      begins(event) {
+        checkBegin(event, truth);
+        return truth.round(event.task?.taskId ?? '', event.task?.round ?? 0)?.begun ?? 0;
+      },
+      ended: (event, ran) => void roundOf(event)?.ran.push(ran),
+      failed: (event, reason) => void roundOf(event)?.failures.push(reason),
+      async reports(event) {
+        const { task } = event;
+        if (task === undefined) return;
+        const process = start({ name: `tool of ${task.taskId}`, patience: PATIENCE });
+        const { store: own } = services(process, 'tool');
+        // As functions/tool/host.ts does it.
+        const seen = await own.glimpse(task).catch(() => undefined);
+        if (seen?.status !== 'working' || seen.round !== task.round) return;
+        await own.report(task, { message: 'half of it', progress: 1 }, process.now()).catch(() => undefined);
+      },
+    },
+    (arn, error) => stepFunctions.fail(arn, error),
+  );
+  const roundOf = ({ task }: ToolEvent) => truth.round(task?.taskId ?? '', task?.round ?? 0);
+  const machines = new Map(
+    [...definitions].map(([name, text]) => [`${MACHINE_PREFIX}${name}`, machineOf(name, parts.definition(text))]),
+  );
+  const stepFunctions = createStepFunctions(
+    {
+      machines,
+      integrations: new Map<string, Integration>([
+        ['arn:aws:states:::lambda:invoke', invoke],
+        ['arn:aws:states:::dynamodb:updateItem', finish],
+      ]),
+      namesAreUnique: parts.namesAreUnique,
+      started: ({ input }) => checkExecution(JSON.parse(input) as RoundInput, agenda.now(), truth),
+      stopping(execution) {
+        note(`  stops ${execution.name}`);
+        const { taskId, round } = JSON.parse(execution.input) as RoundInput;
+        const record = truth.task(taskId)?.record;
+        const wanted = record?.status === 'working' && record.round === round;
+        if (wanted) truth.violated(`Work is stopped that somebody waits for: ${execution.name}`);
+      },
+      ended: (execution) => ended(execution),
+    },
+    agenda,
+  );
+  const ended = (execution: Execution) => {
+    note(`  ${execution.name} ${execution.status} ${execution.error ?? ''}`);
+    if (execution.status !== 'SUCCEEDED') return announce(world, execution);
+    const { taskId, round } = JSON.parse(execution.input) as RoundInput;
+    const record = truth.task(taskId)?.record;
+    const open = record?.status === 'working' && record.round === round;
+    if (open && overdue(record, agenda.now()) === undefined) truth.violated(`An outcome is lost: ${execution.name}`);
+  };
+
+  const world: World = {
+    agenda,
+    faults,
+    parts,
+    truth,
+    table,
+    stepFunctions,
+    accepted,
+    trace: note,
+    start,
+    services,
+    runOf,
+    quiet: (process) => (what, carryOut) => {
+      const finds = (stale: boolean) => (carryOut(stale) as { Items?: unknown[] }).Items?.length !== 0;
+      if (finds(false) || finds(true)) return process.call(what, carryOut);
+      return Promise.resolve(carryOut(false));
+    },
+    tell(taskId) {
+      if (accepted.includes(taskId)) return;
+      accepted.push(taskId);
+      const task = truth.task(taskId);
+      if (task === undefined) truth.violated(`A client is told of a task without a record: ${taskId}`);
+      else task.accepted = agenda.now();
+    },
+    checkCancelled(taskId, status) {
+      const record = truth.task(taskId)?.record;
+      if (record === undefined) return;
+      if (status !== undefined && status !== record.status)
+        truth.violated(`${taskId} was ${status}, and is ${record.status}`);
+      const over = isTerminal(record.status) || isLate(record);
+      if (!over) truth.violated(`A cancel was acknowledged, and ${taskId} is ${record.status}`);
+    },
+    checkAnswered(taskId, keys) {
+      const record = truth.task(taskId)?.record;
+      if (record === undefined || isTerminal(record.status)) return;
+      const open = Object.keys(outstanding(record)).filter((key) => keys.includes(key));
+      const taken = keys.every((key) => Object.hasOwn(record.inputResponses ?? {}, key));
+      if (!isLate(record) && (open.length > 0 || !taken))
+        truth.violated(`An answer was acknowledged and is lost: ${taskId} ${keys}`);
+    },
+    checkError(error, where) {
+      const { name } = error as Error;
+      if (!INJECTED.has(name)) truth.violated(`${where} fails with ${name}: ${(error as Error).stack}`);
+    },
+  };
+  return world;
+}
+
+/** No record: what lies beside the tasks of an owner, or what a run reports. */
+const isBeside = (item: Written['after']): boolean =>
+  String(item.taskId?.S).startsWith('#') || String(item.owner?.S).startsWith('progress#');
+
+/** A record in a line of the trace. */
+function describe(item: Written['after']): string {
+  const of = (name: string) => Object.values(item[name] ?? {})[0];
+  if (item.taskId?.S === '#places') return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
+  if (String(item.taskId?.S).startsWith('#')) return JSON.stringify(fromItem(item));
+  if (isBeside(item)) return `round ${of('round')} reports ${of('statusMessage')}`;
+  const due = of('dueAt') === undefined ? '' : ` due ${(Number(of('dueAt')) - T0) / 1_000}`;
+  const answers = Object.keys((of('inputResponses') as object | undefined) ?? {}).join(' ');
+  return `${of('status')} round ${of('round')}${due} ${answers} ${of('statusMessage') ?? ''} ${of('result') ?? ''}`;
+}

@@ -1,0 +1,33 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { AUDIENCE } from '../../support/oidc.ts';
+
+/** One tool of each kind, so that every policy that this project writes is there once. */
+const stack = new Stack(new App(), 'Permissions');
+const issuer = process.env.MCP_TEST_ISSUER ?? 'https://login.example.com';
+const server = new McpTaskServer(stack, 'Server', {
+  auth: oauth({ issuer, audience: AUDIENCE }),
+  removalPolicy: RemovalPolicy.DESTROY,
+});
+const toolFunction = (id: string) =>
+  new ToolFunction(stack, id, { entry: 'test/proofs/permissions/tools.ts', timeout: Duration.seconds(60) });
+const tool = { description: 'A tool', inputSchema: { type: 'object' } } as const;
+
+const direct = toolFunction('Direct');
+server.addTool('direct', { ...tool, handler: direct });
+server.addTool('guarded', { ...tool, handler: direct, scopes: ['ops'] });
+server.addTool('work', { ...tool, handler: toolFunction('Work'), taskSupport: 'required' });
+
+const definition = {
+  QueryLanguage: 'JSONata',
+  StartAt: 'Pausing',
+  States: {
+    Pausing: { Type: 'Wait', Seconds: '{% $states.input.arguments.seconds %}', Next: 'Say' },
+    Say: { Type: 'Pass', Output: { said: 'done' }, End: true },
+  },
+};
+const stateMachine = new StateMachine(stack, 'Machine', {
+  definitionBody: DefinitionBody.fromString(JSON.stringify(definition)),
+});
+server.addTool('machine', { ...tool, stateMachine, taskSupport: 'required' });

@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
+import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
+import { reportProgress } from '../../../functions/tool/index.ts';
+
+const question = {
+  method: 'elicitation/create',
+  params: { message: 'Really?', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } },
+};
+
+/** Does what its arguments say, with all that a tool's own credentials are for. */
+export async function handler({ name, arguments: args, task, inputResponses }: ToolEvent): Promise<unknown> {
+  console.log(`hello from ${name}`);
+  if (args.ask === true && inputResponses.sure === undefined) {
+    return { inputRequests: { sure: question } } as ToolReturn;
+  }
+  while (args.spin === true && (await reportProgress(task, 'turning'))) await sleep(1_050);
+  const result = { content: [{ type: 'text', text: 'x'.repeat(Number(args.bytes ?? 1)) }] };
+  return task === undefined ? result : storeIfLarge(result, task);
+}

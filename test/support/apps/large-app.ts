@@ -1,0 +1,27 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+
+/** Tools with results of every size. What the endpoint asks of S3 goes to MCP_TEST_S3, where a test can interfere. */
+const stack = new Stack(new App(), 'Large');
+const handler = new ToolFunction(stack, 'Tools', {
+  entry: 'test/support/apps/large-tools.ts',
+  timeout: Duration.seconds(60),
+});
+const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const s3 = process.env.MCP_TEST_S3;
+if (s3 !== undefined) server.endpoint.addEnvironment('AWS_ENDPOINT_URL_S3', s3);
+
+const tool = {
+  handler,
+  description: 'Returns many bytes',
+  inputSchema: { type: 'object' },
+  taskSupport: 'optional',
+} as const;
+server.addTool('large', tool);
+server.addTool('raw', tool);
+server.addTool('before', tool);
+server.addTool('crashes', { ...tool, annotations: { idempotentHint: true } });
+server.addTool('promise', {
+  ...tool,
+  outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+});

@@ -1,0 +1,36 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { HostedZone } from 'aws-cdk-lib/aws-route53';
+import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { AUDIENCE } from '../oidc.ts';
+
+/** A server with every option of docs/deploying.md. */
+const stack = new Stack(new App(), 'Options', { env: { region: 'us-east-1' } });
+const encryptionKey = new Key(stack, 'Key', { enableKeyRotation: true });
+const certificateArn = 'arn:aws:acm:us-east-1:000000000000:certificate/11111111-2222-3333-4444-555555555555';
+const zone = { hostedZoneId: 'Z0000000000000', zoneName: 'example.com' };
+
+const server = new McpTaskServer(stack, 'Server', {
+  auth: oauth({ issuer: process.env.MCP_TEST_ISSUER ?? 'https://login.example.com', audience: AUDIENCE }),
+  domain: {
+    name: 'mcp.example.com',
+    certificate: Certificate.fromCertificateArn(stack, 'Certificate', certificateArn),
+    hostedZone: HostedZone.fromHostedZoneAttributes(stack, 'Zone', zone),
+  },
+  encryptionKey,
+  logRetention: RetentionDays.ONE_YEAR,
+  keyRotation: Duration.days(30),
+  throttling: { rate: 50, burst: 100 },
+  accessLogs: true,
+  waf: true,
+});
+
+const tool = { description: 'A tool', inputSchema: { type: 'object' } } as const;
+const handler = new ToolFunction(stack, 'Tool', {
+  entry: 'test/proofs/permissions/tools.ts',
+  timeout: Duration.seconds(60),
+});
+server.addTool('direct', { ...tool, handler });
+server.addTool('work', { ...tool, handler, taskSupport: 'required' });

@@ -1,0 +1,162 @@
+import { appendFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
+import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
+import { enveloped } from '../../../functions/tool/envelope.ts';
+import { defineTool, reportProgress } from '../../../functions/tool/index.ts';
+
+type Tool = (event: ToolEvent) => Promise<ToolReturn> | ToolReturn;
+
+const elicit = (message: string) => ({
+  method: 'elicitation/create',
+  params: {
+    message,
+    requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+  },
+});
+let invocations = 0;
+
+/** Tells everything it is told to whom it concerns, and to nobody else: it reports it, asks, remembers and returns it. */
+async function confide({ arguments: args, inputResponses, task }: ToolEvent): Promise<ToolReturn> {
+  await reportProgress(task, `working on ${args.word}`);
+  if (inputResponses.confirm === undefined) {
+    return { inputRequests: { confirm: elicit(`Really ${args.word}?`) }, requestState: { word: args.word } };
+  }
+  if (args.fails === true) throw new Error(`no ${args.word}`);
+  return { word: args.word, answer: inputResponses.confirm };
+}
+
+function throws(): never {
+  throw new TypeError('planted-secret-in-message');
+}
+
+function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn {
+  const answer = inputResponses.confirm;
+  if (answer !== undefined) return { answer, requestState, round: task?.round };
+  return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
+}
+
+/** Charges by appending to a file, so that a test in another process can count; crashes as often as it is told. */
+const chargeThenCrash = defineTool(
+  {
+    description: 'd',
+    inputSchema: { type: 'object', properties: { file: { type: 'string' }, crashes: { type: 'integer' } } },
+  },
+  async ({ file = '', crashes = 0 }, task) => {
+    await task.step('charge', () => appendFile(file, 'charged\n'));
+    if (task.attempt < crashes) process.exit(1);
+    return { attempt: task.attempt };
+  },
+);
+
+/** Returns the given JSON as a defined tool does: its text crosses the workflow as it is. */
+const returnsExactly = defineTool(
+  { description: 'd', inputSchema: { type: 'object', properties: { json: { type: 'string' } }, required: ['json'] } },
+  ({ json }) => JSON.parse(json) as object,
+);
+
+/** Works without a report until its signal tells it to stop, and says so in a file. */
+const spin = defineTool(
+  { description: 'd', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
+  async ({ file = '' }, task) => {
+    while (!task.signal.aborted) await sleep(10);
+    await appendFile(file, `stopped ${Date.now()}\n`);
+    return null;
+  },
+);
+
+/** Small tools for tests: each does exactly what its arguments say. */
+const tools: Record<string, Tool> = {
+  echo: ({ arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: args }),
+  direct_echo: ({ arguments: args, task }) => ({ args, hadTask: task !== undefined }),
+  returns: ({ arguments: args }) => JSON.parse(String(args.json)) as ToolReturn,
+  returns_exactly: (event) => returnsExactly(event) as Promise<ToolReturn>,
+  async sleep({ arguments: args }) {
+    await sleep(Number(args.ms));
+    return `slept ${args.ms} ms`;
+  },
+  async steps({ arguments: args, task }) {
+    for (let step = 1; step <= Number(args.steps); step++) {
+      if (!(await reportProgress(task, `step ${step}`, { progress: step, total: Number(args.steps) })))
+        return 'stopped';
+      await sleep(1_050);
+    }
+    return 'done';
+  },
+  // Of test/proofs/faults/random/app.ts: what a wrapped tool does with a result that is too large for its workflow.
+  large: ({ arguments: args, task }) =>
+    storeIfLarge({ n: args.n, filler: 'x'.repeat(140_000) }, task) as Promise<ToolReturn>,
+  throws,
+  direct_throws: throws,
+  async brief({ arguments: { ms = 20_000, file } }) {
+    await sleep(Number(ms));
+    if (file !== undefined) await appendFile(String(file), 'returned\n');
+    return 'too late';
+  },
+  big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
+  counter: () => ({ invocations: ++invocations }),
+  ten_minutes: ({ task }) => ({ attempt: task?.attempt }),
+  event: (event) => ({ event }),
+  confide,
+  direct_confide: confide,
+  ask: askOnce,
+  ask_optional: askOnce,
+  direct_ask: askOnce,
+  ask_scoped: askOnce,
+  ask_url({ inputResponses }) {
+    if (inputResponses.login !== undefined) return { answer: inputResponses.login };
+    const params = { mode: 'url', url: 'https://example.com/login', message: 'Log in' };
+    return { inputRequests: { login: { method: 'elicitation/create', params } } };
+  },
+  ask_model({ inputResponses }) {
+    if (inputResponses.poem !== undefined) return { answer: inputResponses.poem };
+    const params = { messages: [{ role: 'user', content: { type: 'text', text: 'A poem' } }], maxTokens: 10 };
+    return { inputRequests: { poem: { method: 'sampling/createMessage', params } } };
+  },
+  async charge_then_crash(event) {
+    return chargeThenCrash(event) as Promise<ToolReturn>;
+  },
+  charge_once(event) {
+    return chargeThenCrash(event) as Promise<ToolReturn>;
+  },
+  spin: (event) => spin(event) as Promise<ToolReturn>,
+  // Of ./slow-schema-app.ts: what matters is how long it takes to judge this.
+  promises_slug: ({ arguments: args }) => args,
+  promises_tree: ({ arguments: args }) => args,
+  ask_first: ({ inputResponses, task }) => ({ who: inputResponses.who, round: task?.round }),
+  broken_promise: () => ({ content: [], structuredContent: { n: 'not a number' } }),
+  async slow_promise() {
+    await sleep(2_500);
+    return { n: 1 };
+  },
+  ask_two({ inputResponses }) {
+    const { first, second } = inputResponses;
+    if (first === undefined) return { inputRequests: { first: elicit('First?'), second: elicit('Second?') } };
+    return { first, second };
+  },
+  ask_twice({ arguments: { text, word }, inputResponses, requestState }) {
+    if (requestState === null)
+      return { inputRequests: { same: elicit(word === undefined ? 'Once?' : `Once? ${word}`) }, requestState: 'once' };
+    if (requestState === 'once') return { inputRequests: { same: elicit('Twice?') }, requestState: 'twice' };
+    return { last: inputResponses.same, ...(typeof text === 'string' && { bytes: text.length }) };
+  },
+};
+
+const PLAIN = new Set([
+  'returns',
+  'echo',
+  'big',
+  'broken_promise',
+  'returns_exactly',
+  'charge_then_crash',
+  'charge_once',
+  'spin',
+]);
+
+export async function handler(event: ToolEvent): Promise<ToolReturn> {
+  const tool = tools[event.name];
+  if (tool === undefined) throw new Error(`No such test tool: ${event.name}`);
+  const returned = await tool(event);
+  // As a function in any language may: the others are plain.
+  return PLAIN.has(event.name) ? returned : (enveloped(event, returned) as ToolReturn);
+}
