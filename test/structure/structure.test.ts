@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findCircle, folderImports, importsIn, importsOf, trackedFiles } from './imports.ts';
+
+const SOURCE = ['bin', 'functions', 'lib', 'local'] as const;
+const MOST_FILES = 15;
+const MOST_LINES = 300;
+
+/** What the files of a folder never import. */
+const WALLS: Readonly<Record<string, readonly string[]>> = {
+  functions: ['lib', 'local', 'bin', 'test'],
+  lib: ['local', 'bin', 'test'],
+  local: ['functions', 'lib', 'bin', 'test'],
+  bin: ['test'],
+  'functions/tasks': ['functions/mcp', 'functions/tool', 'functions/authorizer', 'functions/reconciler'],
+  'functions/tool': ['functions/mcp', 'functions/authorizer', 'functions/reconciler'],
+  'functions/authorizer': ['functions/mcp', 'functions/tool', 'functions/reconciler'],
+  'functions/reconciler': ['functions/mcp', 'functions/tool', 'functions/authorizer'],
+};
+
+const files = trackedFiles(...SOURCE);
+const imports = importsOf(files);
+const isIn = (file: string, folder: string) => file.startsWith(`${folder}/`);
+
+test('no circle of files', () => {
+  expect(findCircle(imports)).toBeUndefined();
+});
+
+test('no circle of folders', () => {
+  expect(findCircle(folderImports(imports))).toBeUndefined();
+});
+
+test.each(Object.entries(WALLS))('%s imports nothing from %j', (folder, others) => {
+  const broken = imports.filter(({ from, to }) => isIn(from, folder) && others.some((other) => isIn(to, other)));
+  expect(broken).toEqual([]);
+});
+
+test(`no folder holds more than ${MOST_FILES} files beside its folders`, () => {
+  const counts = new Map<string, number>();
+  for (const file of trackedFiles(...SOURCE, 'test', 'docs')) {
+    counts.set(posix.dirname(file), (counts.get(posix.dirname(file)) ?? 0) + 1);
+  }
+  expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+});
+
+test(`no source file is longer than ${MOST_LINES} lines`, () => {
+  const long = files.filter((file) => file.endsWith('.ts') && !isIn(file, 'local/test') && lineCount(file) > MOST_LINES);
+  expect(long).toEqual([]);
+});
+
+const lineCount = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
+
+describe('the judge', () => {
+  const between = (...pairs: readonly string[]) =>
+    pairs.map((pair) => {
+      const [from = '', to = ''] = pair.split(' ');
+      return { from, to };
+    });
+
+  test('finds a circle of files', () => {
+    expect(findCircle(between('a b', 'b c', 'x a', 'c a'))).toEqual(['a', 'b', 'c', 'a']);
+    expect(findCircle(between('a b', 'a c', 'b c'))).toBeUndefined();
+  });
+
+  test('finds a circle of folders that is none of files', () => {
+    const circle = between('a/one.ts b/one.ts', 'b/two.ts a/two.ts');
+    expect(findCircle(circle)).toBeUndefined();
+    expect(findCircle(folderImports(circle))).toEqual(['a', 'b', 'a']);
+  });
+
+  test('sees type-only imports, re-exports and dynamic imports', () => {
+    const source =
+      "import type { A } from './a.ts';\nexport * from '../b.ts';\nawait import('./c.ts');\nimport './d.ts';";
+    expect(importsIn(source)).toEqual(['./a.ts', '../b.ts', './c.ts', './d.ts']);
+  });
+});
