@@ -1,0 +1,47 @@
+/** A part of the code that `npm run mutation` changes, and the tests that it asks. */
+export interface Slice {
+  /** What is changed, as globs. */
+  readonly mutate: readonly string[];
+  /** The tests that are asked about each mutant, as globs: those beside the code. */
+  readonly tests: readonly string[];
+  /** The tests that are asked about what those leave alive: fast ones of what calls the code. @default none */
+  readonly more?: readonly string[];
+  /** Leave out what runs when a module loads: each such mutant asks every test of the slice. @default false */
+  readonly ignoreStatic?: boolean;
+}
+
+const endpoint = { tests: ['test/functions/mcp/**/*.test.ts'], ignoreStatic: true };
+const STORE = ['store', 'places', 'due-index', 'session-notes'].map((name) => `functions/tasks/${name}.ts`);
+const TOKENS = 'bounded|caller|header-value|idempotency-key|origin|request-state|session|signing|signing-key';
+const tokens = TOKENS.split('|').map((name) => `functions/mcp/${name}.ts`);
+
+/** By name: `npm run mutation -- authorizer`. */
+export const SLICES: Readonly<Record<string, Slice>> = {
+  authorizer: { mutate: ['functions/authorizer/*.ts'], tests: ['test/functions/authorizer/*.test.ts'] },
+  tasks: {
+    mutate: ['functions/tasks/*.ts', ...STORE.map((file) => `!${file}`)],
+    tests: [
+      // All but form-properties.test.ts, which takes seconds for each mutant of a form.
+      'test/functions/tasks/!(form-properties).test.ts',
+    ],
+    more: [
+      'test/functions/reconciler/{decide,reconcile,ended-run}.test.ts',
+      'test/functions/mcp/{go-on,answer-and-cancel,modern-tasks,legacy-tasks,idempotency,machine-progress,caller,methods,session}.test.ts',
+    ],
+    ignoreStatic: true,
+  },
+  store: {
+    mutate: STORE,
+    tests: ['test/contract/store.test.ts', 'test/functions/tasks/{store,audited-store,known-record}.test.ts'],
+    ignoreStatic: true,
+  },
+  workflow: {
+    mutate: ['lib/tool-workflow.ts', 'lib/tool-run.ts'],
+    tests: ['test/lib/{workflow,workflow-causes,tool-run,machine-tool}.test.ts'],
+  },
+  'mcp-tokens': { ...endpoint, mutate: tokens },
+  'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
+  'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
+  'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
+  mcp: { ...endpoint, mutate: ['functions/mcp/*.ts', ...tokens.map((file) => `!${file}`)] },
+};
