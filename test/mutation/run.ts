@@ -39,6 +39,7 @@ function options(name: string, slice: Slice): Options {
     coverageAnalysis: 'perTest',
     ignoreStatic: slice.ignoreStatic ?? false,
     incremental: true,
+    force: values.fresh ?? false,
     incrementalFile: `${OUT}/${name}.json`,
     // TypeScript 7 has no API to rewrite a configuration with, and nothing here needs that.
     tsconfigFile: 'none',
@@ -57,14 +58,8 @@ async function run(name: string): Promise<boolean> {
   if (slice === undefined) throw new Error(`There is no slice '${name}'. See npm run mutation -- --help`);
   // What runs when a module loads needs a worker for each test file. Without it one for each mutant is enough.
   process.env.MUTATION_ISOLATE = String(slice.ignoreStatic !== true);
-  let mutants: readonly Mutant[] = [];
-  // The second time, what was killed stays killed.
-  for (const more of slice.more === undefined ? [[]] : [[], slice.more]) {
-    process.env.MUTATION_TESTS = JSON.stringify([...slice.tests, ...more]);
-    const force = values.fresh === true && more.length === 0;
-    mutants = await new Stryker({ ...options(name, slice), force }).runMutationTest();
-  }
-  return report(name, mutants);
+  process.env.MUTATION_TESTS = JSON.stringify(slice.tests);
+  return report(name, await new Stryker(options(name, slice)).runMutationTest());
 }
 
 /** Prints the score and the survivors. @returns whether they will do */

@@ -4,8 +4,6 @@ export interface Slice {
   readonly mutate: readonly string[];
   /** The tests that are asked about each mutant, as globs: those beside the code. */
   readonly tests: readonly string[];
-  /** The tests that are asked about what those leave alive: fast ones of what calls the code. @default none */
-  readonly more?: readonly string[];
   /** Leave out what runs when a module loads: each such mutant asks every test of the slice. @default false */
   readonly ignoreStatic?: boolean;
 }
@@ -23,10 +21,6 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     tests: [
       // All but form-properties.test.ts, which takes seconds for each mutant of a form.
       'test/functions/tasks/!(form-properties).test.ts',
-    ],
-    more: [
-      'test/functions/reconciler/{decide,reconcile,ended-run}.test.ts',
-      'test/functions/mcp/{go-on,answer-and-cancel,modern-tasks,legacy-tasks,idempotency,machine-progress,caller,methods,session}.test.ts',
     ],
     ignoreStatic: true,
   },
