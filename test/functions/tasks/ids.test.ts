@@ -65,6 +65,7 @@ describe('task ids', () => {
     'a'.repeat(37),
     `${'a'.repeat(25)}_${'a'.repeat(36)}`,
     `${'i'.repeat(36)}`,
+    ['a'.repeat(36)],
   ])('what cannot be an id of ours is refused before the table is asked: %o (C-28)', (id) => {
     for (const principal of principals) expect(taskKey(principal, id)).toBeUndefined();
   });

@@ -36,7 +36,7 @@ const RUNNING = [
 
 describe('a new record', () => {
   test('has what every task has, and nothing that its call did not bring (C-09)', () => {
-    expect(create(key, { ...task, accepts: [] }, now)).toEqual({
+    expect(create(key, { ...task, accepts: [] }, now)).toStrictEqual({
       ...{ ...key, version: 1, status: 'working', round: 1, tool: 'x', createdAt: now, updatedAt: now },
       ...{ ttl: 3_600_000, deadlineAt: now + 100_000, inputResponses: {}, due: expect.stringMatching(/^\d+$/) },
       ...{ dueAt: now + 60_000, expiresAt: now / 1_000 + 3_600 + 86_400 },
@@ -107,7 +107,7 @@ describe('each change, to the letter', () => {
 
   test('progress sets what it says, and no more', () => {
     const set = { updatedAt: now, statusMessage: 'm' };
-    expect(progress(2, { message: 'm' }, now)).toEqual({ from: ['working'], round: 2, set });
+    expect(progress(2, { message: 'm' }, now)).toStrictEqual({ from: ['working'], round: 2, set });
     expect(progress(2, { message: 'm', progress: 0, total: 0 }, now).set).toEqual({
       ...set,
       ...{ progress: 0, progressTotal: 0 },
