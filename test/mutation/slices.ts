@@ -8,6 +8,8 @@ export interface Slice {
   readonly ignoreStatic?: boolean;
 }
 
+/** What clients may be asked and shown: tables, which are all there is when a module has loaded. */
+const TABLES = ['content', 'question'].map((name) => `functions/tasks/${name}.ts`);
 const endpoint = { tests: ['test/functions/mcp/**/*.test.ts'], ignoreStatic: true };
 const STORE = ['store', 'places', 'due-index', 'session-notes'].map((name) => `functions/tasks/${name}.ts`);
 const TOKENS = 'bounded|caller|header-value|idempotency-key|origin|request-state|session|signing|signing-key';
@@ -17,13 +19,14 @@ const tokens = TOKENS.split('|').map((name) => `functions/mcp/${name}.ts`);
 export const SLICES: Readonly<Record<string, Slice>> = {
   authorizer: { mutate: ['functions/authorizer/*.ts'], tests: ['test/functions/authorizer/*.test.ts'] },
   tasks: {
-    mutate: ['functions/tasks/*.ts', ...STORE.map((file) => `!${file}`)],
+    mutate: ['functions/tasks/*.ts', ...[...STORE, ...TABLES].map((file) => `!${file}`)],
     tests: [
       // All but form-properties.test.ts, which takes seconds for each mutant of a form.
       'test/functions/tasks/!(form-properties).test.ts',
     ],
     ignoreStatic: true,
   },
+  tables: { mutate: TABLES, tests: ['test/functions/tasks/{content,question}.test.ts'] },
   store: {
     mutate: STORE,
     tests: ['test/contract/store.test.ts', 'test/functions/tasks/{store,audited-store,known-record}.test.ts'],
@@ -33,7 +36,11 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     mutate: ['lib/tool-workflow.ts', 'lib/tool-run.ts'],
     tests: ['test/lib/{workflow,workflow-causes,tool-run,machine-tool}.test.ts'],
   },
-  'mcp-tokens': { ...endpoint, mutate: tokens },
+  'mcp-tokens': {
+    mutate: tokens,
+    tests: tokens.map((file) => `test/${file.replace('.ts', '.test.ts')}`),
+    ignoreStatic: true,
+  },
   'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
   'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
   'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
