@@ -17,7 +17,7 @@ export const wireKey = (round: number, name: string): string => `r${round}.${nam
 
 /** The questions still open, by wire key; empty unless the task is input_required. */
 export function outstanding(record: TaskRecord): Record<string, InputRequest> {
-  if (record.status !== 'input_required' || record.asked === undefined) return {};
+  if (record.status !== 'input_required') return {};
   const { inputRequests } = asked(record);
   const open = Object.entries(isObject(inputRequests) ? inputRequests : {})
     .map(([name, request]) => [wireKey(record.round, name), request as unknown as InputRequest] as const)

@@ -54,6 +54,61 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'no token has a claim of this name',
   },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: "'0'", to: '""' },
+    why: 'equivalent: both are 0 as a number',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: '/^r(\\d+)\\.(.*)$/s', to: '/^r(\\d+)\\.(.*)/s' },
+    why: 'equivalent: .* takes all there is',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: the first one, the whole match, is not read',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: 'a.name < b.name', to: 'a.name <= b.name' },
+    why: 'equivalent: no two answers of a round have one name',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: 'text === undefined', to: 'false' },
+    why: 'equivalent: undefined is no JSON; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/question-problem.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is no question, so the verdict is the same',
+  },
+  {
+    file: 'functions/tasks/question-problem.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: '17 bytes of 240,000, where a task has no arguments',
+  },
+  {
+    file: 'functions/tasks/question-problem.ts',
+    ...{ from: 'text.length > limits.asked / 4', to: 'true' },
+    why: 'equivalent: only spares the count of bytes',
+  },
+  {
+    file: 'functions/tasks/question-problem.ts',
+    ...{ from: 'text.length > limits.asked / 4', to: 'text.length >= limits.asked / 4' },
+    why: 'equivalent: only spares the count of bytes',
+  },
+  {
+    file: 'functions/tasks/errors.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'every caller names a capability; the compiler wants a default',
+  },
+  {
+    file: 'functions/tasks/errors.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'every caller names a capability; the compiler wants a default',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */
