@@ -11,23 +11,29 @@ import { reasonFor } from './survivors.ts';
 const ENOUGH = 85;
 const OUT = 'results/mutation';
 
-const USAGE = `npm run mutation [-- [--fresh] [--only FILE] [SLICE ...]]
+const USAGE = `npm run mutation [-- [--fresh] [--static] [--only FILE] [SLICE ...]]
 
 Changes the code in small ways, one at a time, and shows which changes no test notices.
 
   SLICE        one of ${Object.keys(SLICES).join(', ')}. Default: all of them, some hours
   --only FILE  only the mutants of this file of the slice, or of a part of it: file.ts:10-20
+  --static     also what runs when a module loads, such as a table: it takes longer
   --fresh      asks again about mutants whose code and tests are as they were in the last run
 
 Fails when the score of a slice is below ${ENOUGH} % and a survivor has no reason in test/mutation/survivors.ts.`;
 
 const { values, positionals } = parseArgs({
-  options: { help: { type: 'boolean' }, fresh: { type: 'boolean' }, only: { type: 'string', multiple: true } },
+  options: {
+    ...{ help: { type: 'boolean' }, fresh: { type: 'boolean' }, static: { type: 'boolean' } },
+    only: { type: 'string', multiple: true },
+  },
   allowPositionals: true,
 });
 
 type Options = ConstructorParameters<typeof Stryker>[0];
 type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
+
+const withStatic = (slice: Slice): boolean => values.static ?? slice.static ?? false;
 
 function options(name: string, slice: Slice): Options {
   return {
@@ -37,7 +43,7 @@ function options(name: string, slice: Slice): Options {
     ignorers: ['internal-texts'],
     vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
     coverageAnalysis: 'perTest',
-    ignoreStatic: slice.ignoreStatic ?? false,
+    ignoreStatic: !withStatic(slice),
     incremental: true,
     force: values.fresh ?? false,
     incrementalFile: `${OUT}/${name}.json`,
@@ -57,7 +63,7 @@ async function run(name: string): Promise<boolean> {
   const slice = SLICES[name];
   if (slice === undefined) throw new Error(`There is no slice '${name}'. See npm run mutation -- --help`);
   // What runs when a module loads needs a worker for each test file. Without it one for each mutant is enough.
-  process.env.MUTATION_ISOLATE = String(slice.ignoreStatic !== true);
+  process.env.MUTATION_ISOLATE = String(withStatic(slice));
   process.env.MUTATION_TESTS = JSON.stringify(slice.tests);
   return report(name, await new Stryker(options(name, slice)).runMutationTest());
 }

@@ -4,13 +4,13 @@ export interface Slice {
   readonly mutate: readonly string[];
   /** The tests that are asked about each mutant, as globs: those beside the code. */
   readonly tests: readonly string[];
-  /** Leave out what runs when a module loads: each such mutant asks every test of the slice. @default false */
-  readonly ignoreStatic?: boolean;
+  /** Change what runs when a module loads, too: each such mutant asks every test of the slice. @default false */
+  readonly static?: boolean;
 }
 
 /** What clients may be asked and shown: tables, which are all there is when a module has loaded. */
 const TABLES = ['content', 'question'].map((name) => `functions/tasks/${name}.ts`);
-const endpoint = { tests: ['test/functions/mcp/**/*.test.ts'], ignoreStatic: true };
+const endpoint = { tests: ['test/functions/mcp/**/*.test.ts'] };
 const STORE = ['store', 'places', 'due-index', 'session-notes'].map((name) => `functions/tasks/${name}.ts`);
 const TOKENS = 'bounded|caller|header-value|idempotency-key|origin|request-state|session|signing|signing-key';
 const tokens = TOKENS.split('|').map((name) => `functions/mcp/${name}.ts`);
@@ -24,13 +24,11 @@ export const SLICES: Readonly<Record<string, Slice>> = {
       // All but form-properties.test.ts, which takes seconds for each mutant of a form.
       'test/functions/tasks/!(form-properties).test.ts',
     ],
-    ignoreStatic: true,
   },
-  tables: { mutate: TABLES, tests: ['test/functions/tasks/{content,question}.test.ts'] },
+  tables: { mutate: TABLES, tests: ['test/functions/tasks/{content,question}.test.ts'], static: true },
   store: {
     mutate: STORE,
     tests: ['test/contract/store.test.ts', 'test/functions/tasks/{store,audited-store,known-record}.test.ts'],
-    ignoreStatic: true,
   },
   workflow: {
     mutate: ['lib/tool-workflow.ts', 'lib/tool-run.ts'],
@@ -39,7 +37,6 @@ export const SLICES: Readonly<Record<string, Slice>> = {
   'mcp-tokens': {
     mutate: tokens,
     tests: tokens.map((file) => `test/${file.replace('.ts', '.test.ts')}`),
-    ignoreStatic: true,
   },
   'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
   'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
