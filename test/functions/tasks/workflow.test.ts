@@ -61,6 +61,14 @@ test.each([
   },
 );
 
+test.each([
+  ['Error', new Error('no answer')],
+  ['a text', 'no answer'],
+])('%s that did not come from Step Functions is thrown as it came', async (_title, thrown) => {
+  const sfn = { send: () => Promise.reject(thrown) } as unknown as SFNClient;
+  await expect(workflow(sfn, 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
+});
+
 test('a round starts with what the tool needs of its record, and with no more than Step Functions takes', () => {
   const answered = { ...record, accepts: ['roots/list'], inputResponses: { 'r1.a': '1' }, round: 2 };
   expect(JSON.parse(roundInput({ ...answered, asked: '{"requestState":{"n":1}}' }, '{"x":1}') ?? '')).toEqual({
