@@ -13,7 +13,13 @@ const TABLES = ['content', 'question'].map((name) => `functions/tasks/${name}.ts
 const endpoint = { tests: ['test/functions/mcp/**/*.test.ts'] };
 const STORE = ['store', 'places', 'due-index', 'session-notes'].map((name) => `functions/tasks/${name}.ts`);
 const TOKENS = 'bounded|caller|header-value|idempotency-key|origin|request-state|session|signing|signing-key';
-const tokens = TOKENS.split('|').map((name) => `functions/mcp/${name}.ts`);
+const PARTS = 'capabilities|http|input-required|log|outage|poll-interval|stored-result|terminal-result';
+/** Files of the endpoint that have tests of their own. */
+const named = (names: string) => {
+  const mutate = names.split('|').map((name) => `functions/mcp/${name}.ts`);
+  return { mutate, tests: mutate.map((file) => `test/${file.replace('.ts', '.test.ts')}`) };
+};
+const [tokens, parts] = [named(TOKENS), named(PARTS)];
 
 /** By name: `npm run mutation -- authorizer`. */
 export const SLICES: Readonly<Record<string, Slice>> = {
@@ -34,12 +40,13 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     mutate: ['lib/tool-workflow.ts', 'lib/tool-run.ts'],
     tests: ['test/lib/{workflow,workflow-causes,tool-run,machine-tool}.test.ts'],
   },
-  'mcp-tokens': {
-    mutate: tokens,
-    tests: tokens.map((file) => `test/${file.replace('.ts', '.test.ts')}`),
-  },
+  'mcp-tokens': tokens,
+  'mcp-parts': parts,
   'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
   'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
   'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
-  mcp: { ...endpoint, mutate: ['functions/mcp/*.ts', ...tokens.map((file) => `!${file}`)] },
+  mcp: {
+    ...endpoint,
+    mutate: ['functions/mcp/*.ts', ...[...tokens.mutate, ...parts.mutate].map((file) => `!${file}`)],
+  },
 };
