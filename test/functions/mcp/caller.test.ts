@@ -20,7 +20,8 @@ describe('who signed a request', () => {
     expect(keyOf('AROA:ann')).toBe(verifiedKey('iam', 'user', 'AROA:ann'));
     expect(keyOf('AROA:x', 'eu:ann')).toBe(verifiedKey('cognito', 'user', 'eu:ann'));
     expect(callerOf('iam', contextOf({ caller: 'AROA:ann' }))?.scopes).toEqual([]);
-    expect(callerOf('anonymous', contextOf({ caller: 'AROA:ann' }))).toBeUndefined();
+    const everything = { ...contextOf({ caller: 'AROA:ann' }), authorizer: { owner: 'owner#a' } };
+    expect(callerOf('anonymous', everything)).toBeUndefined();
     expect(keyOf('AROA:ann')).not.toBe(keyOf('AROA:ben'));
     expect(keyOf('AROA:ann')).toBe(keyOf('AROA:ann'));
   });

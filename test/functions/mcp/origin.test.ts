@@ -26,6 +26,7 @@ describe('an origin', () => {
     ['http://localhost.evil:80', false],
     ['http://localhostevil', false],
     ['http://evil:80', false],
+    ['http://l0calhost:80', false],
     ['http://localhost:*', false],
   ])('%s is allowed: %s (A-08)', (origin, good) => {
     expect(originAllowed(from(origin), allowed)).toBe(good);

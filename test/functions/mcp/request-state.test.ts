@@ -34,6 +34,10 @@ describe('a sealed state', () => {
     await expect(open(state)).rejects.toThrow('requestState is not valid for this request');
   });
 
+  test('is text, and no list of one', async () => {
+    await expect(open([await seal()])).rejects.toThrow('requestState is not valid for this request');
+  });
+
   test('is not needed (D-24)', async () => {
     expect(await open(undefined)).toBeUndefined();
   });

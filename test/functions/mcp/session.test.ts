@@ -28,6 +28,9 @@ test('a session keeps what was agreed on, and opens for its caller alone (B-04, 
     expires: 1_700_000_000 + 86_400,
   });
   expect(await openSession(server, verified, anonymous)).toBeUndefined();
+  // What it is sealed for is the same in every release: a client keeps its session through a deployment.
+  const sealed = await server.signer.seal('session', { key: 'k', expires: 2_000_000_000 });
+  expect(await openSession(server, { kind: 'anonymous' }, sealed)).toMatchObject({ key: 'k' });
   const mine = await mint(verified);
   expect(await openSession(server, verified, mine)).toBeDefined();
   expect(await openSession(server, { kind: 'verified', key: 'owner#b' }, mine)).toBeUndefined();
