@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
 import { close, listen } from '../../../local/loopback.ts';
@@ -175,7 +175,10 @@ describe('keys', () => {
     const server = createServer(() => {});
     const url = await listen(server, 0);
     const check = verifier({ issuer: url, audience: [AUDIENCE] });
+    const asked = performance.now();
     await expect(check(signed(url, 'ES256', 'ec', p1363))).rejects.toThrow(/Timed out/);
+    // Node's own agent gives up after five.
+    expect(performance.now() - asked).toBeLessThan(4_500);
     await close(server);
   });
 
@@ -213,7 +216,10 @@ describe('keys', () => {
     expect(await check(token)).toMatchObject(good);
     shown = { status: 503, body: {} };
     clock += 300_000;
+    const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
     expect(await check(token)).toMatchObject(good);
+    expect(said.mock.calls).toEqual([[expect.stringContaining('"event":"unexpected_error"')]]);
+    said.mockRestore();
     shown = { body: { keys: [jwk('ed', ed.publicKey)] } };
     clock += 299_999;
     expect(await check(token)).toMatchObject(good);
