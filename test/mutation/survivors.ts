@@ -204,6 +204,71 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: 'JWKS_URI !== undefined', to: 'true' },
     why: 'equivalent: undefined is no address; the compiler wants it left out',
   },
+  {
+    file: 'functions/tasks/large-result.ts',
+    ...{ from: "'null'", to: '""' },
+    why: 'equivalent: only its size is read, and it is small either way',
+  },
+  {
+    file: 'functions/tasks/large-result.ts',
+    ...{ from: "typeof returned === 'object' && returned !== null && 'isError' in returned", to: 'true' },
+    why: 'equivalent: what else could be so large has no isError',
+  },
+  {
+    file: 'functions/tasks/large-result.ts',
+    ...{ from: 'returned !== null', to: 'true' },
+    why: 'equivalent: null is never so large',
+  },
+  {
+    file: 'functions/tasks/result-ref.ts',
+    ...{ from: '\'"resultRef"\'', to: '""' },
+    why: 'equivalent: only spares the parsing of what is no reference',
+  },
+  {
+    file: 'functions/tasks/audited-store.ts',
+    ...{ from: 'oldest !== undefined', to: 'true' },
+    why: 'equivalent: a set of ten thousand has an oldest; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/error-facts.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: it is no line of a stack',
+  },
+  {
+    file: 'functions/mcp/http.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: a split text has a first part; the compiler wants a default',
+  },
+  {
+    file: 'functions/mcp/http.ts',
+    ...{ from: "range.split(';')[0]?.trim", to: "range.split(';')[0].trim" },
+    why: 'equivalent: a split text has a first part; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/http.ts',
+    ...{ from: 'from < to', to: 'from <= to' },
+    why: 'equivalent: there is no blank beyond the ends; it only ends the loop',
+  },
+  {
+    file: 'functions/mcp/http.ts',
+    ...{ from: 'from < to', to: 'true' },
+    why: 'equivalent: there is no blank beyond the ends; it only ends the loop',
+  },
+  {
+    file: 'functions/mcp/http.ts',
+    ...{ from: 'to > from', to: 'to >= from' },
+    why: 'equivalent: what is cut twice is empty either way',
+  },
+  {
+    file: 'functions/mcp/http.ts',
+    ...{ from: 'to > from', to: 'true' },
+    why: 'equivalent: what is cut twice is empty either way',
+  },
+  {
+    file: 'functions/mcp/poll-interval.ts',
+    ...{ from: 'expected !== undefined', to: 'true' },
+    why: 'equivalent: undefined is at most nothing; the compiler wants it',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */

@@ -3,6 +3,7 @@ import { askDirectly, checkDeclared, inputRequired, questionsIn } from '../../..
 import { openState } from '../../../functions/mcp/request-state.ts';
 import type { Call } from '../../../functions/mcp/server.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { fakeServer } from './fake-server.ts';
 
@@ -21,14 +22,15 @@ const able = callOf(['roots/list']);
 
 describe('a call that is answered with questions (D-20)', () => {
   const { server } = fakeServer();
+  const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+  const record = create({ owner: 'owner#a', taskId: 't' }, task, 0);
+  const asked = JSON.stringify({ inputRequests: { a: roots } });
+  const waiting: TaskRecord = { ...record, status: 'input_required', asked };
   const stateOf = (answer: object) =>
     openState(callOf([], { requestState: (answer as { requestState: string }).requestState }), server);
 
   test('names the task that asks, sealed', async () => {
-    const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
-    const record = create({ owner: 'owner#a', taskId: 't' }, task, 0);
-    const asked = JSON.stringify({ inputRequests: { a: roots } });
-    const answer = await inputRequired(able, { ...record, status: 'input_required', asked }, server);
+    const answer = await inputRequired(able, waiting, server);
     expect(answer).toMatchObject({ resultType: 'input_required', inputRequests: { 'r1.a': roots } });
     expect(await stateOf(answer)).toMatchObject({ taskId: 't' });
   });
@@ -44,6 +46,7 @@ describe('a call that is answered with questions (D-20)', () => {
     const message = 'Tool x asks for input: declare the capability roots';
     expect(() => checkDeclared(callOf(['sampling/createMessage']), { a: roots })).toThrow(message);
     await expect(askDirectly(callOf([]), { a: roots }, undefined, server)).rejects.toThrow(message);
+    await expect(inputRequired(callOf([]), waiting, server)).rejects.toThrow(message);
     expect(() => checkDeclared(able, { a: roots })).not.toThrow();
   });
 });

@@ -16,7 +16,9 @@ const thrownBy = (run: () => unknown) => {
 
 test.each([terminalResult, callResult])('a task that is over answers as its call would have (C-16): %o', (result) => {
   expect(result(ended({ status: 'completed', result: '{"content":[]}' }))).toMatchObject({ content: [] });
-  expect(result(ended({ status: 'completed' }))).toMatchObject({ content: expect.any(Array) });
+  expect(result(ended({ status: 'completed' }))).toEqual(result(ended({ status: 'completed', result: 'null' })));
+  const content = [{ type: 'text', text: 'hi' }];
+  expect(result(ended({ status: 'completed', result: JSON.stringify({ content }) }))).toMatchObject({ content });
   expect(thrownBy(() => result(ended({ status: 'cancelled' })))).toMatchObject({
     ...{ code: -32603, message: 'Task was cancelled' },
   });

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { storeIfLarge } from '../../../functions/tasks/large-result.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { isOf, measured, resultTooLarge, storedResult } from '../../../functions/tasks/result-ref.ts';
+import { close, listen } from '../../../local/loopback.ts';
 
 const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };
 const { inline, stored } = limits.result;
@@ -121,6 +123,24 @@ describe('storedResult', () => {
     ['null'],
   ])('%.60s is a result like any other', (text) => {
     expect(storedResult(text)).toBeUndefined();
+  });
+});
+
+describe('the bucket of the task', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  test('gets what is large, over one connection for as long as the container lives', async () => {
+    const urls: unknown[] = [];
+    let connections = 0;
+    const s3 = createServer((request, response) => {
+      urls.push(request.url?.split('/')[1]);
+      request.resume().on('end', () => response.end());
+    }).on('connection', () => void connections++);
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', await listen(s3, 0));
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+    for (const _ of [1, 2]) expect(await storeIfLarge(json(inline + 1), task)).toHaveProperty('resultRef');
+    await close(s3);
+    expect([urls, connections]).toEqual([['bucket', 'bucket'], 1]);
   });
 });
 
