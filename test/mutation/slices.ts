@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** A part of the code that `npm run mutation` changes, and the tests that it asks. */
 export interface Slice {
   /** What is changed, as globs. */
@@ -21,6 +23,14 @@ const named = (names: string) => {
 };
 const [tokens, parts] = [named(TOKENS), named(PARTS)];
 
+/** The part of a file that begins with a line of this text. */
+function below(file: string, text: string): string {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const first = lines.findIndex((line) => line.startsWith(text));
+  if (first === -1) throw new Error(`${file} has no line that begins with '${text}'`);
+  return `${file}:${first + 1}-${lines.length}`;
+}
+
 /** By name: `npm run mutation -- authorizer`. */
 export const SLICES: Readonly<Record<string, Slice>> = {
   authorizer: { mutate: ['functions/authorizer/*.ts'], tests: ['test/functions/authorizer/*.test.ts'] },
@@ -37,8 +47,9 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     tests: ['test/contract/store.test.ts', 'test/functions/tasks/{store,audited-store,known-record}.test.ts'],
   },
   workflow: {
-    mutate: ['lib/tool-workflow.ts', 'lib/tool-run.ts'],
-    tests: ['test/lib/{workflow,workflow-causes,tool-run,machine-tool}.test.ts'],
+    // What reads lib/workflow. What stands above it makes resources, which only test/stack sees.
+    mutate: [below('lib/tool-workflow.ts', 'interface Asl')],
+    tests: ['test/lib/{workflow,workflow-text,workflow-causes,machine-tool}.test.ts'],
   },
   'mcp-tokens': tokens,
   'mcp-parts': parts,
