@@ -48,6 +48,9 @@ test('a turn has its second again when the one before took all of it in one chec
     for (const until = performance.now() + 100; performance.now() < until; );
     return true;
   };
+  // In a container that has checked nothing before.
+  vi.resetModules();
+  const { bounded } = await import('../../../functions/mcp/bounded.ts');
   bounded(hostile, 'first')(text);
   await new Promise((resolve) => setTimeout(resolve));
   expect(bounded(busy, 'second')({})).toBe(true);
