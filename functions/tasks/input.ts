@@ -21,9 +21,8 @@ export const wireKey = (round: number, name: string): string => `r${round}.${nam
  */
 export function outstanding(record: TaskRecord): Record<string, InputRequest> {
   if (record.status !== 'input_required') return {};
-  if (record.asked === undefined) {
-    if (record.inputRef !== undefined) throw new Error('The questions of this record lie in S3');
-    return {};
+  if (record.asked === undefined && record.inputRef !== undefined) {
+    throw new Error('The questions of this record lie in S3');
   }
   const { inputRequests } = asked(record);
   const open = Object.entries(isObject(inputRequests) ? inputRequests : {})

@@ -4,7 +4,7 @@ export type Check = (value: unknown) => boolean;
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isString: Check = (value) => typeof value === 'string';
-export const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value);
+export const isNumber: Check = (value) => Number.isFinite(value);
 /** Clients refuse one that not every language can hold. */
 export const isInteger: Check = (value) => Number.isSafeInteger(value);
 export const isBoolean: Check = (value) => typeof value === 'boolean';

@@ -254,7 +254,7 @@ export function answer(
 
 /** The record as a change leaves it, if nobody else changes it first. */
 export function after(record: TaskRecord, change: Change): TaskRecord {
-  const gone = new Set<string>((change.remove ?? []).filter((field) => !(field in change.set)));
+  const gone = new Set<string>(change.remove);
   const kept = Object.fromEntries(
     Object.entries(record).filter(([field]) => !gone.has(field)),
   ) as unknown as TaskRecord;

@@ -1,14 +1,16 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests that `npm run mutation` asks about each mutant: those beside the code, without a cloud. */
+const { MUTATION_TESTS, MUTATION_ISOLATE, MUTATION_ASSEMBLY = '' } = process.env;
+
+/** The tests that `npm run mutation` asks about each mutant of a slice (./slices.ts). */
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export.
 export default defineConfig({
   test: {
-    include: [
-      'test/functions/{tasks,authorizer,mcp,reconciler,tool}/**/*.test.ts',
-      'test/contract/store.test.ts',
-      'test/lib/{workflow,workflow-causes,tool-run}.test.ts',
-    ],
+    include: JSON.parse(MUTATION_TESTS ?? '[]'),
+    // One worker for each mutant, not one for each test file; only what runs when a module loads needs a new one.
+    isolate: MUTATION_ISOLATE === 'true',
+    provide: { assembly: MUTATION_ASSEMBLY },
     testTimeout: 30_000,
+    hookTimeout: 60_000,
   },
 });

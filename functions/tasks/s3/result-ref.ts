@@ -55,9 +55,8 @@ export function resultTooLarge(bytes: number): string {
   );
 }
 
-function fields(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
+/** Of what is no object, none that counts. */
+const fields = (value: unknown): Record<string, unknown> => ({ ...Object(value) });
 
 function isBetween(value: unknown, least: number, most: number): value is number {
   return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;

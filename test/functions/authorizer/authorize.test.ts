@@ -7,8 +7,12 @@ import { type Action, auditLine, type Facts } from '../../../functions/tasks/aud
 const told: string[] = [];
 beforeEach(() => void told.splice(0));
 
+const verified: string[] = [];
+beforeEach(() => void verified.splice(0));
+
 const context = {
   verify: async (token: string) => {
+    verified.push(token);
     if (token === 'good') return { owner: 'owner#ann', scopes: ['mcp'] };
     if (token === 'better') return { owner: 'owner#ann', scopes: ['mcp', 'ops'] };
     return token === 'early' ? ('unknown yet' as const) : ('invalid' as const);
@@ -40,6 +44,19 @@ describe('the authorizer', () => {
     expect(told).toEqual([]);
   });
 
+  test('takes the blanks after a token for no part of it', async () => {
+    expect(await ask({ Authorization: ['Bearer good  '] })).toEqual(allowed);
+  });
+
+  test('names all scopes of the token to the endpoint, with a blank between them (G-09)', async () => {
+    expect(await ask({ Authorization: ['Bearer better'] })).toMatchObject({ context: { scope: 'mcp ops' } });
+  });
+
+  test('does not verify what cannot be a token', async () => {
+    await expect(ask({ Authorization: ['Bearer "'] })).rejects.toThrow();
+    expect(verified).toEqual([]);
+  });
+
   test.each([
     ['none', {}, 'no_token'],
     ['two of them', { Authorization: ['Bearer good', 'Bearer good'] }, 'no_token'],
@@ -52,6 +69,7 @@ describe('the authorizer', () => {
     ['one that may turn out good', { Authorization: ['Bearer early'] }, 'unknown_token'],
     ['another scheme', { Authorization: ['Basic good'] }, 'no_token'],
     ['another scheme that begins alike', { Authorization: ['Bearers good'] }, 'no_token'],
+    ['another scheme that ends alike', { Authorization: ['XBearer good'] }, 'no_token'],
     ['a bad one', { Authorization: ['Bearer bad'] }, 'invalid_token'],
     ['a list', { Authorization: ['Bearer good, Bearer good'] }, 'invalid_token'],
     ['nothing after the scheme', { Authorization: ['Bearer '] }, 'invalid_token'],
@@ -87,6 +105,8 @@ describe('the authorizer', () => {
     ['another request that names one', call('deploy', 'tasks/get')],
     ['a call that names none', { 'mcp-method': ['tools/call'] }],
     ['a call that names two', { 'mcp-method': ['tools/call'], 'mcp-name': ['deploy', 'deploy'] }],
+    ['a call whose method is in two headers', { ...call('deploy'), 'Mcp-Method': ['tools/', 'call'] }],
+    ['a call whose name is in two headers', { ...call('deploy'), 'mcp-name': ['dep', 'loy'] }],
     ['a name that is badly encoded', call('=?base64?x?=')],
     ['a 2025-11-25 request', {}],
   ])('leaves %s to the endpoint', async (_title, headers) => {

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
 import { close, listen } from '../../../local/loopback.ts';
@@ -33,6 +33,13 @@ describe('whose a token is (G-15)', () => {
     }
   });
 
+  test('an empty name is none: not of a user, and not of a client', async () => {
+    const owner = verifiedKey(issuer.url, 'client', 'ann');
+    expect(await verify(issuer.token({ sub: '', client_id: 'ann' }))).toMatchObject({ owner });
+    expect(await verify(issuer.token({ sub: undefined, client_id: '', azp: 'ann' }))).toMatchObject({ owner });
+    expect(await verify(issuer.token({ sub: undefined }))).toBe('invalid');
+  });
+
   test('the same subject of another issuer is somebody else', () => {
     expect(verifiedKey('https://a.example', 'user', 'ann')).not.toBe(verifiedKey('https://b.example', 'user', 'ann'));
   });
@@ -42,6 +49,7 @@ describe('whose a token is (G-15)', () => {
       ((await verify(issuer.token({ scope: undefined, ...claims }))) as TokenCaller).scopes;
     expect(await scopes({ scp: ['a', 'b'] })).toEqual(['a', 'b']);
     expect(await scopes({ scp: 'a b' })).toEqual(['a', 'b']);
+    expect(await scopes({ scp: ' a  b ' })).toEqual(['a', 'b']);
     expect(await scopes({})).toEqual([]);
   });
 });
@@ -122,26 +130,79 @@ describe('keys', () => {
     await other.stop();
   });
 
+  const configuration = (url: string, more: object = {}) => ({ issuer: url, jwks_uri: `${url}/keys`, ...more });
+  const shows = (path: string, body: unknown, elsewhere: { status?: number; body: unknown }) =>
+    path === '/keys' ? { body } : elsewhere;
+
   test.each([
-    ['has no configuration', () => ({ status: 404, body: {} })],
+    [
+      'has no configuration',
+      /Status code is 404/,
+      (path: string, url: string) => shows(path, { keys }, { status: 404, body: configuration(url) }),
+    ],
     [
       'is another one by its configuration',
-      (_path: string, url: string) => ({ body: { issuer: `${url}/`, jwks_uri: `${url}/keys` } }),
+      /that of another one/,
+      (path: string, url: string) => shows(path, { keys }, { body: configuration(url, { issuer: `${url}/` }) }),
     ],
-    ['names no keys', (_path: string, url: string) => ({ body: { issuer: url } })],
+    ['names no keys', /names no keys/, (path: string, url: string) => shows(path, { keys }, { body: { issuer: url } })],
     [
       'fails to show its keys',
+      /Status code is 500/,
       (path: string, url: string) =>
-        path === '/keys' ? { status: 500, body: {} } : { body: { issuer: url, jwks_uri: `${url}/keys` } },
+        path === '/keys' ? { status: 500, body: { keys } } : { body: configuration(url) },
     ],
     [
       'shows something else as its keys',
-      (path: string, url: string) => ({ body: path === '/keys' ? 'no' : { issuer: url, jwks_uri: `${url}/keys` } }),
+      /./,
+      (path: string, url: string) => shows(path, 'no', { body: configuration(url) }),
     ],
-  ])('an issuer that %s is no reason to tell its users that their tokens are bad', async (_title, answer) => {
+  ])('an issuer that %s is no reason to tell its users that their tokens are bad', async (_title, why, answer) => {
     const other = await issuerWith(answer);
     const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
-    await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow();
+    await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow(why);
+    await other.stop();
+  });
+
+  test('an issuer that is not there is no reason, either', async () => {
+    const other = await issuerWith(() => ({ body: {} }));
+    await other.stop();
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
+    await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  test('an issuer that does not answer is given up after three seconds', async () => {
+    const server = createServer(() => {});
+    const url = await listen(server, 0);
+    const check = verifier({ issuer: url, audience: [AUDIENCE] });
+    const asked = performance.now();
+    await expect(check(signed(url, 'ES256', 'ec', p1363))).rejects.toThrow(/Timed out/);
+    // Node's own agent gives up after five.
+    expect(performance.now() - asked).toBeLessThan(4_500);
+    await close(server);
+  });
+
+  test('an issuer may end with a slash: its configuration lies below it, with one slash between', async () => {
+    const path = '/.well-known/openid-configuration';
+    const other = await issuerWith((asked, url) =>
+      shows(
+        asked,
+        { keys },
+        asked === path ? { body: configuration(url, { issuer: `${url}/` }) } : { status: 404, body: {} },
+      ),
+    );
+    const check = verifier({ issuer: `${other.url}/`, audience: [AUDIENCE] });
+    expect(await check(signed(`${other.url}/`, 'ES256', 'ec', p1363))).toMatchObject({ scopes: [] });
+    await other.stop();
+  });
+
+  test('a key id that is not known while the issuer is down is an outage, not a bad token', async () => {
+    let shown: { status?: number; body: object } = { body: { keys } };
+    const other = await issuerWith(() => shown);
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` });
+    expect(await check(signed(other.url, 'ES256', 'ec', p1363))).toMatchObject({ scopes: [] });
+    shown = { status: 503, body: {} };
+    await expect(check(signed(other.url, 'ES256', 'new', p1363))).rejects.toThrow(/Status code is 503/);
     await other.stop();
   });
 
@@ -155,7 +216,10 @@ describe('keys', () => {
     expect(await check(token)).toMatchObject(good);
     shown = { status: 503, body: {} };
     clock += 300_000;
+    const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
     expect(await check(token)).toMatchObject(good);
+    expect(said.mock.calls).toEqual([[expect.stringContaining('"event":"unexpected_error"')]]);
+    said.mockRestore();
     shown = { body: { keys: [jwk('ed', ed.publicKey)] } };
     clock += 299_999;
     expect(await check(token)).toMatchObject(good);

@@ -42,6 +42,22 @@ test('the next turn of the event loop has its second again', async () => {
   expect(bounded(busy, 'third')({})).toBe(true);
 });
 
+test('a turn has its second again when the one before took all of it in one check', async () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const busy: Validator = () => {
+    for (const until = performance.now() + 100; performance.now() < until; );
+    return true;
+  };
+  // In a container that has checked nothing before.
+  vi.resetModules();
+  const { bounded } = await import('../../../functions/mcp/bounded-validation.ts');
+  bounded(hostile, 'first')(text);
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(bounded(busy, 'second')({})).toBe(true);
+  // What was quick has not used up the second.
+  expect(bounded(busy, 'third')({})).toBe(true);
+});
+
 test('what ends in time is as the schema says, with its errors; what throws, throws', () => {
   const errors = [{ instancePath: '/a', message: 'must be string' }];
   const judge = bounded(

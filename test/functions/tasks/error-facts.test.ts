@@ -38,3 +38,18 @@ test.each([
 ])('%s as the name of an error: %s', (name, is) => {
   expect(isErrorName(name)).toBe(is);
 });
+
+test('what is no error, or has no name, is called Error', () => {
+  expect(errorFacts(SECRET)).toEqual({ error: 'Error' });
+  expect(errorFacts(Object.assign(new Error('x'), { name: 'two words' }))).toMatchObject({ error: 'Error' });
+});
+
+test('where it was met: three lines of the stack at most, and none where the message could be among them', () => {
+  const frame = (n: number) => `    at f (/a.ts:${n}:1)`;
+  const others = [`Error: ${SECRET}`, `${SECRET} at f (/a.ts:9:9)`, `    at f (/a.ts:9:9) ${SECRET}`];
+  const stack = [...others, ...[1, 2, 3, 4].map(frame)].join('\n');
+  const at = (error: Error) => (errorFacts(error) as { at: string[] }).at;
+  expect(at(Object.assign(new Error('x'), { stack }))).toEqual([1, 2, 3].map((n) => frame(n).trim()));
+  expect(at(Object.assign(new Error('a\nb'), { stack }))).toEqual([]);
+  expect(at(Object.assign(new Error('x'), { stack: undefined }))).toEqual([]);
+});

@@ -25,6 +25,13 @@ describe('the state an execution is in', () => {
     expect(stateAfter(...events)).toBe(name);
   });
 
+  test('is unknown without events, and since the epoch without a time', async () => {
+    const silent = { send: async () => ({}) } as unknown as SFNClient;
+    expect(await currentState(silent, 'arn:e')).toBeUndefined();
+    const timeless = [{ stateEnteredEventDetails: { name: 'A' } }] as HistoryEvent[];
+    expect(openState(timeless)).toEqual({ name: 'A', enteredAt: 0 });
+  });
+
   test('since it was entered', () => {
     expect(openState([other, enter('B', 7), leave('A')] as HistoryEvent[])).toEqual({ name: 'B', enteredAt: 7 });
   });

@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { executionName, listPartition, newTaskKey, type Principal, taskKey } from '../../../functions/tasks/ids.ts';
+import {
+  bindingOf,
+  dueShard,
+  executionName,
+  listPartition,
+  newSessionKey,
+  newTaskKey,
+  type Principal,
+  sessionPartition,
+  taskKey,
+  verifiedKey,
+} from '../../../functions/tasks/ids.ts';
 
 const principals: Principal[] = [
   { kind: 'verified', key: 'owner-1' },
@@ -54,6 +65,7 @@ describe('task ids', () => {
     'a'.repeat(37),
     `${'a'.repeat(25)}_${'a'.repeat(36)}`,
     `${'i'.repeat(36)}`,
+    ['a'.repeat(36)],
   ])('what cannot be an id of ours is refused before the table is asked: %o (C-28)', (id) => {
     for (const principal of principals) expect(taskKey(principal, id)).toBeUndefined();
   });
@@ -61,5 +73,45 @@ describe('task ids', () => {
   test('an execution name fits Step Functions: 80 characters, no special ones', () => {
     const { taskId } = newTaskKey({ kind: 'anonymous', session: 's' }, Date.now());
     expect(executionName(taskId, 999_999)).toMatch(/^[A-Za-z0-9_-]{1,80}$/);
+  });
+
+  test('an idempotency key gives the same id again, to the same caller alone (F-15)', () => {
+    const idOf = (principal: Principal, name: string) => newTaskKey(principal, Date.now(), name).taskId;
+    for (const principal of principals) expect(idOf(principal, 'k')).toBe(idOf(principal, 'k'));
+    expect(new Set(principals.map((principal) => idOf(principal, 'k'))).size).toBe(3);
+    expect(idOf({ kind: 'anonymous' }, 'k')).not.toBe(idOf({ kind: 'anonymous' }, 'l'));
+    // Where it lies follows from this text: another one would start a second task under a key that has one.
+    expect(idOf({ kind: 'verified', key: 'o' }, 'k')).toBe('tx74hvgbtkqa4w3mtwjcaedtp92sm8r3jb84');
+    expect(taskKey({ kind: 'anonymous' }, idOf({ kind: 'anonymous' }, 'k'))).toBeDefined();
+  });
+
+  test('records lie where they lay: these keys are those of every release', () => {
+    expect(verifiedKey('https://issuer.example', 'user', 'ann')).toBe('owner#7awjakgvs3ndwz2vm1x84rqj0y');
+    expect(sessionPartition('s')).toBe('session#4th7m5jxa5dyhzdw2pehefzwzj');
+    expect(executionName('t', 2)).toBe('t-r2');
+    expect(['a', 'b', 'c', 'd'].map((id) => dueShard(id, 16))).toEqual(['7', '3', '13', '12']);
+  });
+
+  test('the shards of the due index are all used, and no other', () => {
+    const shards = new Set(Array.from({ length: 500 }, (_, i) => dueShard(String(i), 16)));
+    expect([...shards].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 16 }, (_, i) => String(i)));
+  });
+
+  test('a sealed token is bound to the owner, or to the session of an anonymous caller (F-15)', () => {
+    expect(principals.map(bindingOf)).toEqual(['owner-1', 'anonymous', 'session-1']);
+  });
+
+  test('an owner lists what is his, an anonymous caller what is of the session', () => {
+    expect(principals.map(listPartition)).toEqual(['owner-1', undefined, sessionPartition('session-1')]);
+  });
+
+  test('an id begins with the time of its creation, in ten digits of base 32', () => {
+    const { taskId } = newTaskKey({ kind: 'anonymous' }, 32 ** 2 + 31);
+    expect(taskId.slice(0, 10)).toBe('000000010z');
+  });
+
+  test('a session key has 26 random characters', () => {
+    expect(newSessionKey()).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/);
+    expect(newSessionKey()).not.toBe(newSessionKey());
   });
 });

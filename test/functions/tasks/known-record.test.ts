@@ -29,6 +29,7 @@ describe('a record', () => {
     ['with a round that is no number', { round: 'x' }],
     ['with a result that is no text', { result: { content: [] } }],
     ['with answers that are no texts', { inputResponses: { 'r1.a': { action: 'accept' } } }],
+    ['with a progress token that is neither text nor number', { progressToken: {} }],
     ['with a status message that is no text', { statusMessage: 7 }],
   ])('%s is not: it says so for itself', (_name, change) => {
     const record = { ...earlier, ...change } as unknown as TaskRecord;
@@ -36,6 +37,10 @@ describe('a record', () => {
     expect(() => known({ ...record })).toThrow(
       expect.objectContaining({ code: -32603, data: { reason: 'RecordUnknown', taskId: earlier.taskId } }),
     );
+  });
+
+  test.each(['t', 7])('with the progress token %j is known', (progressToken) => {
+    expect(isKnown({ ...earlier, progressToken })).toBe(true);
   });
 
   test('that is only what an update made of a key that was not there is not known', () => {

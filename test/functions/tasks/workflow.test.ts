@@ -1,9 +1,11 @@
-import { SFNClient } from '@aws-sdk/client-sfn';
+import { SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { HttpResponse } from '@smithy/core/protocols';
+import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test } from 'vitest';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
-import { workflow } from '../../../functions/tasks/workflow.ts';
+import { executionArnOf, restart, roundInput, type Workflow, workflow } from '../../../functions/tasks/workflow.ts';
+import { noInputs } from './s3/fake-inputs.ts';
 
 const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const record = create({ owner: 'o', taskId: 'a' }, task, 0);
@@ -59,3 +61,59 @@ test.each([
     expect(sent.tries).toBe(tries);
   },
 );
+
+test.each([
+  ['Error', new Error('no answer')],
+  ['a text', 'no answer'],
+])('%s that did not come from Step Functions is thrown as it came', async (_title, thrown) => {
+  const sfn = { send: () => Promise.reject(thrown) } as unknown as SFNClient;
+  await expect(workflow(sfn, 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
+});
+
+test('a round starts with what the tool needs of its record, and with no more than Step Functions takes', () => {
+  const answered = { ...record, accepts: ['roots/list'], inputResponses: { 'r1.a': '1' }, round: 2 };
+  expect(JSON.parse(roundInput({ ...answered, asked: '{"requestState":{"n":1}}' }, '{"x":1}') ?? '')).toEqual({
+    ...{ owner: 'o', taskId: 'a', tool: 't', round: 2, deadlineAt: 60_000, arguments: '{"x":1}' },
+    ...{ accepts: ['roots/list'], inputResponses: { a: 1 }, requestState: { n: 1 } },
+  });
+  const empty = roundInput(record, '') ?? '';
+  expect(JSON.parse(empty)).toMatchObject({ accepts: [], inputResponses: {}, requestState: null });
+  const room = 262_144 - Buffer.byteLength(empty);
+  expect(roundInput(record, 'é'.repeat(room / 2))).toBeDefined();
+  expect(roundInput(record, `${'é'.repeat(room / 2)}xx`)).toBeUndefined();
+});
+
+test('an answered round is started as it was asked, or is gone with its tool (row 16)', async () => {
+  const started: unknown[] = [];
+  const starts = (answer?: 'taken'): Workflow => ({
+    start: async (...given) => {
+      started.push(given);
+      return answer;
+    },
+    stop: async () => {},
+  });
+  const answered = { ...record, arguments: '{"n":1}' };
+  expect(await restart(answered, 'm', starts(), noInputs())).toBe('started');
+  expect(started).toEqual([[answered, 'm', roundInput(answered, '{"n":1}')]]);
+  expect(await restart(answered, 'm', starts('taken'), noInputs())).toBe('taken');
+  expect(await restart(answered, undefined, starts(), noInputs())).toBe('gone');
+  expect(await restart(record, 'm', starts(), noInputs())).toBe('gone');
+  expect(started).toHaveLength(2);
+});
+
+test('the execution of a round has the ARN of its machine, and a name that is the round', async () => {
+  const prefix = 'arn:aws:states:r:1:stateMachine:s-';
+  expect(executionArnOf({ taskId: 'a', round: 3 }, `${prefix}t`)).toBe('arn:aws:states:r:1:execution:s-t:a-r3');
+  const sfn = mockClient(SFNClient);
+  const { start, stop } = workflow(new SFNClient({ region: 'eu-west-1' }), prefix);
+  sfn.on(StartExecutionCommand).resolves({});
+  sfn.on(StopExecutionCommand).resolves({});
+  expect(await start(record, 't', '{}')).toBeUndefined();
+  await stop(record, 't');
+  const sent = sfn.calls().map(({ args }) => args[0].input);
+  sfn.restore();
+  expect(sent).toEqual([
+    { stateMachineArn: `${prefix}t`, name: 'a-r1', input: '{}' },
+    { executionArn: 'arn:aws:states:r:1:execution:s-t:a-r1', cause: 'The task is over' },
+  ]);
+});

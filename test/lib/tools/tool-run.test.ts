@@ -30,5 +30,6 @@ test.each<[string, IFunction, string[]]>([
 ])('a tool workflow may invoke the %s', (_, handler, resources) => {
   const { statements, substitutions } = functionRun(handler, false);
   expect(statements.map((statement) => statement.resources)).toEqual([resources]);
+  expect(statements.map((statement) => statement.actions)).toEqual([['lambda:InvokeFunction']]);
   expect(substitutions).toEqual({ FunctionArn: handler.functionArn });
 });

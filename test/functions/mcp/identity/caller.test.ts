@@ -1,6 +1,18 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { callerOf } from '../../../../functions/mcp/identity/caller.ts';
+import type { Server } from '../../../../functions/mcp/context.ts';
+import type { HttpRequest } from '../../../../functions/mcp/http/http.ts';
+import {
+  callerOf,
+  checkCallScopes,
+  checkScopes,
+  hasScopes,
+  principalOf,
+} from '../../../../functions/mcp/identity/caller.ts';
+import type { Session } from '../../../../functions/mcp/identity/session.ts';
+import type { RpcMessage } from '../../../../functions/mcp/protocol/jsonrpc.ts';
+import { verifiedKey } from '../../../../functions/tasks/ids.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
 
 describe('who signed a request', () => {
   const contextOf = (identity: object) => ({ identity }) as APIGatewayProxyEvent['requestContext'];
@@ -9,6 +21,13 @@ describe('who signed a request', () => {
 
   test('is a user, or the session of a role', () => {
     expect(keyOf(null)).toBeUndefined();
+    expect(keyOf('')).toBeUndefined();
+    // Tasks lie under these keys: others would lose them.
+    expect(keyOf('AROA:ann')).toBe(verifiedKey('iam', 'user', 'AROA:ann'));
+    expect(keyOf('AROA:x', 'eu:ann')).toBe(verifiedKey('cognito', 'user', 'eu:ann'));
+    expect(callerOf('iam', contextOf({ caller: 'AROA:ann' }))?.scopes).toEqual([]);
+    const everything = { ...contextOf({ caller: 'AROA:ann' }), authorizer: { owner: 'owner#a' } };
+    expect(callerOf('anonymous', everything)).toBeUndefined();
     expect(keyOf('AROA:ann')).not.toBe(keyOf('AROA:ben'));
     expect(keyOf('AROA:ann')).toBe(keyOf('AROA:ann'));
   });
@@ -31,9 +50,86 @@ describe('what the authorizer says of a caller', () => {
       key: 'owner#a',
       scopes: ['a', 'b:c'],
     });
+    expect(of({ owner: 'owner#a' })?.scopes).toEqual(['']);
   });
 
   test.each([[undefined], [{}], [{ owner: '' }], [{ owner: 1 }]])('without an owner there is no caller: %j', (said) => {
     expect(of(said)).toBeUndefined();
+  });
+});
+
+describe('what a caller may do', () => {
+  const oauth = (more: Partial<Server> = {}) =>
+    fakeServer({ manifest: { ...manifest, auth: 'oauth', scopes: ['mcp'] }, ...more });
+  const by = (...scopes: string[]) => ({ caller: { key: 'owner#a', scopes } }) as unknown as HttpRequest;
+  const session = { key: 's' } as Session;
+
+  test('is decided by the verified key, and by the session only of an anonymous caller (G-14, G-15)', () => {
+    expect(principalOf(by('mcp'), fakeServer().server)).toEqual({ kind: 'anonymous' });
+    expect(principalOf(by('mcp'), fakeServer().server, session)).toEqual({ kind: 'anonymous', session: 's' });
+    const { server } = oauth();
+    expect(principalOf(by('mcp'), server, session)).toEqual({ kind: 'verified', key: 'owner#a', scopes: ['mcp'] });
+  });
+
+  test('is nothing without a caller, or without the scopes that every call needs (G-09)', () => {
+    const { server } = oauth();
+    const refused = (request: HttpRequest) => {
+      try {
+        return principalOf(request, server);
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(refused({} as HttpRequest)).toMatchObject({ message: 'Forbidden', httpStatus: 403 });
+    expect(refused(by('other'))).toMatchObject({ data: { scopes: ['mcp'] }, httpStatus: 403 });
+    const open = oauth({ manifest: { ...manifest, auth: 'oauth' } });
+    expect(principalOf(by(), open.server)).toMatchObject({ kind: 'verified' });
+  });
+
+  const entryOf = (name: string, scopes?: string[]) => ({
+    ...{ validate: () => true, validateOutput: undefined },
+    entry: { ...manifest.tools[0], name, ...(scopes && { scopes }) },
+  });
+  const tools = new Map([
+    ['open', entryOf('open')],
+    ['deploy', entryOf('deploy', ['ops'])],
+  ]) as unknown as Server['tools'];
+  const principal = (...scopes: string[]) => ({ kind: 'verified', key: 'owner#a', scopes }) as const;
+
+  test('is what its scopes allow: those of the tool now, of a tool that is gone those of its task (G-16)', () => {
+    const { server } = oauth({ tools });
+    const may = (tool: string, scopes: string[] | undefined, ...has: string[]) =>
+      hasScopes(principal(...has), { tool, ...(scopes && { scopes }) }, server);
+    expect([may('open', undefined), may('deploy', undefined), may('deploy', undefined, 'ops')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect([may('open', ['x']), may('gone', ['x']), may('gone', ['x'], 'x'), may('gone', undefined)]).toEqual([
+      ...[true, false, true, true],
+    ]);
+    expect(hasScopes({ kind: 'anonymous' }, { tool: 'deploy' }, server)).toBe(false);
+    expect(hasScopes({ kind: 'anonymous' }, { tool: 'open' }, server)).toBe(true);
+  });
+
+  test('is refused with the scopes to ask for, and audited (G-09)', () => {
+    const { server, audited } = oauth({ tools });
+    const wanted = { tool: 'deploy', taskId: 't' };
+    expect(() => checkScopes(principal('ops'), wanted, server)).not.toThrow();
+    expect(audited).toEqual([]);
+    expect(() => checkScopes(principal('mcp'), wanted, server)).toThrow('get a token with the scopes ops');
+    expect(audited.map((line) => JSON.parse(line))).toEqual([
+      { ...{ event: 'audit', action: 'denied', owner: 'owner#a', ...wanted }, reason: 'insufficient_scope' },
+    ]);
+  });
+
+  test('is checked of calls of tools alone (G-09)', () => {
+    const { server } = oauth({ tools });
+    const message = (method: string, kind = 'request') =>
+      ({ kind, method, params: { name: 'deploy' } }) as unknown as RpcMessage;
+    expect(() => checkCallScopes(by('mcp'), message('tools/call'), server)).toThrow('scopes ops');
+    expect(() => checkCallScopes(by('mcp', 'ops'), message('tools/call'), server)).not.toThrow();
+    expect(() => checkCallScopes(by('mcp'), message('tasks/get'), server)).not.toThrow();
+    expect(() => checkCallScopes(by('mcp'), message('tools/call', 'notification'), server)).not.toThrow();
   });
 });

@@ -12,20 +12,21 @@ beforeAll(() => {
   return () => vi.unstubAllEnvs();
 });
 
-type Answer = [status: number, body: object] | 'cut' | 'silence';
+type Answer = [status: number, body?: object] | 'cut' | 'silence';
 
 /** Secrets Manager, giving these answers in turn; the last one again and again. */
 async function secretsManager(...answers: Answer[]) {
-  const asked: { target: unknown; body: unknown; signed: boolean }[] = [];
+  const asked: { line: unknown; type: unknown; target: unknown; body: unknown; signed: boolean }[] = [];
   const server = createServer(async (request, response) => {
     const answer = answers[Math.min(asked.length, answers.length - 1)] ?? 'cut';
-    const { 'x-amz-target': target, authorization = '' } = request.headers;
+    const { 'x-amz-target': target, 'content-type': type, authorization = '' } = request.headers;
+    const line = `${request.method} ${request.url}`;
     const signed = /\/eu-west-1\/secretsmanager\/aws4_request/.test(authorization);
-    asked.push({ target, body: JSON.parse(await text(request)), signed });
+    asked.push({ line, type, target, body: JSON.parse(await text(request)), signed });
     if (answer === 'cut') return request.socket.destroy();
     if (answer === 'silence') return undefined;
     response.writeHead(answer[0], { 'content-type': 'application/x-amz-json-1.1' });
-    return response.end(JSON.stringify(answer[1]));
+    return response.end(answer[1] && JSON.stringify(answer[1]));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => {
@@ -42,7 +43,8 @@ test('reads a stage of the secret by one signed request', async () => {
   const { asked, read } = await secretsManager([200, { SecretString: 'k' }]);
   expect(await read('AWSCURRENT')).toBe('k');
   const body = { SecretId: 'the-secret', VersionStage: 'AWSCURRENT' };
-  expect(asked).toEqual([{ target: 'secretsmanager.GetSecretValue', body, signed: true }]);
+  const request = { line: 'POST /', type: 'application/x-amz-json-1.1', target: 'secretsmanager.GetSecretValue' };
+  expect(asked).toEqual([{ ...request, body, signed: true }]);
 });
 
 test.each<[string, Answer]>([
@@ -73,6 +75,17 @@ test('before the first rotation there is no key before it', async () => {
   expect(await read('AWSPREVIOUS')).toBeUndefined();
   await expect(read('AWSCURRENT')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   expect(asked).toHaveLength(2);
+});
+
+test('an answer without a body is an error by its status alone', async () => {
+  const { read } = await secretsManager([500]);
+  const error = { name: 'SecretsManagerError', $metadata: { httpStatusCode: 500 } };
+  await expect(read('AWSCURRENT')).rejects.toMatchObject(error);
+});
+
+test('a key that may not be read is not a key that is not there', async () => {
+  const { read } = await secretsManager([400, refusal('AccessDeniedException')]);
+  await expect(read('AWSPREVIOUS')).rejects.toMatchObject({ name: 'AccessDeniedException' });
 });
 
 test('a refusal is not repeated, and its error does not say what AWS said (A-15)', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { createHmac } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
 import { type Stage, signer } from '../../../../functions/mcp/identity/signing.ts';
 
 const MINUTE = 60_000;
@@ -97,6 +98,15 @@ describe('a signed token', () => {
   });
 });
 
+test('a token names its key by a hash of it, which every container and release makes the same way', async () => {
+  const [, id] = (await world().container().seal('session', 1)).split('.');
+  expect(id).toBe(createHmac('sha256', 'key 1').update('id').digest('base64url').slice(0, 8));
+});
+
+test('without a key nothing is signed', async () => {
+  await expect(signer(async () => undefined).seal('session', 1)).rejects.toThrow('There is no signing key');
+});
+
 describe('the key is read', () => {
   test('once for all the requests that need it at the same time', async () => {
     const { reads, container } = world();
@@ -143,7 +153,10 @@ describe('the key is read', () => {
     const token = await warm.seal('session', 1);
     at.broken = true;
     at.now += HOUR;
+    const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
     expect(await warm.open('session', token)).toBe(1);
+    expect(said.mock.calls).toEqual([[expect.stringContaining('"event":"unexpected_error"')]]);
+    said.mockRestore();
     const before = reads.length;
     at.now += MINUTE - 1;
     expect(await warm.open('session', token)).toBe(1);

@@ -1,6 +1,7 @@
-import { expect, test, vi } from 'vitest';
-import { withResult } from '../../../../functions/mcp/task/stored-result.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { withResult, withStatus } from '../../../../functions/mcp/task/stored-result.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
@@ -21,4 +22,58 @@ test('a stored result is shown only where it has the bytes that the record says,
     await expect(shown(other)).rejects.toThrow('cannot be read at the moment');
   }
   vi.restoreAllMocks();
+});
+
+afterEach(() => void vi.restoreAllMocks());
+
+test.each<[Partial<TaskRecord>, object | undefined]>([
+  [{ result: '1' }, { status: 'completed' }],
+  [
+    { result: '1', isError: true },
+    { status: 'completed', isError: true },
+  ],
+  [{ result: '1', isError: false }, { status: 'completed' }],
+  [{ result: undefined as never }, { status: 'completed' }],
+  [{ status: 'failed' }, { status: 'failed' }],
+  [{ status: 'cancelled' }, undefined],
+  [{ status: 'working' }, undefined],
+])('a result that is shown is told of, and nothing else: %j', async (more, facts) => {
+  const { server, audited } = fakeServer();
+  expect(await withResult({ ...record, ...more }, server)).toEqual({ ...record, ...more });
+  const line = { event: 'audit', action: 'retrieved', owner: 'o', taskId: 't', tool: 'optional', ...facts };
+  expect(audited.map((text) => JSON.parse(text))).toEqual(facts === undefined ? [] : [line]);
+});
+
+test('the result is that of the try which the record names (C-28)', async () => {
+  const asked: unknown[] = [];
+  const get = async (key: unknown) => {
+    asked.push(key);
+    return JSON.stringify('x'.repeat(bytes - 2));
+  };
+  const { server } = fakeServer({ results: { get } });
+  await withResult({ ...record, result: JSON.stringify({ resultRef: { bytes, attempt: 2 } }) }, server);
+  await withResult(record, server);
+  expect(asked).toMatchObject([{ owner: 'o', taskId: 't', round: 1, attempt: 2 }, { attempt: 0 }]);
+});
+
+test('a result that cannot be read says so, and the log says why by a name (A-15)', async () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
+  await expect(shown('other')).rejects.toMatchObject({
+    ...{ code: -32603, data: { reason: 'ResultUnavailable', taskId: 't' } },
+    message: 'The result of task t cannot be read at the moment: ask for it again, the task itself is complete',
+  });
+  expect(said.mock.calls.map(([line]) => JSON.parse(line))).toMatchObject([
+    { event: 'result_unavailable', tool: 'optional', error: 'ResultAltered' },
+  ]);
+});
+
+test('where only the status is shown, a result is read only if there is a schema to judge it by (A-19)', async () => {
+  const text = JSON.stringify('x'.repeat(bytes - 2));
+  const { server } = fakeServer({ results: { get: async () => text } });
+  expect(await withStatus(record, server)).toBe(record);
+  expect(await withStatus({ ...record, tool: 'gone' }, server)).toMatchObject({ result: record.result });
+  const tool = server.tools.get('optional');
+  if (tool === undefined) throw new Error('The fake server has no such tool');
+  const tools = new Map([['optional', { ...tool, validateOutput: () => true }]]);
+  expect(await withStatus(record, { ...server, tools })).toMatchObject({ result: text });
 });

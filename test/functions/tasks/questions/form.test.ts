@@ -26,6 +26,12 @@ describe('an elicitation (B-18, D-34)', () => {
     ['a URL, whatever the content', asks(needsName.params.requestedSchema, 'url'), accept(5), undefined],
     ['a URL, without action', asks(undefined, 'url'), {}, `action must be 'accept', 'decline' or 'cancel'`],
     ['a required field of no definition', asks(formOf({}, ['x'])), accept({ x: null }), undefined],
+    [
+      'a problem after a field without one',
+      asks(formOf({ name: { type: 'string' }, age: { type: 'integer' } })),
+      accept({ name: 'L', age: 'x' }),
+      `content['age'] must be an integer`,
+    ],
     ['the first problem only', needsName, accept({ name: 5, other: 6 }), `content['name'] must be a string`],
   ])('%s', (_, request, answer, problem) => {
     expect(answerProblem(request as ReturnType<typeof asks>, answer)).toBe(problem);
@@ -62,6 +68,10 @@ describe('the fields of a form (B-18, D-34)', () => {
     [string, null, `content['f'] must be a string`],
     [{ ...string, minLength: 2, maxLength: 3 }, '😀😀😀', undefined],
     [{ ...string, minLength: 2 }, '😀', `content['f'] must have at least 2 character(s)`],
+    [{ ...string, minLength: 32_000 }, '', `content['f'] must have at least 32000 character(s)`],
+    [{ ...string, minLength: 2, maxLength: 2 }, 'a', `content['f'] must have at least 2 character(s)`],
+    [{ ...string, maxLength: 0 }, 'a', `content['f'] must have at most 0 character(s)`],
+    [{ ...string, minLength: -5, maxLength: -1 }, 'a', undefined],
     [{ ...string, maxLength: 3 }, 'abcd', `content['f'] must have at most 3 character(s)`],
     [{ type: 'number' }, 95.5, undefined],
     [{ type: 'number', minimum: -1.5, maximum: 1.5 }, -1.5, undefined],
@@ -77,6 +87,7 @@ describe('the fields of a form (B-18, D-34)', () => {
     [{ type: 'boolean' }, 'true', `content['f'] must be true or false`],
     [single, 'b', undefined],
     [single, 'c', choice],
+    [{ type: 'string', enum: ['a', null, true] }, 'b', choice],
     [single, ['a'], `content['f'] must be a string`],
     [{ ...single, enumNames: ['A', 'B'] }, 'A', choice],
     [{ ...single, enumNames: ['A', 'B'] }, 'a', undefined],

@@ -31,6 +31,7 @@ describe('a task whose questions cannot be asked reads as failed (E-32)', () => 
     ['InputRequestInvalid', 'no object'],
     ['InputRequestInvalid', null],
     ['InputRequestInvalid', { inputRequests: { a: 5 } }],
+    ['InputRequestInvalid', { inputRequests: { a: form, b: 5 } }],
     ['InputRequestInvalid', { inputRequests: { a: { method: 'elicitation/create' } } }],
     ['InputNotSupported', { inputRequests: { a: { method: 'roots/list' } } }],
     ['InputNotSupported', { inputRequests: { a: form, b: { method: 'roots/list' } } }],
@@ -47,6 +48,31 @@ describe('a task whose questions cannot be asked reads as failed (E-32)', () => 
     const record = waiting(asked);
     expect(reasonOf(record)).toBe(reason);
     expect(asOf(record, now)).toMatchObject({ status: 'failed', error: expect.stringContaining(reason) });
+  });
+
+  test.each<[string, object, Partial<TaskRecord>, object]>([
+    ['The tool asked for input in a form that is not valid', {}, {}, { reason: 'InputRequestInvalid' }],
+    [
+      'The tool needs input of a kind that the client did not declare it can give',
+      { inputRequests: { a: form } },
+      { accepts: undefined as never },
+      { reason: 'InputNotSupported', kinds: ['elicitation/create'] },
+    ],
+    [
+      'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together',
+      { inputRequests: { a: form }, requestState: 'x'.repeat(240_000) },
+      {},
+      { reason: 'InputRequestTooLarge' },
+    ],
+  ])('the error says: %s', (message, asked, more, data) => {
+    expect(questionProblem(waiting(asked, more))).toStrictEqual({ code: -32603, message, data });
+  });
+
+  test('240,000 bytes are not too large, and one more is', () => {
+    const sized = (state: number) => waiting({ inputRequests: { a: form }, requestState: 'x'.repeat(state) });
+    const rest = Buffer.byteLength(`${sized(0).asked}${JSON.stringify(['{}', {}])}`);
+    expect(questionProblem(sized(240_000 - rest))).toBeUndefined();
+    expect(reasonOf(sized(240_001 - rest))).toBe('InputRequestTooLarge');
   });
 
   test('the error names the kinds that the client did not declare', () => {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { storeIfLarge } from '../../../../functions/tasks/s3/large-result.ts';
-import { isOf, measured, storedResult } from '../../../../functions/tasks/s3/result-ref.ts';
+import { isOf, measured, resultTooLarge, storedResult } from '../../../../functions/tasks/s3/result-ref.ts';
+import { close, listen } from '../../../../local/loopback.ts';
 
 const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };
 const { inline, stored } = limits.result;
@@ -122,4 +124,63 @@ describe('storedResult', () => {
   ])('%.60s is a result like any other', (text) => {
     expect(storedResult(text)).toBeUndefined();
   });
+});
+
+describe('the bucket of the task', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  test('gets what is large, over one connection for as long as the container lives', async () => {
+    const urls: unknown[] = [];
+    let connections = 0;
+    const s3 = createServer((request, response) => {
+      urls.push(request.url?.split('/')[1]);
+      request.resume().on('end', () => response.end());
+    }).on('connection', () => void connections++);
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', await listen(s3, 0));
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+    for (const _ of [1, 2]) expect(await storeIfLarge(json(inline + 1), task)).toHaveProperty('resultRef');
+    await close(s3);
+    expect([urls, connections]).toEqual([['bucket', 'bucket'], 1]);
+  });
+});
+
+describe('the bounds of a reference', () => {
+  const bytes = 5_500_000;
+  const sha256 = 'a'.repeat(64);
+
+  test.each<[string, object]>([
+    ['a try that there cannot be', { bytes, attempt: 10_000 }],
+    ['a hash that is too short', { bytes, sha256: 'a'.repeat(63) }],
+    ['a hash that is too long', { bytes, sha256: 'a'.repeat(65) }],
+    ['a hash in a list', { bytes, sha256: [sha256] }],
+  ])('%s makes it a result like any other', (_title, resultRef) => {
+    expect(storedResult(JSON.stringify({ resultRef }))).toBeUndefined();
+  });
+
+  test('a text that is longer than any reference is none, and so is no JSON', () => {
+    const text = JSON.stringify({ resultRef: { bytes, sha256 } });
+    expect(storedResult(text.padEnd(200))).toBeDefined();
+    expect(storedResult(text.padEnd(201))).toBeUndefined();
+    expect(storedResult(`${text}x`)).toBeUndefined();
+  });
+
+  test.each([inline + 1, stored])('a reference may say %i bytes', (bytes) => {
+    expect(storedResult(JSON.stringify({ resultRef: { bytes } }))).toEqual({ bytes, attempt: 0 });
+  });
+});
+
+test('a result that is too large says how large it is, how large it may be, and what to do', () => {
+  expect(resultTooLarge(7)).toBe(
+    "The tool's result takes 7 bytes as JSON, and a result may take 6000000 at most. " +
+      'Ask for less of it (a page, a filter, a summary), or have the tool store it elsewhere and return a resource_link.',
+  );
+});
+
+test('only a result that says isError: true refers to an error', async () => {
+  const { storeOf } = recorder();
+  const more = json(inline);
+  const refOf = (isError: unknown) => storeIfLarge({ isError, more }, task, storeOf);
+  expect(await refOf(true)).toHaveProperty('isError', true);
+  for (const isError of [false, 'true', undefined]) expect(await refOf(isError)).not.toHaveProperty('isError');
+  expect(await storeIfLarge([more], task, storeOf)).not.toHaveProperty('isError');
 });

@@ -128,6 +128,38 @@ test('what a workflow has written is told of when it is first seen, each questio
   ]);
 });
 
+test('what this container has stored as ended, or asked in a later round, is not told of again', async () => {
+  const fresh = auditedTable(undefined);
+  const refused = createRefused(task(), '{}');
+  await fresh.store.create(refused);
+  fresh.seen(refused);
+  expect(fresh.told().map(({ action }) => action)).toEqual(['created', 'finished']);
+  const second = task({ round: 2 });
+  const { store, seen, told } = auditedTable(second);
+  seen((await store.apply(second, askFirst(second, asked, '{}', T0))) ?? task());
+  expect(told()).toEqual([{ ...ANN, action: 'input_asked', round: 2 }]);
+});
+
+test('of answers only those of this write are counted', async () => {
+  const before = { ...waiting, inputResponses: { 'r1.a': '{}', 'r1.b': '{}' } };
+  const { store, told } = auditedTable(before);
+  await store.apply(before, answer(before, ['r1.c', 'r1.d'], { 'r1.c': '{}' }, T0));
+  expect(told()).toEqual([{ ...ANN, action: 'input_answered', answers: 1 }]);
+});
+
+test('ten thousand tasks are remembered, and then the oldest is not', () => {
+  const { seen, lines } = auditedTable(undefined);
+  const see = (n: number) => seen(task({ taskId: String(n), status: 'completed' }));
+  for (let n = 0; n < 10_000; n++) see(n);
+  see(0);
+  expect(lines).toHaveLength(10_000);
+  see(10_000);
+  see(1);
+  expect(lines).toHaveLength(10_001);
+  see(0);
+  expect(lines).toHaveLength(10_002);
+});
+
 test('what this container has written itself is not told of again when it is seen', async () => {
   const { store, seen, told } = auditedTable(task());
   const failed = await store.apply(task(), fail(failure(), T0));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
+import type { Status, TaskRecord } from '../../../../functions/tasks/record.ts';
 import {
   answer,
   asOf,
@@ -14,8 +14,8 @@ import {
   lapse,
   overdue,
   withdraw,
-} from '../../../functions/tasks/transitions.ts';
-import { applied } from './applied.ts';
+} from '../../../../functions/tasks/transitions.ts';
+import { applied } from '../applied.ts';
 
 const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 const now = 1_700_000_000_000;

@@ -1,0 +1,45 @@
+import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createHandler } from '../../../functions/authorizer/index.ts';
+import { verifiedKey } from '../../../functions/tasks/ids.ts';
+import { AUDIENCE, type Claims, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+
+let issuer: TestIssuer;
+beforeAll(async () => {
+  issuer = await startIssuer();
+});
+afterAll(() => issuer?.stop());
+afterEach(() => void vi.unstubAllEnvs());
+
+/** What the function answers to a token, with this environment and one tool that needs `ops`. */
+async function ask(claims: Claims, environment: Readonly<Record<string, string>> = {}, headers = {}) {
+  for (const [name, value] of Object.entries({ ISSUER: issuer.url, AUDIENCE, ...environment })) vi.stubEnv(name, value);
+  const handler = createHandler({ deploy: ['ops'] });
+  const multiValueHeaders = { Authorization: [`Bearer ${issuer.token(claims)}`], ...headers };
+  const event = { methodArn: 'arn:aws:execute-api:r:1:api/v1/POST/mcp', multiValueHeaders };
+  return handler(event as unknown as APIGatewayRequestAuthorizerEvent);
+}
+const effect = (Effect: string) => ({ policyDocument: { Statement: [{ Effect }] } });
+
+test('lets in who has a token of the issuer for one of the audiences (G-03)', async () => {
+  const owner = verifiedKey(issuer.url, 'user', 'ann');
+  expect(await ask({})).toMatchObject({ principalId: owner, ...effect('Allow') });
+  const two = { AUDIENCE: `${AUDIENCE} other` };
+  expect(await ask({ aud: 'other' }, two)).toMatchObject(effect('Allow'));
+  await expect(ask({ aud: 'other' })).rejects.toThrow('Unauthorized');
+  await expect(ask({ iss: 'https://other.example' })).rejects.toThrow('Unauthorized');
+});
+
+test('asks for the scopes of the server, which blanks divide, and for those of a tool (G-09)', async () => {
+  const SCOPES = ' mcp  more ';
+  expect(await ask({ scope: 'mcp more' }, { SCOPES })).toMatchObject(effect('Allow'));
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  expect(await ask({ scope: 'mcp' }, { SCOPES })).toMatchObject(effect('Deny'));
+  const call = { 'mcp-method': ['tools/call'], 'mcp-name': ['deploy'] };
+  expect(await ask({ scope: 'mcp' }, {}, call)).toMatchObject(effect('Deny'));
+});
+
+test('reads the keys where JWKS_URI says, if it says so', async () => {
+  await expect(ask({}, { JWKS_URI: `${issuer.url}/not-there` })).rejects.toThrow(/404/);
+  expect(await ask({}, { JWKS_URI: `${issuer.url}/keys` })).toMatchObject(effect('Allow'));
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import { openState } from '../../../../functions/mcp/identity/request-state.ts';
+import {
+  askDirectly,
+  checkDeclared,
+  inputRequired,
+  questionsIn,
+} from '../../../../functions/mcp/task/input-required.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+import { fakeServer } from '../support/fake-server.ts';
+
+const roots = { method: 'roots/list' };
+const callOf = (accepts: string[], params: object = {}) =>
+  ({
+    ...{
+      wire: modernWire({ name: 'n', version: '1' }),
+      method: 'tools/call',
+      params: { name: 'x', ...params },
+      accepts,
+    },
+    principal: { kind: 'verified', key: 'owner#a' },
+  }) as unknown as Call;
+const able = callOf(['roots/list']);
+
+describe('a call that is answered with questions (D-20)', () => {
+  const { server } = fakeServer();
+  const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+  const record = create({ owner: 'owner#a', taskId: 't' }, task, 0);
+  const asked = JSON.stringify({ inputRequests: { a: roots } });
+  const waiting: TaskRecord = { ...record, status: 'input_required', asked };
+  const stateOf = (answer: object) =>
+    openState(callOf([], { requestState: (answer as { requestState: string }).requestState }), server);
+
+  test('names the task that asks, sealed', async () => {
+    const answer = await inputRequired(able, waiting, server);
+    expect(answer).toMatchObject({ resultType: 'input_required', inputRequests: { 'r1.a': roots } });
+    expect(await stateOf(answer)).toMatchObject({ taskId: 't' });
+  });
+
+  test('of a direct tool carries its state, if it has any (D-21, D-24)', async () => {
+    const answer = await askDirectly(able, { a: roots }, { n: 1 }, server);
+    expect(answer).toMatchObject({ resultType: 'input_required', inputRequests: { a: roots } });
+    expect(await stateOf(answer)).toMatchObject({ tool: { n: 1 } });
+    expect(await askDirectly(able, { a: roots }, undefined, server)).not.toHaveProperty('requestState');
+  });
+
+  test('is refused where the client did not declare one of them (D-22)', async () => {
+    const message = 'Tool x asks for input: declare the capability roots';
+    expect(() => checkDeclared(callOf(['sampling/createMessage']), { a: roots })).toThrow(message);
+    await expect(askDirectly(callOf([]), { a: roots }, undefined, server)).rejects.toThrow(message);
+    await expect(inputRequired(callOf([]), waiting, server)).rejects.toThrow(message);
+    expect(() => checkDeclared(able, { a: roots })).not.toThrow();
+  });
+});
+
+describe('what a function returned', () => {
+  test.each([[undefined], [null], ['inputRequests'], [{}], [{ content: [] }]])('is no question: %j', (value) => {
+    expect(questionsIn(value)).toBeUndefined();
+  });
+
+  test('is its questions, and its state', () => {
+    const inputRequests = { a: roots };
+    expect(questionsIn({ inputRequests })).toEqual({ questions: inputRequests });
+    expect(questionsIn({ inputRequests, requestState: 1 })).toEqual({ questions: inputRequests, state: 1 });
+  });
+
+  const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+
+  test.each<[string, object]>([
+    ['none', { inputRequests: {} }],
+    ['a list', { inputRequests: [roots] }],
+    ['nothing', { inputRequests: undefined }],
+    ['one that is none', { inputRequests: { a: roots, b: 5 } }],
+    ['a state that is nested too deep', { inputRequests: { a: roots }, requestState: nested(501) }],
+  ])('is an error of the tool if it asks %s', (_title, value) => {
+    expect(() => questionsIn(value)).toThrow('The tool asked for input in a form that is not valid');
+  });
+
+  test('may have a state of 500 levels', () => {
+    expect(questionsIn({ inputRequests: { a: roots }, requestState: nested(500) })).toBeDefined();
+  });
+});

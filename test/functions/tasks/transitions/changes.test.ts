@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import {
+  answer,
+  askFirst,
+  asOf,
+  cancel,
+  confirmStart,
+  create,
+  createRefused,
+  fail,
+  failAsSeen,
+  keyExpired,
+  lapse,
+  after as leftBy,
+  lookAgain,
+  overdue,
+  refuseAnswer,
+  unaskable,
+  withdraw,
+} from '../../../../functions/tasks/transitions.ts';
+
+const now = 1_700_000_000_000;
+const key = { owner: 'o', taskId: 't' };
+const task = { tool: 'x', ttl: 3_600_000, timeout: 100_000, accepts: ['roots/list'], legacy: false };
+const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
+const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({ ...create(key, task, now), ...over });
+const waiting = (over: Partial<TaskRecord> = {}) => record({ status: 'input_required', asked, round: 3, ...over });
+const open = ['working', 'input_required'];
+const RUNNING = [
+  ...['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused'],
+  ...['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'],
+];
+
+describe('a new record', () => {
+  test('has what every task has, and nothing that its call did not bring (C-09)', () => {
+    expect(create(key, { ...task, accepts: [] }, now)).toStrictEqual({
+      ...{ ...key, version: 1, status: 'working', round: 1, tool: 'x', createdAt: now, updatedAt: now },
+      ...{ ttl: 3_600_000, deadlineAt: now + 100_000, inputResponses: {}, due: expect.stringMatching(/^\d+$/) },
+      ...{ dueAt: now + 60_000, expiresAt: now / 1_000 + 3_600 + 86_400 },
+    });
+  });
+
+  test('keeps what its call brought', () => {
+    const brought = {
+      ...{ accepts: ['roots/list'], progressToken: 0, digest: 'd', outputSchemaId: 's', scopes: ['a'] },
+      inputResponses: { 'r0.a': '{}' },
+    };
+    expect(create(key, { ...task, ...brought, legacy: true }, now)).toMatchObject({ ...brought, legacy: true });
+  });
+
+  test('of a refused call has ended, and is due for nothing (A-14, C-07)', () => {
+    const { due: _due, dueAt: _dueAt, ...rest } = record();
+    expect(createRefused(record(), '{}')).toEqual({ ...rest, status: 'completed', result: '{}', isError: true });
+  });
+});
+
+describe('each change, to the letter', () => {
+  test('a cancel ends what has not ended, and drops what only a run needs (C-25)', () => {
+    expect(cancel(now)).toEqual({
+      from: open,
+      set: { status: 'cancelled', updatedAt: now, statusMessage: 'Cancelled by the client' },
+      remove: RUNNING,
+    });
+  });
+
+  const error = { code: -32603, message: 'no' };
+  const failed = { status: 'failed', updatedAt: now, statusMessage: 'no', error: JSON.stringify(error) };
+
+  test('a failure does the same, whatever the round, or only for the record that was seen', () => {
+    expect(fail(error, now)).toEqual({ from: open, set: failed, remove: RUNNING });
+    const seen = { from: ['input_required'], round: 3, set: failed, remove: RUNNING };
+    expect(failAsSeen(waiting(), error, now)).toEqual(seen);
+  });
+
+  test('an idempotency key whose task is gone says so (C-28)', () => {
+    const { set } = keyExpired(record(), now);
+    const message = 'The task of this idempotency key has expired: use a new key';
+    expect(set).toMatchObject({ statusMessage: message, error: JSON.stringify({ code: -32602, message }) });
+  });
+
+  test('a withdrawn task says that it did not start, and is over now (row 2)', () => {
+    const error = { code: -32603, message: 'The task could not be started', data: { reason: 'Unavailable' } };
+    expect(withdraw(record(), now + 1_500)).toEqual({
+      ...{ from: ['working'], round: 1, remove: RUNNING },
+      set: {
+        ...{ status: 'failed', updatedAt: now + 1_500, statusMessage: error.message, error: JSON.stringify(error) },
+        ...{ ttl: 1_500, expiresAt: now / 1_000 + 2 },
+      },
+    });
+    expect(withdraw(record(), now - 5).set.ttl).toBe(0);
+  });
+
+  test('a confirmed run is due again when the task is twice as old, in 5 minutes at least and an hour at most', () => {
+    const long = { round: 2, deadlineAt: now + 10 * 3_600_000 };
+    const due = (age: number, dueIn: number) => ({
+      ...{ from: ['working'], round: 2 },
+      set: { seenRound: 2, dueAt: now + age + dueIn },
+    });
+    for (const [age, dueIn] of [
+      [60_000, 300_000],
+      [900_000, 900_000],
+      [7_200_000, 3_600_000],
+    ] as const)
+      expect(confirmStart(record(long), now + age)).toEqual(due(age, dueIn));
+  });
+
+  test('the sweep comes back in a minute, or when it says, but no later than readers see its end', () => {
+    const at = (dueAt: number) => ({ from: ['working'], round: 2, set: { dueAt } });
+    expect(lookAgain(record({ round: 2 }), now)).toEqual(at(now + 60_000));
+    expect(lookAgain(record({ round: 2 }), now, 5_000)).toEqual(at(now + 5_000));
+    expect(lookAgain(record({ round: 2 }), now + 100_000)).toEqual(at(now + 130_000));
+  });
+
+  test('a tool that asks first waits until its deadline', () => {
+    expect(askFirst(record(), asked, '{"n":1}', now + 1)).toEqual({
+      ...{ from: ['working'], round: 1 },
+      set: { status: 'input_required', updatedAt: now + 1, asked, arguments: '{"n":1}', dueAt: now + 130_000 },
+    });
+  });
+
+  test('a refused answer is counted by its question, and the fifth one ends the task', () => {
+    expect(refuseAnswer(waiting(), 'r3.a', now + 1)).toEqual({
+      ...{ from: ['input_required'], round: 3 },
+      set: { updatedAt: now + 1, refused: { 'r3.a': 1 } },
+    });
+    const three = waiting({ refused: { 'r3.a': 3, 'r3.b': 1 } });
+    expect(refuseAnswer(three, 'r3.a', now).set).toEqual({ updatedAt: now, refused: { 'r3.a': 4, 'r3.b': 1 } });
+    const message = 'The client gave 5 answers that are not valid to one question';
+    const error = { code: -32603, message, data: { reason: 'AnswerInvalid' } };
+    expect(refuseAnswer(waiting({ refused: { 'r3.a': 4 } }), 'r3.a', now)).toEqual(failAsSeen(waiting(), error, now));
+  });
+
+  test('the last answer goes on in the next round, and the counts of refusals go with the old one (C-22)', () => {
+    const before = waiting({ inputResponses: { 'r1.x': '1' } });
+    const base = { from: ['input_required'], round: 3, answerCount: 1, answers: 1, inputRef: null };
+    const inputResponses = { 'r1.x': '1', 'r3.a': '2' };
+    expect(answer(before, ['r3.a', 'r3.b'], { 'r3.a': '2' }, now)).toEqual({
+      ...base,
+      set: { updatedAt: now, inputResponses },
+    });
+    expect(answer(before, ['r3.a'], { 'r3.a': '2' }, now)).toEqual({
+      ...base,
+      set: { inputResponses, status: 'working', round: 4, updatedAt: now, dueAt: now + 60_000 },
+      remove: ['statusMessage', 'refused'],
+    });
+    expect(answer(waiting({ inputResponses: undefined as never }), ['a'], {}, now).answerCount).toBe(0);
+  });
+});
+
+describe('what a change leaves', () => {
+  test('what it removes is gone, unless it sets it; the rest stays', () => {
+    const change = { from: [], set: { memory: 'new' }, remove: ['memory', 'due'] as const };
+    const left = leftBy(record({ memory: 'old' }), change);
+    expect(left).toMatchObject({ memory: 'new', tool: 'x' });
+    expect(left).not.toHaveProperty('due');
+    expect(leftBy(record(), { from: [], set: {} })).toEqual(record());
+  });
+});
+
+describe('the end of what nobody ended', () => {
+  const ended = (message: string) => JSON.stringify({ code: -32603, message, data: { reason: 'DeadlineExceeded' } });
+  const tool = { error: ended('The tool did not finish in time') };
+  const client = { error: ended('No answer came before the deadline') };
+
+  test('says what was missing: the tool, or the answer', () => {
+    expect(lapse(record(), now + 130_001)?.set).toMatchObject({ ...tool, updatedAt: now + 130_000 });
+    expect(lapse(waiting(), now + 130_001)?.set).toMatchObject({ ...client, updatedAt: now + 100_000 });
+    expect(lapse(record({ status: 'cancelled' }), now + 130_001)).toBeUndefined();
+  });
+
+  test('is closer for a client that would still answer than for a run that would still report', () => {
+    expect(overdue(record(), now + 110_000)).toBeUndefined();
+    expect(overdue(record(), now + 110_001)?.set).toMatchObject(tool);
+    expect(overdue(waiting(), now + 100_000)).toBeUndefined();
+    expect(overdue(waiting(), now + 100_001)?.set).toMatchObject(client);
+    expect(overdue(record({ status: 'completed' }), now + 110_001)).toBeUndefined();
+  });
+
+  test('is there at once for a question that no client can be asked; a working task is not judged by old ones', () => {
+    const strange = { asked: '{}', updatedAt: now + 7 };
+    expect(unaskable(waiting())).toBeUndefined();
+    expect(unaskable(waiting(strange))?.set).toMatchObject({ status: 'failed', updatedAt: now + 7 });
+    expect(asOf(waiting(strange), now + 8)?.status).toBe('failed');
+    expect(asOf(record(strange), now + 8)?.status).toBe('working');
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+import { synthApp } from '../../local/template/synth.ts';
+import { SLICES, type Slice } from './slices.ts';
+import { reasonFor } from './survivors.ts';
+
+/** In percent, for each slice. */
+const ENOUGH = 85;
+const OUT = 'results/mutation';
+
+const USAGE = `npm run mutation [-- [--fresh] [--static] [--only FILE] [SLICE ...]]
+
+Changes the code in small ways, one at a time, and shows which changes no test notices.
+
+  SLICE        one of ${Object.keys(SLICES).join(', ')}. Default: all of them, some hours
+  --only FILE  only the mutants of this file of the slice, or of a part of it: file.ts:10-20
+  --static     also what runs when a module loads, such as a table: it takes longer
+  --fresh      asks again about mutants whose code and tests are as they were in the last run
+
+Fails when the score of a slice is below ${ENOUGH} % and a survivor has no reason in test/mutation/survivors.ts.`;
+
+const { values, positionals } = parseArgs({
+  options: {
+    ...{ help: { type: 'boolean' }, fresh: { type: 'boolean' }, static: { type: 'boolean' } },
+    only: { type: 'string', multiple: true },
+  },
+  allowPositionals: true,
+});
+
+type Options = ConstructorParameters<typeof Stryker>[0];
+type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
+
+const withStatic = (slice: Slice): boolean => values.static ?? slice.static ?? false;
+
+function options(name: string, slice: Slice): Options {
+  return {
+    mutate: [...(values.only ?? slice.mutate)],
+    testRunner: 'vitest',
+    plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'internal-texts.ts')],
+    ignorers: ['internal-texts'],
+    vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+    coverageAnalysis: 'perTest',
+    ignoreStatic: !withStatic(slice),
+    incremental: true,
+    force: values.fresh ?? false,
+    incrementalFile: `${OUT}/${name}.json`,
+    // TypeScript 7 has no API to rewrite a configuration with, and nothing here needs that.
+    tsconfigFile: 'none',
+    disableTypeChecks: false,
+    concurrency: 1,
+    timeoutMS: 10_000,
+    reporters: ['progress-append-only'],
+    ignorePatterns: ['cdk.out*', 'results', 'coverage', '.data'],
+    tempDirName: '.stryker-tmp',
+    allowEmpty: false,
+  };
+}
+
+async function run(name: string): Promise<boolean> {
+  const slice = SLICES[name];
+  if (slice === undefined) throw new Error(`There is no slice '${name}'. See npm run mutation -- --help`);
+  // What runs when a module loads needs a worker for each test file. Without it one for each mutant is enough.
+  process.env.MUTATION_ISOLATE = String(withStatic(slice));
+  process.env.MUTATION_TESTS = JSON.stringify(slice.tests);
+  return report(name, await new Stryker(options(name, slice)).runMutationTest());
+}
+
+/** Prints the score and the survivors. @returns whether they will do */
+function report(name: string, mutants: readonly Mutant[]): boolean {
+  const count = (...kinds: Mutant['status'][]) => mutants.filter(({ status }) => kinds.includes(status)).length;
+  const killed = count('Killed', 'Timeout');
+  const alive = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+  const score = (100 * killed) / (killed + alive.length);
+  const judged = alive.map((mutant) => ({ ...describe(mutant), status: mutant.status }));
+  const unexplained = judged.filter(({ reason }) => reason === undefined);
+  for (const { text, status, reason } of judged) {
+    console.log(`${status === 'NoCoverage' ? 'not run' : 'survived'}  ${text}`);
+    if (reason !== undefined) console.log(`          because ${reason}`);
+  }
+  console.log(
+    `${name}: ${score.toFixed(1)} % of ${killed + alive.length}: ${killed} killed, ${alive.length} survived, of which ` +
+      `${unexplained.length} without a reason; ${count('Ignored')} left out, ${count('CompileError', 'RuntimeError')} errors`,
+  );
+  return score >= ENOUGH || unexplained.length === 0;
+}
+
+/** One line of it: where, from what, to what. */
+function describe({ fileName, location: { start, end }, replacement, mutatorName }: Mutant) {
+  const file = fileName.slice(process.cwd().length + 1);
+  const inside = readFileSync(fileName, 'utf8')
+    .split('\n')
+    .slice(start.line - 1, end.line);
+  inside.push(inside.pop()?.slice(0, end.column - 1) ?? '');
+  inside.unshift(inside.shift()?.slice(start.column - 1) ?? '');
+  const [from = '', to = ''] = [inside.join('\n'), replacement ?? ''].map((code) => code.replace(/\s+/g, ' '));
+  const text = `${file}:${start.line}:${start.column} ${mutatorName} \`${from}\` -> \`${to}\``;
+  return { text, reason: reasonFor(file, from, to) };
+}
+
+async function main(): Promise<number> {
+  mkdirSync(OUT, { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-mutation-'));
+  try {
+    const names = positionals.length > 0 ? positionals : Object.keys(SLICES);
+    if (names.includes('store')) await synthApp('test/support/apps/app.ts', folder);
+    process.env.MUTATION_ASSEMBLY = folder;
+    let enough = true;
+    for (const name of names) enough = (await run(name)) && enough;
+    return enough ? 0 : 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (values.help) console.log(USAGE);
+else process.exitCode = await main();

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+
+/** A part of the code that `npm run mutation` changes, and the tests that it asks. */
+export interface Slice {
+  /** What is changed, as globs. */
+  readonly mutate: readonly string[];
+  /** The tests that are asked about each mutant, as globs: those beside the code. */
+  readonly tests: readonly string[];
+  /** Change what runs when a module loads, too: each such mutant asks every test of the slice. @default false */
+  readonly static?: boolean;
+}
+
+/** What clients may be asked and shown: tables, which are all there is when a module has loaded. */
+const TABLES = ['content', 'question'].map((name) => `functions/tasks/questions/${name}.ts`);
+const endpoint = { tests: ['test/functions/mcp/**/*.test.ts'] };
+const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due-index', 'session-notes'].map(
+  (name) => `functions/tasks/table/${name}.ts`,
+);
+const TOKENS = 'bounded-validation|http/cors|identity/*';
+const PARTS =
+  'http/http|protocol/{capabilities,aws-outage}|task/{input-required,poll-interval,stored-result,terminal-result}';
+/** Files of the endpoint that have tests of their own. */
+const named = (names: string) => {
+  const mutate = names.split('|').map((name) => `functions/mcp/${name}.ts`);
+  return { mutate, tests: mutate.map((file) => `test/${file.replace('.ts', '.test.ts')}`) };
+};
+const [tokens, parts] = [named(TOKENS), named(PARTS)];
+
+/** The part of a file that begins with a line of this text. */
+function below(file: string, text: string): string {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const first = lines.findIndex((line) => line.startsWith(text));
+  if (first === -1) throw new Error(`${file} has no line that begins with '${text}'`);
+  return `${file}:${first + 1}-${lines.length}`;
+}
+
+/** By name: `npm run mutation -- authorizer`. */
+export const SLICES: Readonly<Record<string, Slice>> = {
+  authorizer: { mutate: ['functions/authorizer/*.ts'], tests: ['test/functions/authorizer/*.test.ts'] },
+  tasks: {
+    mutate: ['functions/tasks/**/*.ts', ...[...STORE, ...TABLES].map((file) => `!${file}`)],
+    tests: [
+      // All but form-properties.test.ts, which takes seconds for each mutant of a form.
+      'test/functions/tasks/**/!(form-properties).test.ts',
+    ],
+  },
+  tables: { mutate: TABLES, tests: ['test/functions/tasks/questions/{content,question}.test.ts'], static: true },
+  store: {
+    mutate: STORE,
+    tests: ['test/contract/store.test.ts', 'test/functions/tasks/**/{store,audited-store,known-record}.test.ts'],
+  },
+  workflow: {
+    // What reads lib/workflow. What stands above it makes resources, which only test/stack sees.
+    mutate: [below('lib/workflow/definition.ts', 'interface Asl')],
+    tests: ['test/lib/{workflow,workflow-text,workflow-causes,machine-tool}.test.ts'],
+  },
+  'mcp-tokens': tokens,
+  'mcp-parts': parts,
+  'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
+  'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
+  'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
+  mcp: {
+    ...endpoint,
+    mutate: [
+      'functions/mcp/{*,http/*,protocol/*,task/*}.ts',
+      ...[...tokens.mutate, ...parts.mutate].map((file) => `!${file}`),
+    ],
+  },
+};
