@@ -48,7 +48,8 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const objectOf = (value: unknown) => (isObject(value) ? value : {});
 
 /** Which attributes a change takes away. */
-const ENDED = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused', 'progress', 'progressTotal'];
+const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef', 'refused'];
+const ENDED = ['due', 'dueAt', ...INPUT, 'progress', 'progressTotal'];
 export const removed = {
   failed: [...ENDED, 'progressToken', 'memory', 'memoryRound'].toSorted(),
   completed: [...ENDED, 'progressToken', 'memory', 'memoryRound', 'statusMessage'].toSorted(),

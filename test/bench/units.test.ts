@@ -16,14 +16,14 @@ afterAll(() => world?.stop());
 /** The docs promise them (docs/deploying.md, "What a request reads and writes"). */
 test.each<[string, string, number, number]>([
   ['a simple task altogether, without polls', 'few open tasks', 2, 6],
-  ['tasks/get', 'finished', 1, 0],
-  ['tasks/get', 'working', 1, 0],
+  ['tasks/get', 'finished', 1.5, 0],
+  ['tasks/get', 'working', 1.5, 0],
   ['tools/call, refused: the first', 'no free slot', OPEN_TASKS + 3, 3],
   ['tools/call, refused: the next 2 s', 'no free slot', 2, 0],
   // Ten of the newest are looked at.
   ['tools/call, a new task', 'of which the newest has ended', 10 + 3, 7],
-  ['subscriptions/listen, opened', `on ${OPEN_TASKS - 1} open tasks`, OPEN_TASKS, 1],
-  ['subscriptions/listen, each second', `on ${OPEN_TASKS - 1} open tasks`, OPEN_TASKS - 1, 0],
+  ['subscriptions/listen, opened', `on ${OPEN_TASKS - 1} open tasks`, 1.5 * OPEN_TASKS, 1],
+  ['subscriptions/listen, each second', `on ${OPEN_TASKS - 1} open tasks`, 1.5 * (OPEN_TASKS - 1), 0],
   ['subscriptions/listen, refused', 'as many streams as there may be', 1, 0],
   ['tasks/list', 'no task', 1, 0],
 ])('%s (%s): %d read and %d write units at most', (request, state, read, write) => {

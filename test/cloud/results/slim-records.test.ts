@@ -31,11 +31,12 @@ const update = (taskId: string, inputResponses: object) =>
   modernRequest(url(), 'tasks/update', { taskId, inputResponses });
 const look = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body;
 const sizeOf = async (taskId: string) => Buffer.byteLength(JSON.stringify(await stored(taskId)));
-/** The read units of each request for records since then. */
+/** The read units of each request for records since then: what their runs report lies beside them. */
 const unitsOf = (mark: number): number[] =>
   cloud()
     .calls.since(mark)
     .filter(({ operation, caller }) => /^(GetItem|BatchGetItem|Query)$/.test(operation) && /Endpoint/.test(caller))
+    .filter(({ input }) => !/"(?:progress)?#/.test(JSON.stringify(input)))
     .map(({ consumed }) => consumed?.table ?? Number.NaN);
 const s3Since = (mark: number): string[] =>
   cloud()

@@ -212,6 +212,9 @@ async function repairs(world: World): Promise<void> {
   await answer(world, asking).catch(() => undefined);
   const running = await start(world, 'work', { spin: true });
   await until('a run', () => stateOf(world, running)[0]);
+  // A tool that is a state machine: the sweep looks at its execution, too.
+  const machine = await start(world, 'machine', { seconds: 36_000 });
+  await until('the machine to run', () => (stateOf(world, machine).length === 2 ? true : undefined));
   cloud.clock.advance(MINUTE);
   await sweep();
   await until('the sweep to start a round', () => stateOf(world, `${asking}-r2`)[0]);
@@ -222,6 +225,12 @@ async function repairs(world: World): Promise<void> {
     .since()
     .filter(({ operation, status }) => operation === 'DescribeExecution' && status === 200);
   if (!looked.some(({ caller: by }) => by.includes('Reconciler'))) throw new Error('the sweep looked at no run');
+  cloud.clock.advance(6 * MINUTE);
+  await sweep();
+  const looks = () => cloud.calls.since().filter(({ operation }) => operation === 'DescribeExecution');
+  const atMachine = () => looks().find(({ input }) => /execution:[^"]*Machine/.test(JSON.stringify(input)));
+  await until('the sweep to look at the machine', atMachine);
+  await ask(world, 'tasks/cancel', { taskId: machine });
   cloud.clock.advance(3_600_000);
   await sweep();
   await allAborted(world, running);

@@ -68,7 +68,7 @@ export const bugs = {
     file: isCode,
     plant: (text) =>
       text.replace(
-        /(\.filter\((\w+)=>)(\w+\.get\(\2\.taskId\)!==)/,
+        /(\.filter\((\w+)=>)(\w+\(\2,\w+\.get\(\2\.taskId\)\))/,
         '$1!["completed","failed","cancelled"].includes($2.status)&&$3',
       ),
   },

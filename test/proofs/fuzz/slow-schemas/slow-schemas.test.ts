@@ -13,7 +13,7 @@ import { overHttp } from '../over-http.ts';
 import { slowCallsOf } from './calls.ts';
 import { slowSchemas } from './kind.ts';
 
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 60);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 150);
 const folder = temporaryDir();
 const assembly = join(folder, 'assembly');
 const started: Cloud[] = [];
@@ -55,7 +55,8 @@ test('each kind of slow schema is met: its arguments are refused, or its result 
       continue;
     }
     const answer = await target?.send(posted(call));
-    expect(answer?.text, call.name).toContain('take too long to check');
+    // A fast machine is through with some of them in time.
+    expect(answer?.text, call.name).toMatch(/take too long to check|Invalid arguments for tool/);
     expect(answer?.ms, call.name).toBeLessThan(slowSchemas.bound(posted(call)));
   }
 }, 120_000);
