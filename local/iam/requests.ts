@@ -24,7 +24,9 @@ export function createRequests(
     dynamodb: (operation, input) =>
       dynamoDbRequests(operation, input, specs.tables, (table) => arn('dynamodb', `table/${table}`)),
     s3: (operation, { Bucket, Key }) =>
-      one(`s3:${operation === 'HeadObject' ? 'GetObject' : operation}`, `arn:aws:s3:::${Bucket}/${Key}`),
+      operation === 'ListBucket'
+        ? one('s3:ListBucket', `arn:aws:s3:::${Bucket}`)
+        : one(`s3:${operation === 'HeadObject' ? 'GetObject' : operation}`, `arn:aws:s3:::${Bucket}/${Key}`),
     states: (operation, { executionArn, stateMachineArn }) =>
       one(`states:${operation}`, stringOf(executionArn) ?? stringOf(stateMachineArn) ?? '*'),
     lambda: (_operation, { FunctionName }) => {

@@ -105,12 +105,14 @@ type Who = Pick<CallFacts, 'caller' | 'worker'>;
 function callRest(service: RestService, request: RestRequest, who: Who, options: WireOptions) {
   const input = () => service.input(request);
   const call = { ...who, service: service.name, operation: service.operation(request), input };
-  return carryOut(
-    call,
-    () => service.handle(request),
-    (error) => service.refuse(error, request),
-    options,
-  );
+  const run = async (): Promise<WireResponse> => {
+    const answer = await service.handle(request);
+    // Without s3:ListBucket, S3 does not say that there is no such key (API reference of GetObject, "Permissions").
+    if (answer.error !== 'NoSuchKey') return answer;
+    const denied = options.iam.denied({ ...call, operation: 'ListBucket' });
+    return denied ? service.refuse(denied, request) : answer;
+  };
+  return carryOut(call, run, (error) => service.refuse(error, request), options);
 }
 
 function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, options: WireOptions) {

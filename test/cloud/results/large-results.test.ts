@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { resultStore } from '../../../functions/tasks/s3/result-store.ts';
 import { type Answer, openStream } from '../../support/clients.ts';
 import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
 import { largeResult } from '../../support/apps/large-tools.ts';
@@ -136,4 +137,19 @@ describe('a large result is judged like a small one', () => {
     expect(s3Calls(mark)).toEqual([]);
     expectSame((await client.request('tasks/result', { taskId })).body.result, largeResult(200_000, true));
   });
+});
+
+test('an object that is gone is AccessDenied for a role that may not list the bucket, as on AWS', async () => {
+  const { cloud } = world;
+  const mark = cloud.calls.mark();
+  await get(await finished('large', { bytes: 300_000 }));
+  const read = cloud.calls.since(mark).find(({ operation }) => operation === 'GetObject');
+  const { buckets, endpoint, region } = cloud;
+  const store = resultStore({ bucket: buckets[0] ?? '', endpoint, region });
+  const gone = store.get.bind(undefined, { owner: 'o', taskId: 'gone', round: 1 });
+  vi.stubEnv('AWS_ACCESS_KEY_ID', read?.caller ?? '');
+  await expect(gone()).rejects.toMatchObject({ code: 'AccessDenied' });
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'administrator');
+  await expect(gone()).rejects.toMatchObject({ code: 'NoSuchKey' });
+  vi.unstubAllEnvs();
 });
