@@ -11,7 +11,7 @@ import type { EventStream } from './http/sse.ts';
 import type { Signer } from './identity/signing.ts';
 import type { Manifest, ToolEntry, Validator } from './manifest.ts';
 import type { Params, RequestId } from './protocol/jsonrpc.ts';
-import type { Polls } from './task/poll-limit.ts';
+import type { PollLimit } from './task/poll-limit.ts';
 import type { Wire } from './wire/wire.ts';
 
 export interface Tool {
@@ -22,7 +22,7 @@ export interface Tool {
 }
 
 /** All that a method needs of the world; each member can be replaced in a test. */
-export interface Server {
+export interface ServerContext {
   readonly manifest: Manifest;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly store: TaskStore;
@@ -39,7 +39,7 @@ export interface Server {
   /** The state that a task's state machine is in, as far as is known; `stateMachine` as in the tool's entry. */
   readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
   readonly signer: Signer;
-  readonly polls: Polls;
+  readonly pollLimit: PollLimit;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -64,4 +64,4 @@ export interface Call {
 }
 
 /** A result, or a stream whose last message is the answer. Throws McpError. */
-export type Method = (call: Call, server: Server) => Promise<object | EventStream>;
+export type Method = (call: Call, server: ServerContext) => Promise<object | EventStream>;

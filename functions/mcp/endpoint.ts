@@ -2,7 +2,7 @@ import { InvalidParams, InvalidRequest, McpError, UnsupportedVersion } from '../
 import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { logUnexpected } from '../tasks/log.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
 import { corsHeaders, originAllowed, preflight } from './http/cors.ts';
 import {
   acceptsJson,
@@ -27,10 +27,10 @@ import {
   roundedProblem,
   UnreadableMessage,
 } from './protocol/jsonrpc.ts';
-import { isDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
+import { isVersionDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
 
 /** One HTTP request, from the door to the answer: the ladder of docs/protocol.md 1.1, in its order. */
-export async function endpoint(request: HttpRequest, server: Server): Promise<HttpReply> {
+export async function endpoint(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (!originAllowed(request, server.manifest.allowedOrigins)) {
     return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body);
   }
@@ -49,7 +49,7 @@ function asStream(reply: HttpReply): HttpReply {
   };
 }
 
-async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
+async function serve(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   let id: RequestId | undefined;
   try {
     if (request.method === 'GET') return await serveGet(request, server);
@@ -58,7 +58,7 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     const message = parseMessage(request.body);
     if (message.kind === 'request') id = message.id;
     checkCallScopes(request, message, server);
-    const caller = hasNoSession(message) ? callerOf(request, server) : await legacyCaller(request, server);
+    const caller = hasNoSession(message) ? callerInSession(request, server) : await legacyCaller(request, server);
     if (message.kind === 'notification') return emptyReply(202);
     if (message.kind === 'response') {
       if (namesModern(request)) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
@@ -89,7 +89,7 @@ function hasNoSession(message: RpcMessage): boolean {
 }
 
 /** Row 4: a GET opens or resumes a stream of a session, and 2026-07-28 has none (B-08, B-09, D-32). */
-async function serveGet(request: HttpRequest, server: Server): Promise<HttpReply> {
+async function serveGet(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (namesModern(request)) return notOffered();
   const version = header(request, 'mcp-protocol-version');
   if (version !== undefined && !LEGACY_VERSIONS.includes(version)) throw new UnsupportedVersion(SUPPORTED, version);
@@ -110,24 +110,24 @@ function checkTransport(request: HttpRequest): void {
 }
 
 /** The session decides who an anonymous 2025-11-25 client is; one that is not ours, or has ended, is a 404 (B-05). */
-async function legacyCaller(request: HttpRequest, server: Server): Promise<LegacyCaller> {
+async function legacyCaller(request: HttpRequest, server: ServerContext): Promise<LegacyCaller> {
   const id = header(request, 'mcp-session-id');
   // 2026-07-28 knows no sessions: whoever names it in the header is not asked for one (D-32).
-  if (id === undefined || namesModern(request)) return callerOf(request, server);
+  if (id === undefined || namesModern(request)) return callerInSession(request, server);
   const principal = principalOf(request, server);
   const session = await openSession(server, principal, id);
   if (session === undefined) {
     server.audit('denied', { owner: listPartition(principal), reason: 'session' });
     throw new InvalidRequest('Session not found: initialize again', 404);
   }
-  return callerOf(request, server, session);
+  return callerInSession(request, server, session);
 }
 
-function callerOf(request: HttpRequest, server: Server, session?: Session): LegacyCaller {
+function callerInSession(request: HttpRequest, server: ServerContext, session?: Session): LegacyCaller {
   return { session, principal: principalOf(request, server, session) };
 }
 
 function namesModern(request: HttpRequest): boolean {
   const version = header(request, 'mcp-protocol-version') ?? '';
-  return isDate(version) && version >= MODERN;
+  return isVersionDate(version) && version >= MODERN;
 }

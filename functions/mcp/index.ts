@@ -14,16 +14,16 @@ import { audited } from '../tasks/table/audited-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { workflow } from '../tasks/workflow.ts';
 import { bounded } from './bounded-validation.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
 import { endpoint } from './endpoint.ts';
 import type { HttpRequest } from './http/http.ts';
-import { callerOf } from './identity/caller.ts';
+import { verifiedCaller } from './identity/caller.ts';
 import { signer } from './identity/signing.ts';
 import { signingKey } from './identity/signing-key.ts';
 import { invoker } from './invoke.ts';
 import type { Manifest, Validators } from './manifest.ts';
 import { machineStates } from './task/machine-progress.ts';
-import { countPolls } from './task/poll-limit.ts';
+import { pollLimit } from './task/poll-limit.ts';
 
 /** A call that hangs is repeated in time to answer: the SDK itself would wait for ever. */
 const requestHandler = { ...connections, requestTimeout: 5_000 };
@@ -41,7 +41,7 @@ export function createHandler(manifest: Manifest, validators: Validators) {
   });
 }
 
-function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): Server {
+function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): ServerContext {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
     marshallOptions: { removeUndefinedValues: true },
     // By default, one number of a tool that JavaScript does not hold exactly makes all items read with it unreadable.
@@ -67,7 +67,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),
     invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
     signer: signer(signingKey(env.SIGNING_KEY_SECRET ?? '', env)),
-    polls: countPolls(Date.now),
+    pollLimit: pollLimit(Date.now),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
@@ -88,7 +88,7 @@ function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpReque
     values === undefined ? [] : [[name.toLowerCase(), values.join(', ')] as const],
   );
   const body = event.body ?? '';
-  const caller = callerOf(auth, event.requestContext);
+  const caller = verifiedCaller(auth, event.requestContext);
   return {
     method: event.httpMethod,
     headers: Object.fromEntries(headers),

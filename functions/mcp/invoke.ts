@@ -1,5 +1,5 @@
 import { signedRequests } from '../tasks/s3/signed-request.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
 import type { ToolEntry } from './manifest.ts';
 
 /** The longest a direct call may take, and a little more: its own timeout comes first. */
@@ -9,7 +9,7 @@ const PATIENCE = 55_000;
  * Invokes forbidden tools. One attempt only: a tool without a task has no record that could tell a repeated side
  * effect. `functions` are their names, or ARNs.
  */
-export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): Server['invoke'] {
+export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): ServerContext['invoke'] {
   const region = env.AWS_REGION ?? '';
   const origin = env.AWS_ENDPOINT_URL_LAMBDA ?? env.AWS_ENDPOINT_URL ?? `https://lambda.${region}.amazonaws.com`;
   const request = signedRequests('lambda', new URL(origin), region, PATIENCE);

@@ -4,7 +4,7 @@ import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { logIgnored, logUnexpected } from '../tasks/log.ts';
 import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
-import type { Call, Server } from './context.ts';
+import type { Call, ServerContext } from './context.ts';
 import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import type { Session } from './identity/session.ts';
@@ -36,7 +36,7 @@ export async function serveLegacy(
   message: RpcRequest,
   version: string,
   caller: LegacyCaller,
-  server: Server,
+  server: ServerContext,
 ): Promise<HttpReply> {
   const call = legacyCall(request, message, version, caller);
   try {
@@ -59,7 +59,11 @@ export async function serveLegacy(
  * GET with Last-Event-ID goes on with a stream of ours, wherever it was held before; without one it opens the session's
  * own stream. Anything else is not offered (B-09).
  */
-export async function serveStream(request: HttpRequest, caller: LegacyCaller, server: Server): Promise<HttpReply> {
+export async function serveStream(
+  request: HttpRequest,
+  caller: LegacyCaller,
+  server: ServerContext,
+): Promise<HttpReply> {
   const eventId = header(request, 'last-event-id');
   const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
   if (held === undefined) return serveSessionStream(request, eventId, caller, server);
@@ -79,7 +83,7 @@ async function serveSessionStream(
   request: HttpRequest,
   eventId: string | undefined,
   caller: LegacyCaller,
-  server: Server,
+  server: ServerContext,
 ): Promise<HttpReply> {
   const message: RpcRequest = { kind: 'request', id: '', method: 'GET', params: {} };
   const call = legacyCall(request, message, caller.session?.version ?? '', caller);
@@ -98,7 +102,11 @@ async function serveSessionStream(
  * The client's answer to a question that was sent on a stream (B-19): the same code as tasks/update. An answer nobody
  * waits for any more is accepted and ignored; one that is not valid is refused, and the question asked again.
  */
-export async function acceptResponse(message: RpcResponse, caller: LegacyCaller, server: Server): Promise<HttpReply> {
+export async function acceptResponse(
+  message: RpcResponse,
+  caller: LegacyCaller,
+  server: ServerContext,
+): Promise<HttpReply> {
   const asked = await openQuestionId(caller, message.id, server);
   if (asked === undefined) {
     server.audit('denied', { owner: listPartition(caller.principal), reason: 'answer_id' });

@@ -7,7 +7,7 @@ import {
   UnsupportedVersion,
 } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
 import { type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import { methods } from './methods/index.ts';
@@ -30,7 +30,7 @@ export async function serveModern(
   message: RpcRequest,
   version: string,
   principal: Principal,
-  server: Server,
+  server: ServerContext,
 ): Promise<HttpReply> {
   const capabilities = envelope(message);
   const sent = header(request, 'mcp-protocol-version');

@@ -3,14 +3,17 @@ import { sufficient } from '../../authorizer/scopes.ts';
 import { InsufficientScope, InvalidRequest } from '../../tasks/errors.ts';
 import { listPartition, type Principal, verifiedKey } from '../../tasks/ids.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import type { Caller, HttpRequest } from '../http/http.ts';
 import type { Manifest } from '../manifest.ts';
 import type { RpcMessage } from '../protocol/jsonrpc.ts';
 import type { Session } from './session.ts';
 
 /** From what API Gateway adds to a request; undefined if it has verified nobody. */
-export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['requestContext']): Caller | undefined {
+export function verifiedCaller(
+  auth: Manifest['auth'],
+  context: APIGatewayProxyEvent['requestContext'],
+): Caller | undefined {
   if (auth === 'anonymous') return undefined;
   if (auth === 'iam') {
     const { caller, cognitoIdentityId } = context.identity;
@@ -25,7 +28,7 @@ export function callerOf(auth: Manifest['auth'], context: APIGatewayProxyEvent['
 }
 
 /** Whose tasks are this caller's: where callers are verified, nothing else counts (G-15). */
-export function principalOf({ caller }: HttpRequest, { manifest }: Server, session?: Session): Principal {
+export function principalOf({ caller }: HttpRequest, { manifest }: ServerContext, session?: Session): Principal {
   if (manifest.auth === 'anonymous') return { kind: 'anonymous', ...(session && { session: session.key }) };
   if (caller === undefined) throw new InvalidRequest('Forbidden', 403);
   // The authorizer has seen to this. Its answer may be an older one, from before a deployment that asks for more.
@@ -38,7 +41,7 @@ export function principalOf({ caller }: HttpRequest, { manifest }: Server, sessi
  * Throws InsufficientScope for a call of a tool that the token is not enough for (G-09). The authorizer has seen the
  * headers of a 2026-07-28 call only, which may lie, and a 2025-11-25 call has none.
  */
-export function checkCallScopes(request: HttpRequest, message: RpcMessage, server: Server): void {
+export function checkCallScopes(request: HttpRequest, message: RpcMessage, server: ServerContext): void {
   if (message.kind !== 'request' || message.method !== 'tools/call') return;
   checkScopes(principalOf(request, server), { tool: message.params.name as string }, server);
 }
@@ -47,7 +50,7 @@ export function checkCallScopes(request: HttpRequest, message: RpcMessage, serve
 type Wanted = Pick<TaskRecord, 'tool' | 'scopes'> & { readonly taskId?: string };
 
 /** Throws InsufficientScope where the token is not enough for the tool: before anything of it is shown or changed. */
-export function checkScopes(principal: Principal, wanted: Wanted, server: Server): void {
+export function checkScopes(principal: Principal, wanted: Wanted, server: ServerContext): void {
   if (hasScopes(principal, wanted, server)) return;
   const { taskId, tool } = wanted;
   server.audit('denied', { owner: listPartition(principal), taskId, tool, reason: 'insufficient_scope' });
@@ -55,12 +58,12 @@ export function checkScopes(principal: Principal, wanted: Wanted, server: Server
 }
 
 /** For lists, which leave out what their caller may not see (G-16). */
-export function hasScopes(principal: Principal, wanted: Wanted, server: Server): boolean {
+export function hasScopes(principal: Principal, wanted: Wanted, server: ServerContext): boolean {
   return sufficient(scopesOf(wanted, server), (principal.kind === 'verified' && principal.scopes) || []);
 }
 
 /** What the tool needs now. Of a tool that is gone: what it needed when the task was made. */
-function scopesOf({ tool, scopes }: Wanted, { tools }: Server): readonly string[] {
+function scopesOf({ tool, scopes }: Wanted, { tools }: ServerContext): readonly string[] {
   const there = tools.get(tool);
   return (there === undefined ? scopes : there.entry.scopes) ?? [];
 }

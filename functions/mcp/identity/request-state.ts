@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { InvalidParams } from '../../tasks/errors.ts';
 import { bindingOf, listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 
 /** What a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
@@ -21,13 +21,13 @@ interface Sealed extends RequestState {
 const purpose = ({ principal }: Call) => `state:${bindingOf(principal)}`;
 
 /** New on every round; opens only for the same caller, method and arguments, and not for long. */
-export function sealState(call: Call, state: RequestState, server: Server): Promise<string> {
+export function sealState(call: Call, state: RequestState, server: ServerContext): Promise<string> {
   const expires = server.now() + limits.requestState;
   return server.signer.seal(purpose(call), { ...state, digest: callDigest(call), expires, round: randomUUID() });
 }
 
 /** Undefined when the request brings none (D-24); refused when it is not ours for this call. */
-export async function openState(call: Call, server: Server): Promise<RequestState | undefined> {
+export async function openState(call: Call, server: ServerContext): Promise<RequestState | undefined> {
   const { requestState } = call.params;
   if (requestState === undefined) return undefined;
   const opened = typeof requestState === 'string' ? await server.signer.open(purpose(call), requestState) : undefined;

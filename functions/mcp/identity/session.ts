@@ -1,6 +1,6 @@
 import { newSessionKey, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 
 /**
  * A 2025-11-25 session without a session table (B-04): the id itself carries what `initialize` agreed on, signed.
@@ -17,7 +17,7 @@ export interface Session {
 const purpose = (principal: Principal) => (principal.kind === 'verified' ? `session:${principal.key}` : 'session');
 
 export async function mintSession(
-  server: Server,
+  server: ServerContext,
   principal: Principal,
   version: string,
   accepts: readonly string[],
@@ -27,10 +27,14 @@ export async function mintSession(
 }
 
 /** When a session that is heard of now has ended, in seconds since the epoch. */
-export const sessionExpires = (server: Server): number => Math.floor((server.now() + limits.session) / 1_000);
+export const sessionExpires = (server: ServerContext): number => Math.floor((server.now() + limits.session) / 1_000);
 
 /** The session of this id, or undefined when it is not ours or has ended (B-05). */
-export async function openSession(server: Server, principal: Principal, id: string): Promise<Session | undefined> {
+export async function openSession(
+  server: ServerContext,
+  principal: Principal,
+  id: string,
+): Promise<Session | undefined> {
   const opened = (await server.signer.open(purpose(principal), id)) as Session | undefined;
   return opened !== undefined && opened.expires * 1_000 > server.now() ? opened : undefined;
 }

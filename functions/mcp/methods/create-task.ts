@@ -10,7 +10,7 @@ import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired, withdraw } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { callDigest } from '../identity/request-state.ts';
 import type { ToolEntry } from '../manifest.ts';
@@ -30,14 +30,20 @@ export type FirstAnswers = Readonly<Record<string, unknown>>;
  * The caller asked for a task: durable before it is answered (C-12, E-09), and working at first (C-09, X-12), even if a
  * repeated call finds that it has moved on.
  */
-export async function createTask(call: Call, server: Server, tool: ToolEntry, args: string, first?: FirstAnswers) {
+export async function createTask(
+  call: Call,
+  server: ServerContext,
+  tool: ToolEntry,
+  args: string,
+  first?: FirstAnswers,
+) {
   const record = await startTask(call, server, tool, args, first);
   const { statusMessage: _, ...shown } = record;
   return call.wire.taskCreated(view({ ...shown, status: 'working' }, server), immediateResponse(tool, record));
 }
 
 /** A task was asked for with arguments the tool refuses: a task that has failed already (A-14, C-07). */
-export async function createRefusedTask(call: Call, server: Server, tool: ToolEntry, refused: ToolResult) {
+export async function createRefusedTask(call: Call, server: ServerContext, tool: ToolEntry, refused: ToolResult) {
   const record = await put(
     { record: createRefused(newRecord(call, server, tool), JSON.stringify(refused)) },
     server,
@@ -52,7 +58,7 @@ export async function createRefusedTask(call: Call, server: Server, tool: ToolEn
  */
 export async function startTask(
   call: Call,
-  server: Server,
+  server: ServerContext,
   tool: ToolEntry,
   args: string,
   first?: FirstAnswers,
@@ -119,7 +125,7 @@ function newStart(made: TaskRecord, args: string): NewRecord {
 const keepsArguments = (record: TaskRecord, args: string): boolean =>
   record.inputRef === undefined && (record.accepts !== undefined || !isLarge({ arguments: args }));
 
-async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: Server): Promise<void> {
+async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: ServerContext): Promise<void> {
   let outcome: Awaited<ReturnType<typeof server.workflow.start>>;
   try {
     outcome = await server.workflow.start(record, tool.machine ?? '', input);
@@ -147,7 +153,7 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
 }
 
 /** For a repeat: if this fails, the call before it may have started the round all the same, so nothing is fenced. */
-async function startAgain(record: TaskRecord, tool: ToolEntry, input: string, server: Server): Promise<void> {
+async function startAgain(record: TaskRecord, tool: ToolEntry, input: string, server: ServerContext): Promise<void> {
   try {
     await server.workflow.start(record, tool.machine ?? '', input);
   } catch (error) {
@@ -159,7 +165,7 @@ async function startAgain(record: TaskRecord, tool: ToolEntry, input: string, se
 const notStarted = (error: unknown): Error =>
   error instanceof TooManyStarts ? error : new InternalError('The task could not be started: try again later');
 
-function newRecord(call: Call, server: Server, tool: ToolEntry, first: FirstAnswers = {}): TaskRecord {
+function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: FirstAnswers = {}): TaskRecord {
   const { params, accepts, principal, wire } = call;
   const requested = wire.era === 'legacy' && isObject(params.task) ? params.task.ttl : undefined;
   const ttl = requested ?? tool.ttl ?? limits.ttl.default;
@@ -193,7 +199,7 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
  * The record as it is stored now: this one, or the one that was there under its key. With a random key that is this one,
  * too: the SDK has repeated a put whose answer was lost. `limited`: the caller is one whose open tasks are counted.
  */
-async function put({ record, rest }: NewRecord, server: Server, limited: boolean): Promise<TaskRecord> {
+async function put({ record, rest }: NewRecord, server: ServerContext, limited: boolean): Promise<TaskRecord> {
   // A repeat needs no second slot.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {

@@ -2,7 +2,7 @@ import { InternalError, TooManyStreams } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolEvent } from '../../tasks/tool-contract.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { acceptsStream } from '../http/http.ts';
 import { EventStream } from '../http/sse.ts';
 import { inputResponsesOf, openState } from '../identity/request-state.ts';
@@ -16,7 +16,7 @@ import { hold } from '../stream/hold.ts';
 import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
 import { askDirectly, questionsIn } from '../task/input-required.ts';
-import { windowClosed } from '../task/still-running-result.ts';
+import { stillRunningResult } from '../task/still-running-result.ts';
 import { judgedResult } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
@@ -24,7 +24,7 @@ import { errorResult, toolResult } from '../wire/tool-result.ts';
 const GRACE = 300;
 
 /** forbidden: the function is invoked here and now, and nothing is stored. Its questions are the answer (D-20, D-24). */
-export async function callDirectly(call: Call, server: Server, tool: ToolEntry, args: Params): Promise<object> {
+export async function callDirectly(call: Call, server: ServerContext, tool: ToolEntry, args: Params): Promise<object> {
   const modern = call.wire.era === 'modern';
   const state = modern ? await openState(call, server) : undefined;
   const event: ToolEvent = {
@@ -58,7 +58,7 @@ export async function deliver(
   call: Call,
   record: TaskRecord,
   delivers: HeldCall['delivers'],
-  server: Server,
+  server: ServerContext,
 ): Promise<object | EventStream> {
   const held = holdFor(call, record, delivers, server);
   const streams = acceptsStream(call.request) && (call.wire.era === 'legacy' || held.progressToken !== undefined);
@@ -77,7 +77,7 @@ export async function deliver(
       close ??= await openStream(call.principal, server);
       if (close !== undefined) continue;
       if (delivers === 'result') throw new TooManyStreams(server.manifest.maxStreams);
-      return call.wire.toolResult(windowClosed(seen, server));
+      return call.wire.toolResult(stillRunningResult(seen, server));
     }
   } catch (error) {
     throw unread(error, record.taskId);
@@ -89,7 +89,7 @@ export async function deliver(
 }
 
 /** 2025-11-25 asks on a stream, and this client takes none. */
-async function cannotAsk(call: Call, record: TaskRecord, server: Server): Promise<object> {
+async function cannotAsk(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
   await cancelTask(call.principal, record.taskId, server);
   const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
   return call.wire.toolResult(errorResult(text));

@@ -3,7 +3,7 @@ import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
@@ -17,7 +17,7 @@ import { errorResult, toolResult } from '../wire/tool-result.ts';
 /** Tools of the server itself, for clients that know no tasks: the model polls (docs/architecture.md, "Delivery"). */
 interface HelperTool {
   readonly entry: ToolEntry;
-  readonly call: (call: Call, server: Server) => Promise<object>;
+  readonly call: (call: Call, server: ServerContext) => Promise<object>;
 }
 
 const taskId = { type: 'string', description: 'The task, as the tool that is still running named it.' } as const;
@@ -69,7 +69,7 @@ export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
         inputSchema: { type: 'object', properties: { taskId }, required: ['taskId'] },
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       }),
-      call: async (call: Call, server: Server) => {
+      call: async (call: Call, server: ServerContext) => {
         const { record } = await cancelTask(call.principal, argumentsOf(call).taskId, server);
         return call.wire.toolResult(await report(record, server));
       },
@@ -77,7 +77,7 @@ export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
   ].map((tool) => [tool.entry.name, tool]),
 );
 
-async function getTaskResult(call: Call, server: Server): Promise<object> {
+async function getTaskResult(call: Call, server: ServerContext): Promise<object> {
   const { taskId: id, waitSeconds = limits.helperWait / 1_000 } = argumentsOf(call);
   if (typeof waitSeconds !== 'number' || !(waitSeconds >= 0 && waitSeconds <= limits.helperWait / 1_000)) {
     throw new InvalidParams(`waitSeconds is a number from 0 to ${limits.helperWait / 1_000}`);
@@ -102,7 +102,7 @@ async function getTaskResult(call: Call, server: Server): Promise<object> {
 }
 
 /** What is wrong with the arguments is for the model to read, like any tool's (A-14, X-21). */
-export async function callHelper(helper: HelperTool, call: Call, server: Server): Promise<object> {
+export async function callHelper(helper: HelperTool, call: Call, server: ServerContext): Promise<object> {
   if (call.wire.era === 'legacy' && call.tasks && call.params.task !== undefined) {
     throw new NotSupportedByTool(`Tool ${helper.entry.name} cannot run as a task`);
   }
@@ -122,7 +122,7 @@ function argumentsOf({ params }: Call): Record<string, unknown> {
 }
 
 /** One shape for every status, so that a model can rely on it; the tool's own content comes with it. */
-async function report(found: TaskRecord, server: Server): Promise<ToolResult> {
+async function report(found: TaskRecord, server: ServerContext): Promise<ToolResult> {
   const record = await withState(await withResult(found, server), server);
   const { taskId: id, status, statusMessage: message } = record;
   const over = isTerminal(status);

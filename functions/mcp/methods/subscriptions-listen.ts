@@ -4,14 +4,14 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import type { Call, Method, Server } from '../context.ts';
+import type { Call, Method, ServerContext } from '../context.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../http/sse.ts';
 import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { isObject, resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
 import { withState } from '../task/machine-progress.ts';
-import { goOnIfLost } from '../task/resume-round.ts';
+import { startIfCrashed } from '../task/resume-round.ts';
 import { withResult } from '../task/stored-result.ts';
 import { keepSmall, withQuestions } from '../task/task-input.ts';
 import { notFound, present, view } from '../task/task-view.ts';
@@ -44,7 +44,7 @@ export const subscriptionsListen: Method = async (call, server) => {
 };
 
 /** An outage shows before the stream begins: its acknowledgement would be a guess. */
-async function tasksOf(taskIds: readonly unknown[], call: Call, server: Server): Promise<TaskRecord[]> {
+async function tasksOf(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
@@ -52,7 +52,7 @@ async function tasksOf(taskIds: readonly unknown[], call: Call, server: Server):
   // Once: to judge a hundred results against a slow schema takes seconds.
   const shown = found.flatMap((record) => present(record, server) ?? []);
   for (const record of shown) checkScopes(call.principal, record, server);
-  await Promise.all(found.map((record) => goOnIfLost(record, server)));
+  await Promise.all(found.map((record) => startIfCrashed(record, server)));
   return shown;
 }
 
@@ -66,7 +66,7 @@ async function* listen(
   call: Call,
   shown: readonly TaskRecord[],
   acknowledge: boolean,
-  server: Server,
+  server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
@@ -104,7 +104,7 @@ async function* listen(
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }
 
-async function frameOf(record: TaskRecord, call: Call, server: Server): Promise<string> {
+async function frameOf(record: TaskRecord, call: Call, server: ServerContext): Promise<string> {
   return messageFrame(
     taskNotification(call.id, view(await withResult(await withQuestions(record, server), server), server)),
   );

@@ -2,7 +2,7 @@ import { taskKey } from '../../tasks/ids.ts';
 import type { Method } from '../context.ts';
 import { noteQuestions } from '../stream/session-questions.ts';
 import { withState } from '../task/machine-progress.ts';
-import { goOnIfLost } from '../task/resume-round.ts';
+import { startIfCrashed } from '../task/resume-round.ts';
 import { withResult, withStatus } from '../task/stored-result.ts';
 import { keepSmall, withQuestions } from '../task/task-input.ts';
 import { loadTask, view } from '../task/task-view.ts';
@@ -10,9 +10,9 @@ import { loadTask, view } from '../task/task-view.ts';
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
 export const tasksGet: Method = async (call, server) => {
   const key = taskKey(call.principal, call.params.taskId);
-  if (key !== undefined) server.polls.count(key);
+  if (key !== undefined) server.pollLimit.count(key);
   const loaded = await loadTask(call, server, 'look');
-  await goOnIfLost(loaded, server);
+  await startIfCrashed(loaded, server);
   await keepSmall(loaded, server);
   const record = await withState(loaded, server);
   await noteQuestions(record, call, server);
@@ -21,6 +21,6 @@ export const tasksGet: Method = async (call, server) => {
       ? await withResult(await withQuestions(record, server), server)
       : await withStatus(record, server);
   const seen = view(shown, server);
-  server.polls.told(loaded, seen.pollInterval);
+  server.pollLimit.setInterval(loaded, seen.pollInterval);
   return call.wire.task(seen);
 };

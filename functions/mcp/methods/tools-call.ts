@@ -1,7 +1,7 @@
 import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/form.ts';
-import type { Call, Method, Server, Tool } from '../context.ts';
+import type { Call, Method, ServerContext, Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { canonicalJson, inputResponsesOf, openState } from '../identity/request-state.ts';
@@ -46,13 +46,13 @@ export const toolsCall: Method = async (call, server) => {
     : callLegacy(call, server, tool, text, wantsTask);
 };
 
-async function callLegacy(call: Call, server: Server, { entry }: Tool, args: string, wantsTask: boolean) {
+async function callLegacy(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
   if (wantsTask) return createTask(call, server, entry, args);
   return deliver(call, await startTask(call, server, entry, args), 'call', server);
 }
 
 /** Rounds of questions come before the task (E-10); a call without a task goes on with the one its state names. */
-async function callModern(call: Call, server: Server, { entry }: Tool, args: string, wantsTask: boolean) {
+async function callModern(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
   const state = await openState(call, server);
   if (state?.taskId !== undefined) {
     const record = await answerTask(call.principal, state.taskId, inputResponsesOf(call), 'leave', server);

@@ -1,6 +1,6 @@
 import { HeaderMismatch, InvalidParams, UnsupportedVersion } from '../../tasks/errors.ts';
 import { isObject, type RpcRequest } from './jsonrpc.ts';
-import { type Era, isDate, LEGACY_VERSIONS, MODERN, meta, SUPPORTED } from './versions.ts';
+import { type Era, isVersionDate, LEGACY_VERSIONS, MODERN, meta, SUPPORTED } from './versions.ts';
 
 /** Which revision a request speaks: the body decides, a header alone never upgrades it (ladder rows 9 to 17). */
 export interface Classified {
@@ -23,11 +23,11 @@ export function classify(request: RpcRequest, header: string | undefined, sessio
     return { era: legacy ? 'legacy' : 'modern', version: named };
   }
   if (header !== undefined) {
-    if (isDate(header) && header >= MODERN) {
+    if (isVersionDate(header) && header >= MODERN) {
       throw new InvalidParams(`_meta must hold '${meta.protocolVersion}' and '${meta.clientCapabilities}'`, 400);
     }
     if (LEGACY_VERSIONS.includes(header)) return { era: 'legacy', version: header };
-    if (request.method === 'initialize' && isDate(header)) return { era: 'legacy', version: header };
+    if (request.method === 'initialize' && isVersionDate(header)) return { era: 'legacy', version: header };
     throw new UnsupportedVersion(SUPPORTED, header);
   }
   if (request.method === 'initialize') return { era: 'legacy', version: '' };

@@ -58,7 +58,7 @@ export function parseMessage(body: string): RpcMessage {
   const id = isId(message.id) ? message.id : undefined;
   const refuse = (problem: string) => new UnreadableMessage(new InvalidRequest(problem), id);
   if (message.jsonrpc !== '2.0') throw refuse(`jsonrpc must be '2.0'`);
-  const problem = contentProblem(message, limits.jsonDepth);
+  const problem = jsonProblem(message, limits.jsonDepth);
   if (problem !== undefined) throw refuse(problem);
   if (typeof id === 'string' && Buffer.byteLength(id) > limits.requestId) {
     throw refuse(`id may take ${limits.requestId} bytes at most`);
@@ -108,12 +108,12 @@ function isId(value: unknown): value is RequestId {
 }
 
 /** What JSON can say and this server cannot carry. */
-function contentProblem(value: unknown, left: number): string | undefined {
+function jsonProblem(value: unknown, left: number): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'The message holds a number that is too large';
   if (typeof value !== 'object' || value === null) return undefined;
   if (left === 0) return `The message is nested deeper than ${limits.jsonDepth} levels`;
   for (const inner of Object.values(value)) {
-    const problem = contentProblem(inner, left - 1);
+    const problem = jsonProblem(inner, left - 1);
     if (problem !== undefined) return problem;
   }
   return undefined;

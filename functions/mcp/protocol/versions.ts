@@ -18,4 +18,4 @@ export const meta = {
 } as const;
 
 export type Era = 'legacy' | 'modern';
-export const isDate = (version: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(version);
+export const isVersionDate = (version: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(version);

@@ -2,11 +2,11 @@ import { TaskNotFound } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { unread } from '../protocol/aws-outage.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
 import { inputRequired } from '../task/input-required.ts';
-import { windowClosed } from '../task/still-running-result.ts';
+import { stillRunningResult } from '../task/still-running-result.ts';
 import { withResult } from '../task/stored-result.ts';
 import { callResult, terminalResult } from '../task/terminal-result.ts';
 import { relatedResult } from '../wire/2025-11-25.ts';
@@ -20,7 +20,7 @@ export function answerDue(
   record: TaskRecord | undefined,
   held: HeldCall,
   call: Call,
-  server: Server,
+  server: ServerContext,
 ): (() => object | Promise<object>) | undefined {
   if (record === undefined) {
     return () => {
@@ -38,7 +38,7 @@ export function answerDue(
   if (record.status === 'input_required') {
     return call.wire.era === 'modern' ? () => inputRequired(call, record, server) : undefined;
   }
-  return server.now() >= held.closesAt ? () => call.wire.toolResult(windowClosed(record, server)) : undefined;
+  return server.now() >= held.closesAt ? () => call.wire.toolResult(stillRunningResult(record, server)) : undefined;
 }
 
 /** A due answer as the JSON-RPC message that ends a stream. */

@@ -1,7 +1,7 @@
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
 
 /** To be called once, when the stream is over. It never throws. */
@@ -14,7 +14,7 @@ const uncounted: CloseStream = async () => {};
  * `maxStreams` already. Anonymous callers without a session are not told apart, so not counted; nor is anybody in an
  * outage, where what waits had better wait on.
  */
-export async function openStream(principal: Principal, server: Server): Promise<CloseStream | undefined> {
+export async function openStream(principal: Principal, server: ServerContext): Promise<CloseStream | undefined> {
   const owner = listPartition(principal);
   if (owner === undefined) return uncounted;
   const { maxStreams, holdCap, inlineWindow } = server.manifest;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { isObject, type RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { markOf } from './questions.ts';
@@ -36,7 +36,12 @@ export interface HeldCall {
 type Caller = Pick<Call, 'principal'>;
 const purpose = (call: Caller) => `event:${bindingOf(call.principal)}`;
 
-export function holdFor(call: Call, record: TaskRecord, delivers: HeldCall['delivers'], server: Server): HeldCall {
+export function holdFor(
+  call: Call,
+  record: TaskRecord,
+  delivers: HeldCall['delivers'],
+  server: ServerContext,
+): HeldCall {
   const progressToken = delivers === 'result' ? record.progressToken : progressTokenOf(call);
   return {
     id: call.id,
@@ -69,7 +74,7 @@ const MARKS = new RegExp(`.{${MARK}}`, 'g');
 export const askedMark = (askedAs: string): string => markOf(askedAs, MARK);
 
 /** A client carries it in each `Last-Event-ID`, so it is short: fields in a fixed order, numbers in base 36. */
-export function sealHeld(call: Caller, held: HeldCall, server: Server): Promise<string> {
+export function sealHeld(call: Caller, held: HeldCall, server: ServerContext): Promise<string> {
   const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence } = held;
   const kind = held.answered ? 'a' : delivers === 'call' ? 'c' : 'r';
   const fields = [
@@ -83,7 +88,7 @@ export function sealHeld(call: Caller, held: HeldCall, server: Server): Promise<
 }
 
 /** The stream a Last-Event-ID belongs to; undefined when it is not one of ours for this caller (B-09, B-11). */
-export async function openHeld(call: Caller, eventId: string, server: Server): Promise<HeldCall | undefined> {
+export async function openHeld(call: Caller, eventId: string, server: ServerContext): Promise<HeldCall | undefined> {
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
   const [head = '', closesAt = '', seenAt = '', progress = '', , asked = '', id = '', token] = text.split('~');

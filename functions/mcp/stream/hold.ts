@@ -1,16 +1,16 @@
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
 import { withState } from '../task/machine-progress.ts';
-import { windowClosed } from '../task/still-running-result.ts';
+import { stillRunningResult } from '../task/still-running-result.ts';
 import { withQuestions } from '../task/task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { askedMark, type HeldCall, sealHeld, streamName } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { type Question, questionMessage, questionsFor } from './questions.ts';
-import { askedHere, noteAsked } from './session-questions.ts';
+import { askedOnSessionStream, noteAsked } from './session-questions.ts';
 import { watch } from './watch.ts';
 
 const QUIET = 15_000;
@@ -22,7 +22,12 @@ const RETRY = 1_000;
  * can be resumed (D-32), and a call's window closes earlier than the cap. A caller with too many streams is not held: it
  * comes back later, or gets the answer of a closed window.
  */
-export async function* hold(start: HeldCall, call: Call, server: Server, gone: AbortSignal): AsyncGenerator<string> {
+export async function* hold(
+  start: HeldCall,
+  call: Call,
+  server: ServerContext,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
   const resumable = call.wire.era === 'legacy';
   let held: HeldCall = { ...start, stream: streamName() };
   let close: CloseStream | undefined;
@@ -58,7 +63,8 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       if (record === undefined) continue;
       const open = questionsFor(await withQuestions(record, server), call);
       const due = open.filter(
-        ({ askedAs }) => !held.asked.includes(askedMark(askedAs)) && !askedHere(record, askedAs, notes, server),
+        ({ askedAs }) =>
+          !held.asked.includes(askedMark(askedAs)) && !askedOnSessionStream(record, askedAs, notes, server),
       );
       const askedAs = due.map((question) => question.askedAs);
       await noteAsked(record, askedAs, call, server);
@@ -71,7 +77,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       if (close === undefined) {
         retry = limits.streamRetryAfter;
         if (resumable) break;
-        const closed = await answerMessage(held, () => call.wire.toolResult(windowClosed(record, server)));
+        const closed = await answerMessage(held, () => call.wire.toolResult(stillRunningResult(record, server)));
         return yield await send(closed, { answered: true });
       }
       if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };

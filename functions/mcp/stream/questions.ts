@@ -4,7 +4,7 @@ import { outstanding } from '../../tasks/input.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { questionParams } from '../wire/2025-11-25.ts';
 
 export interface Question {
@@ -37,13 +37,17 @@ export function questionId(
   call: Caller,
   { taskId, refused }: Pick<TaskRecord, 'taskId' | 'refused'>,
   key: string,
-  server: Server,
+  server: ServerContext,
 ): Promise<string> {
   const text = `${taskId}.${markOf(key, MARK)}.${refused?.[key] ?? 0}`;
   return server.signer.sign(purpose(call), text);
 }
 
-export async function openQuestionId(call: Caller, id: unknown, server: Server): Promise<QuestionId | undefined> {
+export async function openQuestionId(
+  call: Caller,
+  id: unknown,
+  server: ServerContext,
+): Promise<QuestionId | undefined> {
   const text = typeof id === 'string' ? await server.signer.verify(purpose(call), id) : undefined;
   const [taskId, mark] = text?.split('.') ?? [];
   return taskId === undefined || mark === undefined ? undefined : { taskId, mark };
@@ -70,7 +74,7 @@ export async function questionMessage(
   record: TaskRecord,
   related: boolean,
   call: Call,
-  server: Server,
+  server: ServerContext,
 ): Promise<object> {
   const id = await questionId(call, record, key, server);
   return { jsonrpc: '2.0', id, method: request.method, params: questionParams(request, record, key, related) };

@@ -3,7 +3,7 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes, Times } from '../../tasks/table/session-notes.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { sessionExpires } from '../identity/session.ts';
 import { withQuestions } from '../task/task-input.ts';
 import { questionsFor } from './questions.ts';
@@ -16,36 +16,36 @@ import { questionsFor } from './questions.ts';
 export type SessionCall = Call & { readonly session: string };
 
 /** Marks what was asked on the session's own stream, not on that of a held call. */
-export const HERE = '!';
+export const SESSION_STREAM_MARK = '!';
 
 /** Only a client that can be asked has use for a stream of its session. */
-export function offersSessionStream(call: Call, server: Server): call is SessionCall {
+export function offersSessionStream(call: Call, server: ServerContext): call is SessionCall {
   return server.manifest.questionStream && call.session !== undefined && call.tasks && call.accepts.length > 0;
 }
 
 /** Whether the mark is young enough to count. */
-export function recently(notes: SessionNotes, mark: string, server: Server): boolean {
+export function recently(notes: SessionNotes, mark: string, server: ServerContext): boolean {
   return server.now() - (notes.asked[mark] ?? 0) < limits.sessionStream.askAgain;
 }
 
 /** On whatever stream of this session. */
-export function askedBefore(notes: SessionNotes, asking: string, server: Server): boolean {
-  return recently(notes, asking, server) || recently(notes, HERE + asking, server);
+export function askedBefore(notes: SessionNotes, asking: string, server: ServerContext): boolean {
+  return recently(notes, asking, server) || recently(notes, SESSION_STREAM_MARK + asking, server);
 }
 
 /** Whether a held call leaves this question to the session's own stream, which has just asked it. */
-export function askedHere(
+export function askedOnSessionStream(
   record: TaskRecord,
   askedAs: string,
   notes: SessionNotes | undefined,
-  server: Server,
+  server: ServerContext,
 ): boolean {
-  const at = notes?.asked[`${HERE}${record.taskId} ${askedAs}`];
+  const at = notes?.asked[`${SESSION_STREAM_MARK}${record.taskId} ${askedAs}`];
   return at !== undefined && server.now() - at < limits.sessionStream.silence;
 }
 
 /** A poll has shown this client that a task asks: unless it was asked already, this session's stream will ask it. */
-export async function noteQuestions(record: TaskRecord, call: Call, server: Server): Promise<void> {
+export async function noteQuestions(record: TaskRecord, call: Call, server: ServerContext): Promise<void> {
   if (record.status !== 'input_required' || !offersSessionStream(call, server)) return;
   const { taskId } = record;
   await bestEffort(async () => {
@@ -58,7 +58,7 @@ export async function noteQuestions(record: TaskRecord, call: Call, server: Serv
 }
 
 /** A held call asks: the session's stream will not. */
-export async function noteAsked(record: TaskRecord, askedAs: readonly string[], call: Call, server: Server) {
+export async function noteAsked(record: TaskRecord, askedAs: readonly string[], call: Call, server: ServerContext) {
   if (askedAs.length === 0 || !offersSessionStream(call, server)) return;
   const marks = askedAs.map((as) => [`${record.taskId} ${as}`, server.now()] as const);
   await bestEffort(() =>
@@ -78,7 +78,7 @@ async function bestEffort(work: () => Promise<void>): Promise<void> {
 /** Drops what has become old on the way, so that the notes stay small. */
 export async function changeNotes(
   call: SessionCall,
-  server: Server,
+  server: ServerContext,
   change: (notes: SessionNotes) => SessionNotes,
 ): Promise<void> {
   const { askAgain, notes: most } = limits.sessionStream;

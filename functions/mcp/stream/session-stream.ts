@@ -3,7 +3,7 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes } from '../../tasks/table/session-notes.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
 import { hasScopes } from '../identity/caller.ts';
 import { keepSmall, withQuestions } from '../task/task-input.ts';
@@ -11,7 +11,7 @@ import { present } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
 import { markOf, type Question, questionMessage, questionsFor } from './questions.ts';
-import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './session-questions.ts';
+import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
 
 /**
  * The stream that a 2025-11-25 session opens by GET (B-09, B-10). On it come the questions of tasks whose client only
@@ -50,14 +50,14 @@ const MARK = 8;
 const MARKS = new RegExp(`.{${MARK}}`, 'g');
 const short = (asking: string) => markOf(asking, MARK);
 
-function sealCursor(call: SessionCall, { seen, activeAt }: SessionCursor, name: string, server: Server) {
+function sealCursor(call: SessionCall, { seen, activeAt }: SessionCursor, name: string, server: ServerContext) {
   return server.signer.sign(purpose(call), `${activeAt.toString(36)}~${name}~${seen.join('')}`);
 }
 
 export async function openCursor(
   call: SessionCall,
   eventId: string,
-  server: Server,
+  server: ServerContext,
 ): Promise<SessionCursor | undefined> {
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
@@ -69,7 +69,7 @@ export async function openCursor(
 export async function* sessionStream(
   start: SessionCursor,
   call: SessionCall,
-  server: Server,
+  server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   let begun = false;
@@ -96,7 +96,7 @@ export async function* sessionStream(
 async function* said(
   start: SessionCursor,
   call: SessionCall,
-  server: Server,
+  server: ServerContext,
   gone: AbortSignal,
   mayHold: () => Promise<boolean>,
 ) {
@@ -113,7 +113,7 @@ async function* said(
     cursor = look.cursor;
     if (looks === 0) yield await priming();
     for (const { asking, question, record } of look.due) {
-      cursor = { ...cursor, seen: [...new Set([...cursor.seen, short(HERE + asking)])] };
+      cursor = { ...cursor, seen: [...new Set([...cursor.seen, short(SESSION_STREAM_MARK + asking)])] };
       yield messageFrame(await questionMessage(question, record, true, call, server), await seal());
       quietSince = server.now();
     }
@@ -132,10 +132,12 @@ async function* said(
   if (looks > 0) yield await priming();
 }
 
-async function lookAt(before: SessionCursor, call: SessionCall, server: Server): Promise<Look> {
+async function lookAt(before: SessionCursor, call: SessionCall, server: ServerContext): Promise<Look> {
   const { grace, tasks } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
-  const here = Object.keys(notes.asked).filter((asking) => asking.startsWith(HERE) && recently(notes, asking, server));
+  const here = Object.keys(notes.asked).filter(
+    (asking) => asking.startsWith(SESSION_STREAM_MARK) && recently(notes, asking, server),
+  );
   const seen = before.seen.filter((mark) => here.some((asking) => short(asking) === mark));
   // Whoever calls tasks/result, to which a poll that finds `input_required` leads (C-20), has so long to be asked there.
   const ripe = Object.entries(notes.waiting).flatMap(([taskId, at]) => (server.now() >= at + grace ? [taskId] : []));
@@ -152,7 +154,8 @@ async function lookAt(before: SessionCursor, call: SessionCall, server: Server):
     }),
   );
   const due = asking.filter(({ asking: name, record }) => {
-    if (missed.includes(HERE + name)) return before.resumed || mayAskAgain(notes, HERE + name, server);
+    if (missed.includes(SESSION_STREAM_MARK + name))
+      return before.resumed || mayAskAgain(notes, SESSION_STREAM_MARK + name, server);
     return ripe.includes(record.taskId) && !askedBefore(notes, name, server);
   });
   const over = records.filter(({ taskId, status }) => ripe.includes(taskId) || status !== 'input_required');
@@ -160,12 +163,12 @@ async function lookAt(before: SessionCursor, call: SessionCall, server: Server):
 
   const times = [...Object.values(notes.waiting), ...Object.values(notes.asked)];
   const activeAt = Object.keys(notes.waiting).length > 0 ? server.now() : Math.max(before.activeAt, ...times);
-  const open = claimed.length > 0 || asking.some(({ asking: name }) => here.includes(HERE + name));
+  const open = claimed.length > 0 || asking.some(({ asking: name }) => here.includes(SESSION_STREAM_MARK + name));
   return { cursor: { ...before, seen, activeAt }, due: claimed, open };
 }
 
 /** The stream on which it was asked has ended by then. */
-function mayAskAgain(notes: SessionNotes, mark: string, server: Server): boolean {
+function mayAskAgain(notes: SessionNotes, mark: string, server: ServerContext): boolean {
   const { askHereAgain, askAgain } = limits.sessionStream;
   const after = Math.max(askHereAgain, Math.min(server.manifest.holdCap, askAgain));
   return server.now() - (notes.asked[mark] ?? 0) >= after;
@@ -180,20 +183,22 @@ async function claim(
   over: ReadonlySet<string>,
   notes: SessionNotes,
   call: SessionCall,
-  server: Server,
+  server: ServerContext,
 ): Promise<Due[]> {
   if (due.length === 0 && !Object.keys(notes.waiting).some((taskId) => over.has(taskId))) return [];
   let claimed: Due[] = [];
   await changeNotes(call, server, (now) => {
-    claimed = due.filter(({ asking }) => now.asked[HERE + asking] === notes.asked[HERE + asking]);
+    claimed = due.filter(
+      ({ asking }) => now.asked[SESSION_STREAM_MARK + asking] === notes.asked[SESSION_STREAM_MARK + asking],
+    );
     const waiting = Object.entries(now.waiting).filter(([taskId]) => !over.has(taskId));
-    const marks = claimed.map(({ asking }) => [HERE + asking, server.now()] as const);
+    const marks = claimed.map(({ asking }) => [SESSION_STREAM_MARK + asking, server.now()] as const);
     return { ...now, waiting: Object.fromEntries(waiting), asked: { ...now.asked, ...Object.fromEntries(marks) } };
   });
   return claimed;
 }
 
-async function read(taskIds: readonly string[], call: Call, server: Server): Promise<TaskRecord[]> {
+async function read(taskIds: readonly string[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
   await Promise.all(stored.map((record) => keepSmall(record, server)));
@@ -202,7 +207,7 @@ async function read(taskIds: readonly string[], call: Call, server: Server): Pro
   return Promise.all(allowed.map((record) => withQuestions(record, server)));
 }
 
-const taskIdOf = (asking: string): string => asking.slice(HERE.length).split(' ')[0] ?? '';
+const taskIdOf = (asking: string): string => asking.slice(SESSION_STREAM_MARK.length).split(' ')[0] ?? '';
 
 function retryAfter(idle: number): number {
   const { min, max, shareOfIdle } = limits.sessionStream.retry;

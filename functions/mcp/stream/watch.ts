@@ -1,8 +1,8 @@
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
-import { goOnIfLost } from '../task/resume-round.ts';
+import { startIfCrashed } from '../task/resume-round.ts';
 import { keepSmall } from '../task/task-input.ts';
 import { present } from '../task/task-view.ts';
 
@@ -17,13 +17,13 @@ const FASTEST = 500;
 export async function* watch(
   key: TaskKey,
   until: number,
-  server: Server,
+  server: ServerContext,
   gone?: AbortSignal,
 ): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
     const look = await lookAt(key, server);
     // Once is enough: whoever waits longer comes back, and the sweep comes by.
-    if (look.stored !== undefined && pause === FIRST) await goOnIfLost(look.stored, server);
+    if (look.stored !== undefined && pause === FIRST) await startIfCrashed(look.stored, server);
     if (look.stored !== undefined) await keepSmall(look.stored, server);
     const now = server.now();
     if (look.outage === undefined) yield look.stored && present(look.stored, server);
@@ -34,7 +34,10 @@ export async function* watch(
   }
 }
 
-async function lookAt(key: TaskKey, server: Server): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
+async function lookAt(
+  key: TaskKey,
+  server: ServerContext,
+): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
   try {
     return { stored: await server.store.look(key) };
   } catch (error) {

@@ -8,9 +8,9 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
 import { after, answer, answerMoved, type Change, overdue } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';
-import { goOn } from './resume-round.ts';
+import { startCurrentRound } from './resume-round.ts';
 import { storeInput, wholeInput } from './task-input.ts';
 import { notFound, present } from './task-view.ts';
 
@@ -27,7 +27,7 @@ export async function answerTask(
   taskId: unknown,
   responses: Readonly<Record<string, unknown>>,
   invalid: 'refuse' | 'leave',
-  server: Server,
+  server: ServerContext,
 ): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -37,7 +37,7 @@ export async function answerTask(
     checkScopes(principal, record, server);
     // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
     if (record.status === 'working' && record.round > 1) {
-      return server.now() < record.deadlineAt ? goOn(record, server) : record;
+      return server.now() < record.deadlineAt ? startCurrentRound(record, server) : record;
     }
     const late = record.status === 'input_required' ? overdue(record, server.now()) : undefined;
     if (late !== undefined) {
@@ -63,7 +63,7 @@ export async function answerTask(
     if (changed?.status === 'working') {
       // Whoever answered at the same moment may have been told that it was too late: so it is, and nothing starts.
       const failure = overdue(record, server.now());
-      if (failure === undefined) return goOn(changed, server, true);
+      if (failure === undefined) return startCurrentRound(changed, server, true);
       return (await server.store.apply(changed, { ...failure, from: ['working'], round: changed.round })) ?? changed;
     }
     if (changed !== undefined) return changed;
@@ -73,7 +73,7 @@ export async function answerTask(
 }
 
 /** The change as the record has room for it. What is too large lies in S3 before the record says so. */
-async function kept(change: Change, changed: TaskRecord, whole: TaskRecord, server: Server): Promise<Change> {
+async function kept(change: Change, changed: TaskRecord, whole: TaskRecord, server: ServerContext): Promise<Change> {
   if (!isLarge(changed)) return change;
   const { record, text } = moved(whole);
   await storeInput(record, text, server);

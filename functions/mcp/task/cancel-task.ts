@@ -2,14 +2,14 @@ import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { cancel, isTerminal, overdue } from '../../tasks/transitions.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { findTask } from './task-view.ts';
 
 /** Fences the record, then tells the work to stop (C-25, C-27, E-21). `won` is false for a task that was over already. */
 export async function cancelTask(
   principal: Principal,
   taskId: unknown,
-  server: Server,
+  server: ServerContext,
 ): Promise<{ record: TaskRecord; won: boolean }> {
   const before = await findTask(principal, taskId, server);
   const now = server.now();
@@ -33,13 +33,13 @@ export async function cancelTask(
  * For whoever has started a run: a cancel that came before found none to stop, or a sweep has failed the task because
  * there was none, and there is one now.
  */
-export async function stopIfOver(record: TaskRecord, server: Server): Promise<void> {
+export async function stopIfOver(record: TaskRecord, server: ServerContext): Promise<void> {
   const seen = await server.store.get(record);
   if (seen?.status === 'cancelled' || seen?.status === 'failed') await stopWork(record, server);
 }
 
 /** Best effort: the record is fenced, so a run that goes on can no longer change it (docs/crash-table.md, row 15). */
-export async function stopWork(record: TaskRecord, server: Server): Promise<void> {
+export async function stopWork(record: TaskRecord, server: ServerContext): Promise<void> {
   const machine = server.tools.get(record.tool)?.entry.machine;
   if (machine === undefined) return;
   try {

@@ -4,7 +4,7 @@ import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isDeeperThan } from '../../tasks/shape.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { sealState } from '../identity/request-state.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
@@ -14,7 +14,7 @@ import { withQuestions } from './task-input.ts';
 type Questions = Readonly<Record<string, InputRequest>>;
 
 /** A task that runs for a call without a task asks: the call answers with its questions, and names it (D-20). */
-export async function inputRequired(call: Call, record: TaskRecord, server: Server): Promise<object> {
+export async function inputRequired(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
   const inputRequests = outstandingQuestions(await withQuestions(record, server));
   checkDeclared(call, inputRequests);
   const requestState = await sealState(call, { taskId: record.taskId }, server);
@@ -22,7 +22,12 @@ export async function inputRequired(call: Call, record: TaskRecord, server: Serv
 }
 
 /** Questions without a task: nothing is stored; state goes along only if the tool has any (D-21, D-24). */
-export async function askDirectly(call: Call, questions: Questions, state: unknown, server: Server): Promise<object> {
+export async function askDirectly(
+  call: Call,
+  questions: Questions,
+  state: unknown,
+  server: ServerContext,
+): Promise<object> {
   checkDeclared(call, questions);
   const requestState = state === undefined ? {} : { requestState: await sealState(call, { tool: state }, server) };
   return call.wire.result({ inputRequests: modernQuestions(questions), ...requestState }, 'input_required');

@@ -1,7 +1,7 @@
 import type { ExecutionState } from '../../tasks/execution-history.ts';
 import { executionName } from '../../tasks/ids.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 
 /** How often one container looks at one execution, in ms; less often while it looks at many. */
 const PACE = 2_000;
@@ -21,7 +21,7 @@ const MOST = 1_000;
  * status message, and a new state is a change (docs/architecture.md, "State machines as tools"). What the tool reported
  * itself comes first.
  */
-export async function withState(record: TaskRecord, server: Server): Promise<TaskRecord> {
+export async function withState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   const stateMachine = server.tools.get(record.tool)?.entry.stateMachine;
   if (stateMachine === undefined || record.status !== 'working' || record.statusMessage !== undefined) return record;
   const state = await server.currentState(record, stateMachine);
@@ -35,7 +35,7 @@ export function machineStates(
   machineArnPrefix: string,
   look: (executionArn: string) => Promise<ExecutionState | undefined>,
   now: () => number,
-): Server['currentState'] {
+): ServerContext['currentState'] {
   const prefix = machineArnPrefix.replace(/:stateMachine:.*$/, ':execution:');
   const states = remembered(look, now);
   return ({ taskId, round }: TaskKey & { readonly round: number }, stateMachine) =>

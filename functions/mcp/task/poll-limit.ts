@@ -6,11 +6,11 @@ import type { TaskKey } from '../../tasks/record.ts';
  * How often tasks are asked for, as far as one container sees: enough to stop a client that asks in a loop, and it costs
  * nothing (E-29). A client that keeps to the poll interval it is told never comes near.
  */
-export interface Polls {
+export interface PollLimit {
   /** Counts a poll, before anything is read for it. Throws TooManyPolls. */
   count(key: TaskKey): void;
   /** The poll interval that its asker was told, in ms. */
-  told(key: TaskKey, interval: number): void;
+  setInterval(key: TaskKey, interval: number): void;
 }
 
 interface Counter {
@@ -20,7 +20,7 @@ interface Counter {
   interval: number;
 }
 
-export function countPolls(now: () => number): Polls {
+export function pollLimit(now: () => number): PollLimit {
   const { burst, perInterval, tasks } = limits.polls;
   const counters = new Map<string, Counter>();
 
@@ -47,7 +47,7 @@ export function countPolls(now: () => number): Polls {
       if (counter.left < 1) throw new TooManyPolls(Math.ceil(counter.interval / 1_000));
       counter.left--;
     },
-    told(key, interval) {
+    setInterval(key, interval) {
       counterOf(key).interval = interval;
     },
   };

@@ -6,14 +6,14 @@ import { InputLost } from '../../tasks/s3/input-store.ts';
 import { ResultStoreError } from '../../tasks/s3/result-store.ts';
 import { asOf, confirmStart, isSeen, keyExpired } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { stopIfOver, stopWork } from './cancel-task.ts';
 
 /**
  * Starts the round that the last answer began; as often as anybody likes, it is started once. `own`: this request has
  * just written that answer, so nobody else has started it long ago.
  */
-export async function goOn(record: TaskRecord, server: Server, own = false): Promise<TaskRecord> {
+export async function startCurrentRound(record: TaskRecord, server: ServerContext, own = false): Promise<TaskRecord> {
   const outcome = await restart(record, machineOf(record, server), server.workflow, server.inputs).catch(unstarted);
   if (outcome === 'gone') throw new InternalError('The tool of this task is gone');
   if (outcome === 'taken' && own && record.digest !== undefined) {
@@ -27,7 +27,7 @@ export async function goOn(record: TaskRecord, server: Server, own = false): Pro
  * For whoever asks how a task is: whoever answered it may have died before its round was started, so it is started
  * again, once (docs/crash-table.md, row 16). Nothing that goes wrong here is worth an error: there is the sweep, too.
  */
-export async function goOnIfLost(record: TaskRecord, server: Server): Promise<void> {
+export async function startIfCrashed(record: TaskRecord, server: ServerContext): Promise<void> {
   const { round, updatedAt, tool } = record;
   const now = server.now();
   if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter) return;
@@ -50,4 +50,4 @@ function unstarted(error: unknown): never {
   throw new Unavailable();
 }
 
-const machineOf = ({ tool }: TaskRecord, server: Server) => server.tools.get(tool)?.entry.machine;
+const machineOf = ({ tool }: TaskRecord, server: ServerContext) => server.tools.get(tool)?.entry.machine;

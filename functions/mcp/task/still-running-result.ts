@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import type { JsonSchema, ToolEntry } from '../manifest.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 import { errorResult } from '../wire/tool-result.ts';
@@ -10,7 +10,7 @@ import { errorResult } from '../wire/tool-result.ts';
  * that knows no tasks can ask for the result with `get_task_result`. It says so in the structured content, too: some
  * frameworks give their model nothing else. It is no error, which frameworks take for "call it again" (F-14).
  */
-export function windowClosed({ tool, taskId }: TaskRecord, { manifest }: Server): ToolResult {
+export function stillRunningResult({ tool, taskId }: TaskRecord, { manifest }: ServerContext): ToolResult {
   const running = `Tool ${tool} is still running as task ${taskId}. It has not failed: do not call it again.`;
   if (!manifest.helperTools) return errorResult(`${running} It takes longer than a call without a task can wait.`);
   const next = `${running} Call get_task_result with {"taskId":"${taskId}"} to get its result.`;

@@ -2,7 +2,7 @@ import { errorFacts } from '../../tasks/error-facts.ts';
 import { InternalError } from '../../tasks/errors.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, type StoredResult, storedResult } from '../../tasks/s3/result-ref.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { judged, judgeOf } from './task-view.ts';
 
 /**
@@ -10,7 +10,7 @@ import { judged, judgeOf } from './task-view.ts';
  * (docs/architecture.md, "The task record"), judged like any other. Only who shows a result calls this: a list never
  * fetches one.
  */
-export async function withResult(record: TaskRecord, server: Server): Promise<TaskRecord> {
+export async function withResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   const shown = await judgedWhole(record, server);
   const { owner, taskId, tool, status, isError } = shown;
   if (status === 'completed' || status === 'failed') {
@@ -19,19 +19,19 @@ export async function withResult(record: TaskRecord, server: Server): Promise<Ta
   return shown;
 }
 
-async function judgedWhole(record: TaskRecord, server: Server): Promise<TaskRecord> {
+async function judgedWhole(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
   if (stored === undefined) return record;
   return judged({ ...record, result: await fetchResult(record, stored, server) }, server);
 }
 
 /** As withResult where only the status is shown, which depends on the result only if there is something to judge. */
-export async function withStatus(record: TaskRecord, server: Server): Promise<TaskRecord> {
+export async function withStatus(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   return judgeOf(record, server)?.validateOutput === undefined ? record : judgedWhole(record, server);
 }
 
 /** The task is as it was, whatever S3 does: only this request fails, and says how to try again without a second call. */
-async function fetchResult(record: TaskRecord, stored: StoredResult, server: Server): Promise<string> {
+async function fetchResult(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<string> {
   const { attempt = 0 } = stored;
   try {
     const text = await server.results.get({ ...record, attempt });

@@ -4,17 +4,17 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { InputLost } from '../../tasks/s3/input-store.ts';
 import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
 import { asOf, loseInput, moveInput } from '../../tasks/transitions.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 
 /** How long a container leaves records as they are after S3 has failed, in ms. */
 const PAUSE = 30_000;
-const failedAt = new WeakMap<Server, number>();
+const failedAt = new WeakMap<ServerContext, number>();
 
 /**
  * Moves the input of a task that waits to S3 if it is too large for the record. The workflow writes questions as the tool
  * returned them, so the first look pays for their size, and no later one does. Best effort: a later look tries again.
  */
-export async function keepSmall(stored: TaskRecord, server: Server): Promise<void> {
+export async function keepSmall(stored: TaskRecord, server: ServerContext): Promise<void> {
   if (stored.status !== 'input_required' || !isLarge(stored)) return;
   const now = server.now();
   if (now - (failedAt.get(server) ?? -PAUSE) < PAUSE) return;
@@ -31,12 +31,12 @@ export async function keepSmall(stored: TaskRecord, server: Server): Promise<voi
 }
 
 /** The record; with its questions, if it waits and they lie in S3. Throws Unavailable. */
-export async function withQuestions(record: TaskRecord, server: Server): Promise<TaskRecord> {
+export async function withQuestions(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   return record.status === 'input_required' && record.asked === undefined ? wholeInput(record, server) : record;
 }
 
 /** A record with all its input; failed, if that can no longer be read. Throws Unavailable. */
-export async function wholeInput(record: TaskRecord, server: Server): Promise<TaskRecord> {
+export async function wholeInput(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   try {
     return await server.inputs.whole(record);
   } catch (error) {
@@ -50,7 +50,7 @@ export async function wholeInput(record: TaskRecord, server: Server): Promise<Ta
 }
 
 /** Stores what `moved` took out of a record, before the record is written. Throws Unavailable. */
-export async function storeInput(record: TaskRecord, text: string, server: Server): Promise<void> {
+export async function storeInput(record: TaskRecord, text: string, server: ServerContext): Promise<void> {
   try {
     await server.inputs.put(record, text);
   } catch (error) {

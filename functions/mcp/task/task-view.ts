@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { asOf, unaskable } from '../../tasks/transitions.ts';
-import type { Call, Server, Tool } from '../context.ts';
+import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
@@ -15,7 +15,11 @@ import { pollInterval } from './poll-interval.ts';
 type Read = 'get' | 'look';
 
 /** The task of `params.taskId`, if this request may see it. */
-export async function loadTask({ params, principal, tasks }: Call, server: Server, read?: Read): Promise<TaskRecord> {
+export async function loadTask(
+  { params, principal, tasks }: Call,
+  server: ServerContext,
+  read?: Read,
+): Promise<TaskRecord> {
   const record = await findTask(principal, params.taskId, server, read);
   // A 2026-07-28 request that declares only the older capability reaches only tasks of the older revision (F-04).
   if (!tasks && record.legacy !== true) {
@@ -31,7 +35,7 @@ export async function loadTask({ params, principal, tasks }: Call, server: Serve
 export async function findTask(
   principal: Principal,
   taskId: unknown,
-  server: Server,
+  server: ServerContext,
   read: Read = 'get',
 ): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
@@ -44,14 +48,14 @@ export async function findTask(
 }
 
 /** Writes that a task cannot be asked what it asks, so that no other release judges that differently. */
-async function keepVerdict(stored: TaskRecord, { store }: Server): Promise<void> {
+async function keepVerdict(stored: TaskRecord, { store }: ServerContext): Promise<void> {
   const change = stored.status === 'input_required' ? unaskable(stored) : undefined;
   // Readers judge the same without it.
   if (change !== undefined) await store.applyBlind(stored, change).catch(() => undefined);
 }
 
 /** For an id that is nobody's, somebody else's or no longer there: nothing of ours could tell which. */
-export function notFound(principal: Principal, taskId: unknown, { audit }: Server): TaskNotFound {
+export function notFound(principal: Principal, taskId: unknown, { audit }: ServerContext): TaskNotFound {
   const id = taskKey(principal, taskId)?.taskId;
   audit('denied', { owner: listPartition(principal), taskId: id, reason: 'not_found' });
   return new TaskNotFound();
@@ -61,7 +65,7 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
  * A stored record as every reader must see it now. A result that does not fit the tool's outputSchema is an error of
  * the tool's (A-19): judged here, so that all readers agree.
  */
-export function present(stored: TaskRecord, server: Server): TaskRecord | undefined {
+export function present(stored: TaskRecord, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, server.now());
   if (record !== undefined) server.seen(record);
   // A result that lies in S3 is judged when it is shown (`withResult`).
@@ -73,7 +77,7 @@ export function present(stored: TaskRecord, server: Server): TaskRecord | undefi
  * A record as its result makes it: one that breaks the tool's promise is an error of the tool's (A-19). The promise is
  * the one that held when the task was made: what readers were told must not change with a deployment.
  */
-export function judged(record: TaskRecord, server: Server): TaskRecord {
+export function judged(record: TaskRecord, server: ServerContext): TaskRecord {
   if (record.status !== 'completed' || record.result === undefined) return record;
   const returned = toolResult(record.result);
   // Its text decides, whatever the envelope around it said.
@@ -84,7 +88,7 @@ export function judged(record: TaskRecord, server: Server): TaskRecord {
 }
 
 /** The tool, if its outputSchema is the one that the result has to fit. */
-export function judgeOf({ tool, outputSchemaId }: TaskRecord, server: Server): Tool | undefined {
+export function judgeOf({ tool, outputSchemaId }: TaskRecord, server: ServerContext): Tool | undefined {
   const judge = server.tools.get(tool);
   return judge?.entry.outputSchemaId === outputSchemaId ? judge : undefined;
 }
@@ -96,6 +100,6 @@ export function judgedResult(result: ToolResult, tool: Tool | undefined): ToolRe
   return errorResult(`Tool ${tool?.entry.name} returned structured content that does not fit its outputSchema`);
 }
 
-export function view(record: TaskRecord, server: Server): TaskView {
+export function view(record: TaskRecord, server: ServerContext): TaskView {
   return { record, pollInterval: pollInterval(record, server.tools.get(record.tool)?.entry, server.now()) };
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Server, Tool } from '../../../functions/mcp/context.ts';
+import type { ServerContext, Tool } from '../../../functions/mcp/context.ts';
 import { present } from '../../../functions/mcp/task/task-view.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { fakeServer } from './support/fake-server.ts';
 
 /** A server with one tool, whose outputSchema wants `n`. */
-function deployed(outputSchemaId: string | undefined): Server {
+function deployed(outputSchemaId: string | undefined): ServerContext {
   const { server } = fakeServer();
   const { entry, validate } = server.tools.get('optional') as Tool;
   const tool: Tool = {

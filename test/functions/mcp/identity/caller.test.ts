@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { callerOf } from '../../../../functions/mcp/identity/caller.ts';
+import { verifiedCaller } from '../../../../functions/mcp/identity/caller.ts';
 
 describe('who signed a request', () => {
   const contextOf = (identity: object) => ({ identity }) as APIGatewayProxyEvent['requestContext'];
   const keyOf = (caller: string | null, cognitoIdentityId: string | null = null) =>
-    callerOf('iam', contextOf({ caller, cognitoIdentityId }))?.key;
+    verifiedCaller('iam', contextOf({ caller, cognitoIdentityId }))?.key;
 
   test('is a user, or the session of a role', () => {
     expect(keyOf(null)).toBeUndefined();
@@ -24,7 +24,7 @@ describe('who signed a request', () => {
 });
 
 describe('what the authorizer says of a caller', () => {
-  const of = (authorizer?: object) => callerOf('oauth', { authorizer } as APIGatewayProxyEvent['requestContext']);
+  const of = (authorizer?: object) => verifiedCaller('oauth', { authorizer } as APIGatewayProxyEvent['requestContext']);
 
   test('is whose tasks are theirs, and their scopes', () => {
     expect(of({ owner: 'owner#a', scope: 'a b:c', principalId: 'p' })).toEqual({

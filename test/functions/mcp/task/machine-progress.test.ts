@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Server } from '../../../../functions/mcp/context.ts';
+import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { machineStates, withState } from '../../../../functions/mcp/task/machine-progress.ts';
 import type { ExecutionState } from '../../../../functions/tasks/execution-history.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -11,7 +11,7 @@ const record: TaskRecord = {
 };
 
 describe('what a reader sees', () => {
-  const server = (state: ExecutionState | undefined, stateMachine?: number): Server => {
+  const server = (state: ExecutionState | undefined, stateMachine?: number): ServerContext => {
     const { server: plain } = fakeServer({ currentState: async () => state });
     const tool = plain.tools.get('optional');
     if (tool === undefined) throw new Error('no such tool');
@@ -29,7 +29,7 @@ describe('what a reader sees', () => {
     expect(shown).toMatchObject({ statusMessage: 'Gather', updatedAt: 200 });
   });
 
-  test.each<[string, TaskRecord, Server]>([
+  test.each<[string, TaskRecord, ServerContext]>([
     ['nothing is known', record, server(undefined, 0)],
     ['the tool is a function', record, server(state)],
     ['the tool is gone', { ...record, tool: 'gone' }, server(state, 0)],

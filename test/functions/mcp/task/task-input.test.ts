@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answerTask } from '../../../../functions/mcp/task/answer-task.ts';
-import { goOn, goOnIfLost } from '../../../../functions/mcp/task/resume-round.ts';
+import { startCurrentRound, startIfCrashed } from '../../../../functions/mcp/task/resume-round.ts';
 import { keepSmall, withQuestions } from '../../../../functions/mcp/task/task-input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
@@ -124,8 +124,8 @@ describe('input that is lost ends its task, which says so', () => {
   test('but not in a later round, which may run: that is for the sweep to find out', async () => {
     const { server, stored, did } = away(answered, false);
     const before = stored();
-    await goOnIfLost(before, server);
-    await expect(goOn(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    await startIfCrashed(before, server);
+    await expect(startCurrentRound(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored()).toEqual(before);
     expect(did).not.toContain('start');
   });
