@@ -64,7 +64,12 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
     inputs: inputStore(results),
     results,
-    currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),
+    currentState: machineStates(
+      (env.TOOL_MACHINES ?? '').split(','),
+      env.MACHINE_ARN_PREFIX ?? '',
+      stateReader(),
+      Date.now,
+    ),
     invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
     signer: signer(signingKey(env.SIGNING_KEY_SECRET ?? '', env)),
     pollLimit: pollLimit(Date.now),
@@ -74,7 +79,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
 }
 
 /** One attempt, and a short one: whoever asks for a task waits for this, and can do without. */
-function looker() {
+function stateReader() {
   let sfn: SFNClient | undefined;
   return (executionArn: string) => {
     sfn ??= new SFNClient({ maxAttempts: 1, requestHandler: { ...requestHandler, requestTimeout: 1_000 } });

@@ -17,9 +17,9 @@ export interface Signer {
 export type Stage = 'AWSCURRENT' | 'AWSPREVIOUS';
 
 /** How long keys are believed: so long after its second rotation nothing that a key has signed opens any more. */
-const BELIEVED = 3_600_000;
+const KEYS_MAX_AGE = 3_600_000;
 /** A token of an unknown key may be of a new one, so keys are read again; but not for every token that is made up. */
-const AGAIN = 60_000;
+const REFRESH_PAUSE = 60_000;
 
 interface Key {
   /** Stands in the tokens it signs. */
@@ -41,14 +41,14 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
   const read = async (...stages: Stage[]): Promise<readonly Key[]> => {
     const at = now();
     const secrets = await Promise.all(stages.map(fetchKey));
-    keys = secrets.flatMap((secret) => (secret === undefined ? [] : [named(secret)]));
+    keys = secrets.flatMap((secret) => (secret === undefined ? [] : [keyFrom(secret)]));
     readAt = at;
     failure = undefined;
     return keys;
   };
   /** When they cannot be read, those that are there go on. */
-  const readAgain = async (held: readonly Key[]): Promise<readonly Key[]> => {
-    if (now() - triedAt < AGAIN) return held;
+  const refresh = async (held: readonly Key[]): Promise<readonly Key[]> => {
+    if (now() - triedAt < REFRESH_PAUSE) return held;
     triedAt = now();
     return read('AWSCURRENT', 'AWSPREVIOUS').catch((error: unknown) => {
       logUnexpected(error, 'signing key');
@@ -58,18 +58,18 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
   };
   /** Requests that come before the first key is there wait for the same read. */
   let first: Promise<readonly Key[]> | undefined;
-  const readFirst = () => {
+  const firstRead = () => {
     first ??= read('AWSCURRENT').finally(() => {
       first = undefined;
     });
     return first;
   };
-  const believed = async (): Promise<readonly Key[]> => {
-    const held = keys ?? (await readFirst());
-    return now() - readAt < BELIEVED ? held : readAgain(held);
+  const currentKeys = async (): Promise<readonly Key[]> => {
+    const held = keys ?? (await firstRead());
+    return now() - readAt < KEYS_MAX_AGE ? held : refresh(held);
   };
   const signed = async (purpose: string, text: string, length: number): Promise<string> => {
-    const [key] = await believed();
+    const [key] = await currentKeys();
     if (key === undefined) throw new Error('There is no signing key');
     return `${text}.${key.id}.${mac(key.secret, `${purpose}\n${text}`).slice(0, length)}`;
   };
@@ -77,8 +77,8 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
     const [, text = '', id, sent = ''] = form.exec(token) ?? [];
     if (id === undefined) return undefined;
     const find = (held: readonly Key[]) => held.find((key) => key.id === id);
-    const held = await believed();
-    const key = find(held) ?? find(await readAgain(held));
+    const held = await currentKeys();
+    const key = find(held) ?? find(await refresh(held));
     if (key === undefined && failure !== undefined) throw failure;
     if (key === undefined) return undefined;
     const expected = mac(key.secret, `${purpose}\n${text}`).slice(0, sent.length);
@@ -106,4 +106,4 @@ const parse = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url
 const mac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
 
 /** No purpose is without its end of line, so this is a signature of nothing else. */
-const named = (secret: string): Key => ({ secret, id: mac(secret, 'id').slice(0, 8) });
+const keyFrom = (secret: string): Key => ({ secret, id: mac(secret, 'id').slice(0, 8) });

@@ -18,7 +18,7 @@ import { isObject } from '../protocol/jsonrpc.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
 import { stopIfOver, stopWork } from '../task/cancel-task.ts';
 import { storeInput, wholeInput } from '../task/task-input.ts';
-import { present, view } from '../task/task-view.ts';
+import { currentRecord, view } from '../task/task-view.ts';
 
 /** A client takes so long, in ms, to list its tasks and to cancel one of them. */
 const FOUND_AFTER = 250;
@@ -64,7 +64,7 @@ export async function startTask(
   first?: FirstAnswers,
 ): Promise<TaskRecord> {
   const made = newRecord(call, server, tool, first);
-  const start = newStart(made, args);
+  const start = splitRecord(made, args);
   const input = roundInput(made, args, keepsArguments(start.record, args));
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
@@ -99,7 +99,7 @@ export async function startTask(
   if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return record;
   // Also for a repeat: the call before it may have died before its start, and starting a round twice starts it once.
   if (fresh) await startRound(record, tool, input, server);
-  else await startAgain(record, tool, roundInput(whole, args, keepsArguments(record, args)) ?? input, server);
+  else await startForRepeat(record, tool, roundInput(whole, args, keepsArguments(record, args)) ?? input, server);
   // Who has not been told of a task can cancel it only by its key, or once it was found in a list.
   if (record.digest !== undefined || server.now() - record.createdAt > FOUND_AFTER) {
     await stopIfOver(record, server).catch((error: unknown) => logUnexpected(error, 'over before its start'));
@@ -113,7 +113,7 @@ interface NewRecord {
   readonly rest?: string;
 }
 
-function newStart(made: TaskRecord, args: string): NewRecord {
+function splitRecord(made: TaskRecord, args: string): NewRecord {
   // A record needs its arguments once the tool has asked, and a client that can give no answers is never asked.
   const whole = { ...made, arguments: args };
   if (made.accepts === undefined || !isLarge(whole)) return { record: made };
@@ -153,7 +153,12 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
 }
 
 /** For a repeat: if this fails, the call before it may have started the round all the same, so nothing is fenced. */
-async function startAgain(record: TaskRecord, tool: ToolEntry, input: string, server: ServerContext): Promise<void> {
+async function startForRepeat(
+  record: TaskRecord,
+  tool: ToolEntry,
+  input: string,
+  server: ServerContext,
+): Promise<void> {
   try {
     await server.workflow.start(record, tool.machine ?? '', input);
   } catch (error) {
@@ -213,12 +218,12 @@ async function put({ record, rest }: NewRecord, server: ServerContext, limited: 
     if (rest !== undefined) await storeInput(record, rest, server);
     if (await server.store.create(record)) return record;
   }
-  const twin = before ?? (await server.store.get(record));
-  if (twin === undefined) throw new InternalError();
-  if (twin.digest !== record.digest) {
+  const existing = before ?? (await server.store.get(record));
+  if (existing === undefined) throw new InternalError();
+  if (existing.digest !== record.digest) {
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
   }
-  const shown = present(twin, server);
+  const shown = currentRecord(existing, server);
   if (shown === undefined) throw new InvalidParams(KEY_EXPIRED);
   return record.digest === undefined ? record : shown;
 }

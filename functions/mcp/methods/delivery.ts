@@ -7,7 +7,7 @@ import { acceptsStream } from '../http/http.ts';
 import { EventStream } from '../http/sse.ts';
 import { inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
-import { isOutage, isThrottled, unread } from '../protocol/aws-outage.ts';
+import { asTaskUnread, isOutage, isThrottled } from '../protocol/aws-outage.ts';
 import type { Params } from '../protocol/jsonrpc.ts';
 import { answerDue } from '../stream/answer-due.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
@@ -17,7 +17,7 @@ import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
 import { askDirectly, questionsIn } from '../task/input-required.ts';
 import { stillRunningResult } from '../task/still-running-result.ts';
-import { judgedResult } from '../task/task-view.ts';
+import { checkedResult } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /** What is done by then is answered in plain JSON, even where a stream is possible. */
@@ -35,15 +35,15 @@ export async function callDirectly(call: Call, server: ServerContext, tool: Tool
     requestState: state?.tool ?? null,
   };
   const outcome = await server.invoke(tool, JSON.stringify(event)).catch((error: unknown) => {
-    throw mayHaveRun(error, tool);
+    throw directCallError(error, tool);
   });
   if ('error' in outcome && outcome.error === 'timeout') {
     return call.wire.toolResult(errorResult(`Tool ${tool.name} did not answer within ${tool.timeout / 1_000} seconds`));
   }
   if ('error' in outcome) throw new InternalError('The tool failed', { reason: outcome.error });
-  const asked = questionsIn(parsed(outcome.text));
+  const asked = questionsIn(parseReturned(outcome.text));
   if (asked === undefined) {
-    return call.wire.toolResult(judgedResult(toolResult(outcome.text), server.tools.get(tool.name)));
+    return call.wire.toolResult(checkedResult(toolResult(outcome.text), server.tools.get(tool.name)));
   }
   if (modern) return askDirectly(call, asked.questions, asked.state, server);
   throw new InternalError('The tool asked for input, which it can do in 2025-11-25 only if it may run as a task');
@@ -71,7 +71,7 @@ export async function deliver(
       if (answer) return await answer();
       if (seen?.status === 'input_required' && call.wire.era === 'legacy') {
         if (streams) break;
-        if (delivers === 'call') return await cannotAsk(call, seen, server);
+        if (delivers === 'call') return await cancelUnaskable(call, seen, server);
       }
       if (streams || seen === undefined || server.now() < graceEnds) continue;
       close ??= await openStream(call.principal, server);
@@ -80,7 +80,7 @@ export async function deliver(
       return call.wire.toolResult(stillRunningResult(seen, server));
     }
   } catch (error) {
-    throw unread(error, record.taskId);
+    throw asTaskUnread(error, record.taskId);
   } finally {
     await close?.();
   }
@@ -89,21 +89,21 @@ export async function deliver(
 }
 
 /** 2025-11-25 asks on a stream, and this client takes none. */
-async function cannotAsk(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
+async function cancelUnaskable(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
   await cancelTask(call.principal, record.taskId, server);
   const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
   return call.wire.toolResult(errorResult(text));
 }
 
 /** To make the call again does no harm if nothing ran, or if it may run twice. */
-function mayHaveRun(error: unknown, tool: ToolEntry): unknown {
+function directCallError(error: unknown, tool: ToolEntry): unknown {
   if (isRepeatable(tool) || isThrottled(error) || !isOutage(error)) return error;
   logUnexpected(error, 'direct call');
   return new InternalError('The answer of the tool was lost: it may have run');
 }
 
 /** Not every runtime keeps to JSON: Python's writes NaN and Infinity, too. */
-function parsed(text: string): unknown {
+function parseReturned(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

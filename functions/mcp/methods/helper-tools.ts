@@ -9,7 +9,7 @@ import { isObject } from '../protocol/jsonrpc.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
-import { withState } from '../task/machine-progress.ts';
+import { withMachineState } from '../task/machine-progress.ts';
 import { withResult } from '../task/stored-result.ts';
 import { findTask, view } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
@@ -123,7 +123,7 @@ function argumentsOf({ params }: Call): Record<string, unknown> {
 
 /** One shape for every status, so that a model can rely on it; the tool's own content comes with it. */
 async function report(found: TaskRecord, server: ServerContext): Promise<ToolResult> {
-  const record = await withState(await withResult(found, server), server);
+  const record = await withMachineState(await withResult(found, server), server);
   const { taskId: id, status, statusMessage: message } = record;
   const over = isTerminal(status);
   const next = `Call get_task_result again with {"taskId":"${id}"}.`;

@@ -10,11 +10,11 @@ import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { isObject, resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
-import { withState } from '../task/machine-progress.ts';
+import { withMachineState } from '../task/machine-progress.ts';
 import { startIfCrashed } from '../task/resume-round.ts';
 import { withResult } from '../task/stored-result.ts';
-import { keepSmall, withQuestions } from '../task/task-input.ts';
-import { notFound, present, view } from '../task/task-view.ts';
+import { moveLargeInput, withQuestions } from '../task/task-input.ts';
+import { currentRecord, notFound, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 const PACE = 1_000;
@@ -35,7 +35,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {
-    const shown = taskIds === undefined ? [] : await tasksOf(taskIds, call, server);
+    const shown = taskIds === undefined ? [] : await visibleTasks(taskIds, call, server);
     return new EventStream((gone) => closing(listen(call, shown, taskIds !== undefined, server, gone), close));
   } catch (error) {
     await close();
@@ -44,22 +44,22 @@ export const subscriptionsListen: Method = async (call, server) => {
 };
 
 /** An outage shows before the stream begins: its acknowledgement would be a guess. */
-async function tasksOf(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
+async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
   // Once: to judge a hundred results against a slow schema takes seconds.
-  const shown = found.flatMap((record) => present(record, server) ?? []);
+  const shown = found.flatMap((record) => currentRecord(record, server) ?? []);
   for (const record of shown) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => startIfCrashed(record, server)));
   return shown;
 }
 
-type Told = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
+type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
 /** A report may be read late, so one that is older than what was told is none. */
-const isNews = (record: TaskRecord, told: Told | undefined): boolean =>
-  told?.status !== record.status || told.round !== record.round || record.updatedAt > told.updatedAt;
+const isNews = (record: TaskRecord, last: Sent | undefined): boolean =>
+  last?.status !== record.status || last.round !== record.round || record.updatedAt > last.updatedAt;
 
 /** `shown`: the tasks asked for, as they are now; unknown and foreign ones are not among them (E-25). */
 async function* listen(
@@ -71,15 +71,15 @@ async function* listen(
 ): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
   const failed = (error: unknown) => logUnexpected(error, call.method);
-  const sent = new Map<string, Told>();
+  const sent = new Map<string, Sent>();
   let open = shown;
   let there = shown;
   let records = shown;
   let quietSince = server.now();
   yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
   for (;;) {
-    await Promise.all(records.map((record) => keepSmall(record, server)));
-    const seen = await Promise.all(there.map((record) => withState(record, server)));
+    await Promise.all(records.map((record) => moveLargeInput(record, server)));
+    const seen = await Promise.all(there.map((record) => withMachineState(record, server)));
     for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
       // Not told of now, told of at a later look: a result that could not be fetched.
       const frame = await frameOf(record, call, server).catch(failed);
@@ -99,7 +99,7 @@ async function* listen(
     await server.sleep(Math.min(PACE, until - now));
     if (gone.aborted) return;
     records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
-    there = records.flatMap((record) => present(record, server) ?? []);
+    there = records.flatMap((record) => currentRecord(record, server) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }

@@ -1,10 +1,10 @@
 import { taskKey } from '../../tasks/ids.ts';
 import type { Method } from '../context.ts';
 import { noteQuestions } from '../stream/session-questions.ts';
-import { withState } from '../task/machine-progress.ts';
+import { withMachineState } from '../task/machine-progress.ts';
 import { startIfCrashed } from '../task/resume-round.ts';
-import { withResult, withStatus } from '../task/stored-result.ts';
-import { keepSmall, withQuestions } from '../task/task-input.ts';
+import { withCheckedStatus, withResult } from '../task/stored-result.ts';
+import { moveLargeInput, withQuestions } from '../task/task-input.ts';
 import { loadTask, view } from '../task/task-view.ts';
 
 /** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
@@ -13,13 +13,13 @@ export const tasksGet: Method = async (call, server) => {
   if (key !== undefined) server.pollLimit.count(key);
   const loaded = await loadTask(call, server, 'look');
   await startIfCrashed(loaded, server);
-  await keepSmall(loaded, server);
-  const record = await withState(loaded, server);
+  await moveLargeInput(loaded, server);
+  const record = await withMachineState(loaded, server);
   await noteQuestions(record, call, server);
   const shown =
     call.wire.era === 'modern'
       ? await withResult(await withQuestions(record, server), server)
-      : await withStatus(record, server);
+      : await withCheckedStatus(record, server);
   const seen = view(shown, server);
   server.pollLimit.setInterval(loaded, seen.pollInterval);
   return call.wire.task(seen);

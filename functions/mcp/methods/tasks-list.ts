@@ -4,8 +4,8 @@ import { limits } from '../../tasks/limits.ts';
 import { isLarge } from '../../tasks/s3/moved-input.ts';
 import type { Method } from '../context.ts';
 import { hasScopes } from '../identity/caller.ts';
-import { keepSmall } from '../task/task-input.ts';
-import { present, view } from '../task/task-view.ts';
+import { moveLargeInput } from '../task/task-input.ts';
+import { currentRecord, view } from '../task/task-view.ts';
 
 /** Large records that one list makes small: the next one goes on. */
 const KEPT_SMALL = 3;
@@ -29,9 +29,9 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
   }
   const page = await server.store.list(owner, limits.listPage, after);
   const asking = page.tasks.filter((stored) => stored.status === 'input_required' && isLarge(stored));
-  for (const stored of asking.slice(0, KEPT_SMALL)) await keepSmall(stored, server);
+  for (const stored of asking.slice(0, KEPT_SMALL)) await moveLargeInput(stored, server);
   const tasks = page.tasks
-    .flatMap((stored) => present(stored, server) ?? [])
+    .flatMap((stored) => currentRecord(stored, server) ?? [])
     .filter((record) => hasScopes(principal, record, server))
     .map((record) => wire.task(view(record, server)));
   return { tasks, ...(page.last !== undefined && { nextCursor: await server.signer.seal(purpose, page.last) }) };

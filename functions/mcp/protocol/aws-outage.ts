@@ -16,7 +16,7 @@ export function isThrottled(error: unknown): error is Error {
 }
 
 /** For whoever waits for a task that was started: an outage is no reason to make the call again, which starts another. */
-export function unread(error: unknown, taskId: string): unknown {
+export function asTaskUnread(error: unknown, taskId: string): unknown {
   if (!isOutage(error)) return error;
   logUnexpected(error, 'waiting for a task');
   return new TaskUnread(taskId);

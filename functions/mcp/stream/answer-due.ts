@@ -3,7 +3,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { unread } from '../protocol/aws-outage.ts';
+import { asTaskUnread } from '../protocol/aws-outage.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
 import { inputRequired } from '../task/input-required.ts';
 import { stillRunningResult } from '../task/still-running-result.ts';
@@ -46,7 +46,7 @@ export async function answerMessage({ id, taskId }: HeldCall, answer: () => obje
   try {
     return resultMessage(id, await answer());
   } catch (error) {
-    const told = unread(error, taskId);
+    const told = asTaskUnread(error, taskId);
     logUnexpected(told, 'held call');
     return errorMessage(id, told).body;
   }

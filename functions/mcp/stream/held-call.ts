@@ -33,8 +33,8 @@ export interface HeldCall {
   readonly sequence: number;
 }
 
-type Caller = Pick<Call, 'principal'>;
-const purpose = (call: Caller) => `event:${bindingOf(call.principal)}`;
+type HasPrincipal = Pick<Call, 'principal'>;
+const purpose = (call: HasPrincipal) => `event:${bindingOf(call.principal)}`;
 
 export function holdFor(
   call: Call,
@@ -74,7 +74,7 @@ const MARKS = new RegExp(`.{${MARK}}`, 'g');
 export const askedMark = (askedAs: string): string => markOf(askedAs, MARK);
 
 /** A client carries it in each `Last-Event-ID`, so it is short: fields in a fixed order, numbers in base 36. */
-export function sealHeld(call: Caller, held: HeldCall, server: ServerContext): Promise<string> {
+export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<string> {
   const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence } = held;
   const kind = held.answered ? 'a' : delivers === 'call' ? 'c' : 'r';
   const fields = [
@@ -88,7 +88,11 @@ export function sealHeld(call: Caller, held: HeldCall, server: ServerContext): P
 }
 
 /** The stream a Last-Event-ID belongs to; undefined when it is not one of ours for this caller (B-09, B-11). */
-export async function openHeld(call: Caller, eventId: string, server: ServerContext): Promise<HeldCall | undefined> {
+export async function openHeld(
+  call: HasPrincipal,
+  eventId: string,
+  server: ServerContext,
+): Promise<HeldCall | undefined> {
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
   const [head = '', closesAt = '', seenAt = '', progress = '', , asked = '', id = '', token] = text.split('~');

@@ -2,7 +2,7 @@ import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
-import { withState } from '../task/machine-progress.ts';
+import { withMachineState } from '../task/machine-progress.ts';
 import { stillRunningResult } from '../task/still-running-result.ts';
 import { withQuestions } from '../task/task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
@@ -48,7 +48,7 @@ export async function* hold(
     let quietSince = server.now();
     yield await send(undefined);
     for await (const seen of watch(key, until, server, gone)) {
-      const record = seen && (await withState(seen, server));
+      const record = seen && (await withMachineState(seen, server));
       const answer = answerDue(record, held, call, server);
       if (record !== undefined && record.updatedAt > held.seenAt && record.status === 'working') {
         const progress = progressMessage(held, record);

@@ -21,8 +21,8 @@ export interface QuestionId {
   readonly mark: string;
 }
 
-type Caller = Pick<Call, 'principal'>;
-const purpose = (call: Caller) => `question:${bindingOf(call.principal)}`;
+type HasPrincipal = Pick<Call, 'principal'>;
+const purpose = (call: HasPrincipal) => `question:${bindingOf(call.principal)}`;
 
 /** Stands for a text where there is little room, e.g. in an event id. */
 export const markOf = (text: string, length: number): string =>
@@ -34,7 +34,7 @@ const MARK = 8;
  * that it is the same. After a refused answer it is another request (B-19).
  */
 export function questionId(
-  call: Caller,
+  call: HasPrincipal,
   { taskId, refused }: Pick<TaskRecord, 'taskId' | 'refused'>,
   key: string,
   server: ServerContext,
@@ -44,7 +44,7 @@ export function questionId(
 }
 
 export async function openQuestionId(
-  call: Caller,
+  call: HasPrincipal,
   id: unknown,
   server: ServerContext,
 ): Promise<QuestionId | undefined> {

@@ -6,8 +6,8 @@ import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
 import { hasScopes } from '../identity/caller.ts';
-import { keepSmall, withQuestions } from '../task/task-input.ts';
-import { present } from '../task/task-view.ts';
+import { moveLargeInput, withQuestions } from '../task/task-input.ts';
+import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
 import { markOf, type Question, questionMessage, questionsFor } from './questions.ts';
@@ -79,7 +79,7 @@ export async function* sessionStream(
     return close !== undefined;
   };
   try {
-    for await (const frame of said(start, call, server, gone, mayHold)) {
+    for await (const frame of sessionFrames(start, call, server, gone, mayHold)) {
       begun = true;
       yield frame;
     }
@@ -93,7 +93,7 @@ export async function* sessionStream(
   }
 }
 
-async function* said(
+async function* sessionFrames(
   start: SessionCursor,
   call: SessionCall,
   server: ServerContext,
@@ -109,7 +109,7 @@ async function* said(
   let quietSince = server.now();
   let looks = 0;
   for (let closed = 0; ; looks++) {
-    const look = await lookAt(cursor, call, server);
+    const look = await readSession(cursor, call, server);
     cursor = look.cursor;
     if (looks === 0) yield await priming();
     for (const { asking, question, record } of look.due) {
@@ -132,20 +132,22 @@ async function* said(
   if (looks > 0) yield await priming();
 }
 
-async function lookAt(before: SessionCursor, call: SessionCall, server: ServerContext): Promise<Look> {
+async function readSession(before: SessionCursor, call: SessionCall, server: ServerContext): Promise<Look> {
   const { grace, tasks } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
-  const here = Object.keys(notes.asked).filter(
+  const askedHere = Object.keys(notes.asked).filter(
     (asking) => asking.startsWith(SESSION_STREAM_MARK) && recently(notes, asking, server),
   );
-  const seen = before.seen.filter((mark) => here.some((asking) => short(asking) === mark));
+  const seen = before.seen.filter((mark) => askedHere.some((asking) => short(asking) === mark));
   // Whoever calls tasks/result, to which a poll that finds `input_required` leads (C-20), has so long to be asked there.
-  const ripe = Object.entries(notes.waiting).flatMap(([taskId, at]) => (server.now() >= at + grace ? [taskId] : []));
+  const waitedLongEnough = Object.entries(notes.waiting).flatMap(([taskId, at]) =>
+    server.now() >= at + grace ? [taskId] : [],
+  );
   // The answer that carried these was lost on its way: the client came back with an older event id, or with none.
-  const missed = here.filter((asking) => !seen.includes(short(asking)));
-  const sent = before.resumed ? missed : here;
-  const taskIds = [...new Set([...sent.map(taskIdOf), ...ripe])].slice(0, tasks);
-  const records = await read(taskIds, call, server);
+  const missed = askedHere.filter((asking) => !seen.includes(short(asking)));
+  const sent = before.resumed ? missed : askedHere;
+  const taskIds = [...new Set([...sent.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
+  const records = await readTasks(taskIds, call, server);
 
   const asking = records.flatMap((record) =>
     questionsFor(record, call).map((question) => {
@@ -156,14 +158,14 @@ async function lookAt(before: SessionCursor, call: SessionCall, server: ServerCo
   const due = asking.filter(({ asking: name, record }) => {
     if (missed.includes(SESSION_STREAM_MARK + name))
       return before.resumed || mayAskAgain(notes, SESSION_STREAM_MARK + name, server);
-    return ripe.includes(record.taskId) && !askedBefore(notes, name, server);
+    return waitedLongEnough.includes(record.taskId) && !askedBefore(notes, name, server);
   });
-  const over = records.filter(({ taskId, status }) => ripe.includes(taskId) || status !== 'input_required');
+  const over = records.filter(({ taskId, status }) => waitedLongEnough.includes(taskId) || status !== 'input_required');
   const claimed = await claim(due, new Set(over.map(({ taskId }) => taskId)), notes, call, server);
 
   const times = [...Object.values(notes.waiting), ...Object.values(notes.asked)];
   const activeAt = Object.keys(notes.waiting).length > 0 ? server.now() : Math.max(before.activeAt, ...times);
-  const open = claimed.length > 0 || asking.some(({ asking: name }) => here.includes(SESSION_STREAM_MARK + name));
+  const open = claimed.length > 0 || asking.some(({ asking: name }) => askedHere.includes(SESSION_STREAM_MARK + name));
   return { cursor: { ...before, seen, activeAt }, due: claimed, open };
 }
 
@@ -198,11 +200,11 @@ async function claim(
   return claimed;
 }
 
-async function read(taskIds: readonly string[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
+async function readTasks(taskIds: readonly string[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
-  await Promise.all(stored.map((record) => keepSmall(record, server)));
-  const records = stored.flatMap((record) => present(record, server) ?? []);
+  await Promise.all(stored.map((record) => moveLargeInput(record, server)));
+  const records = stored.flatMap((record) => currentRecord(record, server) ?? []);
   const allowed = records.filter((record) => hasScopes(call.principal, record, server));
   return Promise.all(allowed.map((record) => withQuestions(record, server)));
 }

@@ -3,8 +3,8 @@ import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
 import { startIfCrashed } from '../task/resume-round.ts';
-import { keepSmall } from '../task/task-input.ts';
-import { present } from '../task/task-view.ts';
+import { moveLargeInput } from '../task/task-input.ts';
+import { currentRecord } from '../task/task-view.ts';
 
 const FIRST = 50;
 const FASTEST = 500;
@@ -21,12 +21,12 @@ export async function* watch(
   gone?: AbortSignal,
 ): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
-    const look = await lookAt(key, server);
+    const look = await readRecord(key, server);
     // Once is enough: whoever waits longer comes back, and the sweep comes by.
     if (look.stored !== undefined && pause === FIRST) await startIfCrashed(look.stored, server);
-    if (look.stored !== undefined) await keepSmall(look.stored, server);
+    if (look.stored !== undefined) await moveLargeInput(look.stored, server);
     const now = server.now();
-    if (look.outage === undefined) yield look.stored && present(look.stored, server);
+    if (look.outage === undefined) yield look.stored && currentRecord(look.stored, server);
     else if (now >= until) throw look.outage;
     if (now >= until) return;
     await server.sleep(Math.min(pause, until - now));
@@ -34,7 +34,7 @@ export async function* watch(
   }
 }
 
-async function lookAt(
+async function readRecord(
   key: TaskKey,
   server: ServerContext,
 ): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {

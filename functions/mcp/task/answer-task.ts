@@ -12,7 +12,7 @@ import type { ServerContext } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';
 import { startCurrentRound } from './resume-round.ts';
 import { storeInput, wholeInput } from './task-input.ts';
-import { notFound, present } from './task-view.ts';
+import { currentRecord, notFound } from './task-view.ts';
 
 /** More racing writers than this on one task, and the client may try again. */
 const ATTEMPTS = 25;
@@ -32,7 +32,7 @@ export async function answerTask(
   const key = taskKey(principal, taskId);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const stored = key && (await server.store.get(key));
-    const record = stored && present(stored, server);
+    const record = stored && currentRecord(stored, server);
     if (record === undefined) throw notFound(principal, taskId, server);
     checkScopes(principal, record, server);
     // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
@@ -47,19 +47,22 @@ export async function answerTask(
     }
     const whole = record.status === 'input_required' ? await wholeInput(record, server) : record;
     const open = outstanding(whole);
-    const answers = pick(responses, open, invalid);
+    const answers = validAnswers(responses, open, invalid);
     const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
     if (ignored > 0 && attempt === 0) logIgnored(whole, ignored);
     if (Object.keys(answers).length === 0) return whole;
     const change = answer(record, Object.keys(open), answers, server.now());
-    if (bytesOf(whole, answers) > limits.answers) {
+    if (answerBytes(whole, answers) > limits.answers) {
       throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);
     }
     const answered = after(whole, answer(whole, Object.keys(open), answers, server.now()));
     if (roundInput(answered, whole.arguments ?? '', record.inputRef === undefined) === undefined) {
       throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
     }
-    const changed = await server.store.apply(record, await kept(change, after(record, change), answered, server));
+    const changed = await server.store.apply(
+      record,
+      await withMovedInput(change, after(record, change), answered, server),
+    );
     if (changed?.status === 'working') {
       // Whoever answered at the same moment may have been told that it was too late: so it is, and nothing starts.
       const failure = overdue(record, server.now());
@@ -73,7 +76,12 @@ export async function answerTask(
 }
 
 /** The change as the record has room for it. What is too large lies in S3 before the record says so. */
-async function kept(change: Change, changed: TaskRecord, whole: TaskRecord, server: ServerContext): Promise<Change> {
+async function withMovedInput(
+  change: Change,
+  changed: TaskRecord,
+  whole: TaskRecord,
+  server: ServerContext,
+): Promise<Change> {
   if (!isLarge(changed)) return change;
   const { record, text } = moved(whole);
   await storeInput(record, text, server);
@@ -81,7 +89,7 @@ async function kept(change: Change, changed: TaskRecord, whole: TaskRecord, serv
 }
 
 /** Of all answers to a task, and these. */
-function bytesOf({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>>): number {
+function answerBytes({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>>): number {
   return Buffer.byteLength(
     Object.entries({ ...inputResponses, ...more })
       .flat()
@@ -90,7 +98,7 @@ function bytesOf({ inputResponses }: TaskRecord, more: Readonly<Record<string, s
 }
 
 /** Only outstanding keys are looked at, whatever the others hold. */
-function pick(
+function validAnswers(
   responses: Readonly<Record<string, unknown>>,
   open: ReturnType<typeof outstanding>,
   invalid: 'refuse' | 'leave',

@@ -21,7 +21,7 @@ const MOST = 1_000;
  * status message, and a new state is a change (docs/architecture.md, "State machines as tools"). What the tool reported
  * itself comes first.
  */
-export async function withState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
+export async function withMachineState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   const stateMachine = server.tools.get(record.tool)?.entry.stateMachine;
   if (stateMachine === undefined || record.status !== 'working' || record.statusMessage !== undefined) return record;
   const state = await server.currentState(record, stateMachine);
@@ -37,7 +37,7 @@ export function machineStates(
   now: () => number,
 ): ServerContext['currentState'] {
   const prefix = machineArnPrefix.replace(/:stateMachine:.*$/, ':execution:');
-  const states = remembered(look, now);
+  const states = cachedStates(look, now);
   return ({ taskId, round }: TaskKey & { readonly round: number }, stateMachine) =>
     states(`${prefix}${machines[stateMachine]}:${executionName(taskId, round)}`);
 }
@@ -49,7 +49,7 @@ interface Look {
 }
 
 /** What was seen last is the answer for a while, and again whenever a new look fails: progress is worth no error. */
-function remembered(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
+function cachedStates(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
   const looks = new Map<string, Look>();
   const left = { looks: BURST, at: now() };
   const mayLook = (): boolean => {
@@ -83,7 +83,7 @@ function remembered(look: (executionArn: string) => Promise<ExecutionState | und
     async function lookAgain(): Promise<ExecutionState | undefined> {
       const before = await last?.state;
       try {
-        return later(before, await look(executionArn));
+        return newerState(before, await look(executionArn));
       } catch (error) {
         // Not there yet: it is started by a workflow that has been started itself just now.
         if ((error as Error).name !== 'ExecutionDoesNotExist') next.until = now() + PAUSE;
@@ -94,7 +94,7 @@ function remembered(look: (executionArn: string) => Promise<ExecutionState | und
 }
 
 /** Back in a state around the one before it, an execution is there since now, not since it entered it first. */
-function later(before: ExecutionState | undefined, found: ExecutionState | undefined): ExecutionState | undefined {
+function newerState(before: ExecutionState | undefined, found: ExecutionState | undefined): ExecutionState | undefined {
   if (before === undefined || found === undefined) return found ?? before;
   if (found.name === before.name) return before;
   return { name: found.name, enteredAt: Math.max(found.enteredAt, before.enteredAt + 1) };

@@ -36,15 +36,15 @@ export function advertised(entry: ToolEntry, { helperTools }: { readonly helperT
   // With an $id it is a document of its own, wherever it stands: its references go on to work.
   if (typeof own.$id === 'string') return { ...entry, outputSchema: { ...outside, anyOf: [outputSchema, RUNNING] } };
   const defs = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
-  return { ...entry, outputSchema: { ...outside, ...pointed(defs), anyOf: [pointed(own), RUNNING] } };
+  return { ...entry, outputSchema: { ...outside, ...withMovedRefs(defs), anyOf: [withMovedRefs(own), RUNNING] } };
 }
 
 /** A schema that is moved to where it stands in `advertised`, with its references to itself. */
-function pointed(schema: JsonSchema): JsonSchema {
+function withMovedRefs(schema: JsonSchema): JsonSchema {
   if (typeof schema.$id === 'string') return schema;
   const move = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(move);
-    return isObject(value) ? pointed(value) : value;
+    return isObject(value) ? withMovedRefs(value) : value;
   };
   const entries = Object.entries(schema).map(([key, value]) => {
     if (key === '$ref' && typeof value === 'string') return [key, value.replace(INNER, '#/anyOf/0$1')];

@@ -3,7 +3,7 @@ import { InternalError } from '../../tasks/errors.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, type StoredResult, storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ServerContext } from '../context.ts';
-import { judged, judgeOf } from './task-view.ts';
+import { schemaToolOf, withCheckedResult } from './task-view.ts';
 
 /**
  * A record whose result is about to be shown, with the result itself in the place of a reference to it
@@ -11,7 +11,7 @@ import { judged, judgeOf } from './task-view.ts';
  * fetches one.
  */
 export async function withResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  const shown = await judgedWhole(record, server);
+  const shown = await withFetchedResult(record, server);
   const { owner, taskId, tool, status, isError } = shown;
   if (status === 'completed' || status === 'failed') {
     server.audit('retrieved', { owner, taskId, tool, status, ...(isError === true && { isError }) });
@@ -19,15 +19,15 @@ export async function withResult(record: TaskRecord, server: ServerContext): Pro
   return shown;
 }
 
-async function judgedWhole(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
+async function withFetchedResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
   if (stored === undefined) return record;
-  return judged({ ...record, result: await fetchResult(record, stored, server) }, server);
+  return withCheckedResult({ ...record, result: await fetchResult(record, stored, server) }, server);
 }
 
 /** As withResult where only the status is shown, which depends on the result only if there is something to judge. */
-export async function withStatus(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  return judgeOf(record, server)?.validateOutput === undefined ? record : judgedWhole(record, server);
+export async function withCheckedStatus(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
+  return schemaToolOf(record, server)?.validateOutput === undefined ? record : withFetchedResult(record, server);
 }
 
 /** The task is as it was, whatever S3 does: only this request fails, and says how to try again without a second call. */

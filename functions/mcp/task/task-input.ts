@@ -14,7 +14,7 @@ const failedAt = new WeakMap<ServerContext, number>();
  * Moves the input of a task that waits to S3 if it is too large for the record. The workflow writes questions as the tool
  * returned them, so the first look pays for their size, and no later one does. Best effort: a later look tries again.
  */
-export async function keepSmall(stored: TaskRecord, server: ServerContext): Promise<void> {
+export async function moveLargeInput(stored: TaskRecord, server: ServerContext): Promise<void> {
   if (stored.status !== 'input_required' || !isLarge(stored)) return;
   const now = server.now();
   if (now - (failedAt.get(server) ?? -PAUSE) < PAUSE) return;

@@ -40,15 +40,15 @@ export async function findTask(
 ): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
   const stored = key === undefined ? undefined : await server.store[read](key);
-  const record = stored === undefined ? undefined : present(stored, server);
+  const record = stored === undefined ? undefined : currentRecord(stored, server);
   if (record === undefined) throw notFound(principal, taskId, server);
   checkScopes(principal, record, server);
-  if (stored !== undefined && record.status === 'failed') await keepVerdict(stored, server);
+  if (stored !== undefined && record.status === 'failed') await storeUnaskable(stored, server);
   return record;
 }
 
 /** Writes that a task cannot be asked what it asks, so that no other release judges that differently. */
-async function keepVerdict(stored: TaskRecord, { store }: ServerContext): Promise<void> {
+async function storeUnaskable(stored: TaskRecord, { store }: ServerContext): Promise<void> {
   const change = stored.status === 'input_required' ? unaskable(stored) : undefined;
   // Readers judge the same without it.
   if (change !== undefined) await store.applyBlind(stored, change).catch(() => undefined);
@@ -65,36 +65,36 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
  * A stored record as every reader must see it now. A result that does not fit the tool's outputSchema is an error of
  * the tool's (A-19): judged here, so that all readers agree.
  */
-export function present(stored: TaskRecord, server: ServerContext): TaskRecord | undefined {
+export function currentRecord(stored: TaskRecord, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, server.now());
   if (record !== undefined) server.seen(record);
   // A result that lies in S3 is judged when it is shown (`withResult`).
   if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
-  return judged(record, server);
+  return withCheckedResult(record, server);
 }
 
 /**
  * A record as its result makes it: one that breaks the tool's promise is an error of the tool's (A-19). The promise is
  * the one that held when the task was made: what readers were told must not change with a deployment.
  */
-export function judged(record: TaskRecord, server: ServerContext): TaskRecord {
+export function withCheckedResult(record: TaskRecord, server: ServerContext): TaskRecord {
   if (record.status !== 'completed' || record.result === undefined) return record;
   const returned = toolResult(record.result);
   // Its text decides, whatever the envelope around it said.
   if (returned.isError === true && record.isError === true) return record;
-  const result = judgedResult(returned, judgeOf(record, server));
+  const result = checkedResult(returned, schemaToolOf(record, server));
   if (result.isError === true) return { ...record, isError: true, result: JSON.stringify(result) };
   return record.isError === true ? { ...record, isError: false } : record;
 }
 
 /** The tool, if its outputSchema is the one that the result has to fit. */
-export function judgeOf({ tool, outputSchemaId }: TaskRecord, server: ServerContext): Tool | undefined {
+export function schemaToolOf({ tool, outputSchemaId }: TaskRecord, server: ServerContext): Tool | undefined {
   const judge = server.tools.get(tool);
   return judge?.entry.outputSchemaId === outputSchemaId ? judge : undefined;
 }
 
 /** The result, or in its place an error result when it breaks what the tool's outputSchema promises (A-19). */
-export function judgedResult(result: ToolResult, tool: Tool | undefined): ToolResult {
+export function checkedResult(result: ToolResult, tool: Tool | undefined): ToolResult {
   const validate = tool?.validateOutput;
   if (validate === undefined || result.isError === true || validate(result.structuredContent)) return result;
   return errorResult(`Tool ${tool?.entry.name} returned structured content that does not fit its outputSchema`);

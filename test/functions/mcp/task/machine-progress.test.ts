@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
-import { machineStates, withState } from '../../../../functions/mcp/task/machine-progress.ts';
+import { machineStates, withMachineState } from '../../../../functions/mcp/task/machine-progress.ts';
 import type { ExecutionState } from '../../../../functions/tasks/execution-history.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer } from '../support/fake-server.ts';
@@ -21,11 +21,15 @@ describe('what a reader sees', () => {
   const state = { name: 'Gather', enteredAt: 300 };
 
   test('the state as status message, and since when', async () => {
-    expect(await withState(record, server(state, 0))).toEqual({ ...record, statusMessage: 'Gather', updatedAt: 300 });
+    expect(await withMachineState(record, server(state, 0))).toEqual({
+      ...record,
+      statusMessage: 'Gather',
+      updatedAt: 300,
+    });
   });
 
   test('never earlier than the record itself', async () => {
-    const shown = await withState(record, server({ ...state, enteredAt: 150 }, 0));
+    const shown = await withMachineState(record, server({ ...state, enteredAt: 150 }, 0));
     expect(shown).toMatchObject({ statusMessage: 'Gather', updatedAt: 200 });
   });
 
@@ -37,7 +41,7 @@ describe('what a reader sees', () => {
     ['the task waits for input', { ...record, status: 'input_required' }, server(state, 0)],
     ['the task is over', { ...record, status: 'completed', result: '1' }, server(state, 0)],
   ])('the record as it is, where %s', async (_title, task, some) => {
-    expect(await withState(task, some)).toBe(task);
+    expect(await withMachineState(task, some)).toBe(task);
   });
 });
 
