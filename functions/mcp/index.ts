@@ -13,9 +13,9 @@ import { resultStore } from '../tasks/s3/result-store.ts';
 import { audited } from '../tasks/table/audited-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { workflow } from '../tasks/workflow.ts';
-import { bounded } from './bounded-validation.ts';
 import type { ServerContext } from './context.ts';
 import { endpoint } from './endpoint.ts';
+import { list, variable } from './env.ts';
 import type { HttpRequest } from './http/http.ts';
 import { verifiedCaller } from './identity/caller.ts';
 import { signer } from './identity/signing.ts';
@@ -24,6 +24,7 @@ import { invoker } from './invoke.ts';
 import type { Manifest, Validators } from './manifest.ts';
 import { machineStates } from './task/machine-progress.ts';
 import { pollLimit } from './task/poll-limit.ts';
+import { wiredTools } from './wiring.ts';
 
 /** A call that hangs is repeated in time to answer: the SDK itself would wait for ever. */
 const requestHandler = { ...connections, requestTimeout: 5_000 };
@@ -47,31 +48,21 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     // By default, one number of a tool that JavaScript does not hold exactly makes all items read with it unreadable.
     unmarshallOptions: { wrapNumbers: Number },
   });
-  const tools = manifest.tools.map((entry, i) => {
-    const output = validators.outputs[i];
-    const validate = bounded(validators.inputs[i] ?? (() => false), `arguments of ${entry.name}`);
-    return [
-      entry.name,
-      { entry, validate, validateOutput: output && bounded(output, `a result of ${entry.name}`) },
-    ] as const;
-  });
-  const results = resultStore({ bucket: env.RESULTS_BUCKET ?? '' });
+  const functions = list(env, 'TOOL_FUNCTIONS');
+  const stateMachines = list(env, 'TOOL_MACHINES');
+  const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
+  const results = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), region: variable(env, 'AWS_REGION') });
   return {
     manifest,
-    tools: new Map(tools),
-    ...audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'endpoint'),
+    tools: wiredTools(manifest, validators, functions, stateMachines),
+    ...audited(taskStore(documents, variable(env, 'TASKS_TABLE')), printAudit, 'endpoint'),
     audit: printAudit,
-    workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
+    workflow: workflow(new SFNClient({ requestHandler }), machineArnPrefix),
     inputs: inputStore(results),
     results,
-    currentState: machineStates(
-      (env.TOOL_MACHINES ?? '').split(','),
-      env.MACHINE_ARN_PREFIX ?? '',
-      stateReader(),
-      Date.now,
-    ),
-    invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
-    signer: signer(signingKey(env.SIGNING_KEY_SECRET ?? '', env)),
+    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
+    invoke: invoker(functions, env),
+    signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'), env)),
     pollLimit: pollLimit(Date.now),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -1,6 +1,8 @@
 import { signedRequests } from '../tasks/s3/signed-request.ts';
 import type { ServerContext } from './context.ts';
+import { variable } from './env.ts';
 import type { ToolEntry } from './manifest.ts';
+import { functionOf } from './wiring.ts';
 
 /** The longest a direct call may take, and a little more: its own timeout comes first. */
 const PATIENCE = 55_000;
@@ -10,11 +12,11 @@ const PATIENCE = 55_000;
  * effect. `functions` are their names, or ARNs.
  */
 export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): ServerContext['invoke'] {
-  const region = env.AWS_REGION ?? '';
+  const region = variable(env, 'AWS_REGION');
   const origin = env.AWS_ENDPOINT_URL_LAMBDA ?? env.AWS_ENDPOINT_URL ?? `https://lambda.${region}.amazonaws.com`;
   const request = signedRequests('lambda', new URL(origin), region, PATIENCE);
   return async (tool: ToolEntry, event: string) => {
-    const path = `/2015-03-31/functions/${encodeURIComponent(functions[tool.function ?? 0] ?? '')}/invocations`;
+    const path = `/2015-03-31/functions/${encodeURIComponent(functionOf(tool, functions))}/invocations`;
     const abortSignal = AbortSignal.timeout(tool.timeout);
     try {
       const { status, headers, body } = await request({ method: 'POST', path, body: Buffer.from(event) }, abortSignal);

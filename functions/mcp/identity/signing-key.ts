@@ -1,4 +1,5 @@
 import { signedRequests } from '../../tasks/s3/signed-request.ts';
+import { variable } from '../env.ts';
 import type { Stage } from './signing.ts';
 
 const ATTEMPTS = 3;
@@ -7,7 +8,7 @@ const PATIENCE = 5_000;
 
 /** Reads the signing key from Secrets Manager. Undefined for `AWSPREVIOUS` before the first rotation. */
 export function signingKey(secretId: string, env: NodeJS.ProcessEnv) {
-  const region = env.AWS_REGION ?? '';
+  const region = variable(env, 'AWS_REGION');
   const origin =
     env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? env.AWS_ENDPOINT_URL ?? `https://secretsmanager.${region}.amazonaws.com`;
   const request = signedRequests('secretsmanager', new URL(origin), region, PATIENCE);

@@ -19,6 +19,7 @@ import { progressTokenOf } from '../stream/held-call.ts';
 import { stopIfOver, stopWork } from '../task/cancel-task.ts';
 import { storeInput, wholeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
+import { workflowOf } from '../wiring.ts';
 
 /** A client takes so long, in ms, to list its tasks and to cancel one of them. */
 const FOUND_AFTER = 250;
@@ -128,7 +129,7 @@ const keepsArguments = (record: TaskRecord, args: string): boolean =>
 async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: ServerContext): Promise<void> {
   let outcome: Awaited<ReturnType<typeof server.workflow.start>>;
   try {
-    outcome = await server.workflow.start(record, tool.machine ?? '', input);
+    outcome = await server.workflow.start(record, workflowOf(tool), input);
   } catch (error) {
     console.error(JSON.stringify({ event: 'start_failed', tool: tool.name, error: String((error as Error).name) }));
     // Under a key, a repeat may have started it, and been answered with it, or may do so yet: if none does, the sweep
@@ -160,7 +161,7 @@ async function startForRepeat(
   server: ServerContext,
 ): Promise<void> {
   try {
-    await server.workflow.start(record, tool.machine ?? '', input);
+    await server.workflow.start(record, workflowOf(tool), input);
   } catch (error) {
     logUnexpected(error, 'repeated call');
     throw notStarted(error);
