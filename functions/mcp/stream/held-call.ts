@@ -81,7 +81,10 @@ export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerConte
     `${kind}${LEGACY_VERSIONS.indexOf(version)}${taskId}`,
     delivers === 'call' ? closesAt.toString(36) : '',
     seenAt.toString(36),
-    ...[escaped(progress), stream + sequence.toString(36), asked.join(''), escaped(held.id)],
+    escaped(progress),
+    stream + sequence.toString(36),
+    asked.join(''),
+    escaped(held.id),
     ...(held.progressToken === undefined ? [] : [escaped(held.progressToken)]),
   ];
   return server.signer.sign(purpose(call), fields.join('~'));
