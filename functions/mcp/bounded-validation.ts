@@ -2,19 +2,19 @@ import { Script } from 'node:vm';
 import { limits } from '../tasks/limits.ts';
 import type { Validator } from './manifest.ts';
 
-/** The only way to end JavaScript that runs, regular expressions included, is a script with a timeout. */
+/** Only a script with a timeout can end running JavaScript, regular expressions included. */
 const CHECK = Symbol.for('mcp-task-server.check');
 const holder = globalThis as typeof globalThis & { [CHECK]?: () => boolean };
 const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 
-/** Milliseconds that checks took in this turn of the event loop: a list judges many results in one. */
+/** Milliseconds that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;
 
 /**
- * A validator that ends in time, whatever its schema and the value are: a `pattern` or a `uniqueItems` may take hours.
- * What takes longer does not fit, and its `errors` say so.
+ * A validator with a time limit: with some values a `pattern` or a `uniqueItems` takes hours. A value that takes too
+ * long is invalid, and `errors` says so.
  *
- * @param what is checked, for the log of the operator
+ * @param what what is checked, for the operator's log
  */
 export function bounded(validate: Validator, what: string): Validator {
   const judge: Validator = (value) => {

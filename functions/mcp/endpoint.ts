@@ -29,7 +29,7 @@ import {
 } from './protocol/jsonrpc.ts';
 import { isVersionDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
 
-/** One HTTP request, from the door to the answer: the ladder of docs/protocol.md 1.1, in its order. */
+/** Answers one HTTP request. The checks run in the order of docs/protocol.md 1.1. */
 export async function endpoint(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (!originAllowed(request, server.manifest.allowedOrigins)) {
     return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body);
@@ -39,7 +39,7 @@ export async function endpoint(request: HttpRequest, server: ServerContext): Pro
   return { ...answer, headers: { ...answer.headers, ...corsHeaders(request) } };
 }
 
-/** A client that takes nothing but streams gets its answer on one (A-07, A-10). */
+/** A client that accepts only streams gets its answer on a stream (A-07, A-10). */
 function asStream(reply: HttpReply): HttpReply {
   if (typeof reply.body !== 'string') return reply;
   return {
@@ -66,7 +66,7 @@ async function serve(request: HttpRequest, server: ServerContext): Promise<HttpR
     }
     if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
     const { era, version } = classify(message, header(request, 'mcp-protocol-version'), caller.session?.version);
-    // What initialize agreed on counts, whatever a later header says (C-03).
+    // The version of `initialize` wins over a later header (C-03).
     if (era === 'legacy')
       return await serveLegacy(request, message, caller.session?.version ?? version, caller, server);
     return await serveModern(request, message, version, principalOf(request, server), server);
@@ -81,14 +81,14 @@ async function serve(request: HttpRequest, server: ServerContext): Promise<HttpR
   }
 }
 
-/** `initialize` begins one, and 2026-07-28 knows none (D-32). */
+/** `initialize` starts a session, and 2026-07-28 has none (D-32). */
 function hasNoSession(message: RpcMessage): boolean {
   if (message.kind !== 'request') return false;
   const version = namedVersion(message);
   return message.method === 'initialize' || (typeof version === 'string' && !LEGACY_VERSIONS.includes(version));
 }
 
-/** Row 4: a GET opens or resumes a stream of a session, and 2026-07-28 has none (B-08, B-09, D-32). */
+/** Row 4: a GET opens or resumes a stream of a session. 2026-07-28 has no sessions (B-08, B-09, D-32). */
 async function serveGet(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (namesModern(request)) return notOffered();
   const version = header(request, 'mcp-protocol-version');
@@ -98,7 +98,10 @@ async function serveGet(request: HttpRequest, server: ServerContext): Promise<Ht
 
 const notOffered = () => emptyReply(405, { allow: 'POST' });
 
-/** Rows that need no body (docs/protocol.md 1.5); a client that accepts nothing in particular accepts both (A-10). */
+/**
+ * Checks the headers and the size of the body (docs/protocol.md 1.5). Without an Accept header, both types are fine
+ * (A-10).
+ */
 function checkTransport(request: HttpRequest): void {
   const type = header(request, 'content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new InvalidRequest('Content-Type must be application/json', 415);
@@ -109,10 +112,10 @@ function checkTransport(request: HttpRequest): void {
     throw new InvalidRequest(`A body has ${limits.body} bytes at most`, 413);
 }
 
-/** The session decides who an anonymous 2025-11-25 client is; one that is not ours, or has ended, is a 404 (B-05). */
+/** The session identifies an anonymous 2025-11-25 client. An unknown or expired session is a 404 (B-05). */
 async function legacyCaller(request: HttpRequest, server: ServerContext): Promise<LegacyCaller> {
   const id = header(request, 'mcp-session-id');
-  // 2026-07-28 knows no sessions: whoever names it in the header is not asked for one (D-32).
+  // A request that names 2026-07-28 in its header needs no session (D-32).
   if (id === undefined || namesModern(request)) return callerInSession(request, server);
   const principal = principalOf(request, server);
   const session = await openSession(server, principal, id);

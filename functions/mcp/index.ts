@@ -26,10 +26,16 @@ import { machineStates } from './task/machine-progress.ts';
 import { pollLimit } from './task/poll-limit.ts';
 import { wiredTools } from './wiring.ts';
 
-/** A call that hangs is repeated in time to answer: the SDK itself would wait for ever. */
+/**
+ * Ends an AWS call that hangs, so that the SDK can retry it before the client's request ends. The SDK has no limit
+ * itself.
+ */
 const requestHandler = { ...connections, requestTimeout: 5_000 };
 
-/** The endpoint as a Lambda function that streams; called once, by the entry made at synth. */
+/**
+ * The endpoint as a streaming Lambda function. The entry made at synth calls this once. Throws, by name, if a tool or a
+ * variable of the environment is missing.
+ */
 export function createHandler(manifest: Manifest, validators: Validators) {
   const server = createServer(manifest, validators, process.env);
   return middy<APIGatewayProxyEvent>({
@@ -37,7 +43,7 @@ export function createHandler(manifest: Manifest, validators: Validators) {
     timeoutEarlyInMillis: 0,
   }).handler(async (event: APIGatewayProxyEvent) => {
     const { status, headers, body } = await endpoint(httpRequest(event, manifest), server);
-    // As bytes: middy cuts a long string wherever it likes, also in the middle of a character.
+    // As bytes: middy cuts a long string into chunks, even inside a character.
     return { statusCode: status, headers, body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body };
   });
 }
@@ -45,7 +51,7 @@ export function createHandler(manifest: Manifest, validators: Validators) {
 function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): ServerContext {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
     marshallOptions: { removeUndefinedValues: true },
-    // By default, one number of a tool that JavaScript does not hold exactly makes all items read with it unreadable.
+    // By default, one number that JavaScript cannot hold exactly makes the whole page of items unreadable.
     unmarshallOptions: { wrapNumbers: Number },
   });
   const functions = list(env, 'TOOL_FUNCTIONS');
@@ -69,7 +75,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   };
 }
 
-/** One attempt, and a short one: whoever asks for a task waits for this, and can do without. */
+/** One short attempt: a client waits for it, and the answer is only progress. */
 function stateReader() {
   let sfn: SFNClient | undefined;
   return (executionArn: string) => {
@@ -79,7 +85,7 @@ function stateReader() {
 }
 
 function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpRequest {
-  // A header that came twice counts with all its values (RFC 9110, 5.3): a router may have gone by any of them.
+  // A repeated header counts with all its values (RFC 9110, 5.3): a router may have used any of them.
   const headers = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
     values === undefined ? [] : [[name.toLowerCase(), values.join(', ')] as const],
   );

@@ -14,7 +14,8 @@ export function workflowOf({ name, machine }: ToolEntry): string {
 }
 
 /**
- * The tools by name. Throws, by the tool's name, if the manifest, the validators and the environment do not fit together.
+ * The tools by name. Throws, by the tool's name, if the manifest, the validators and the environment do not fit
+ * together.
  *
  * @param functions those of forbidden tools, as in TOOL_FUNCTIONS
  * @param stateMachines those that are tools, as in TOOL_MACHINES

@@ -3,8 +3,9 @@ import { limits } from '../../tasks/limits.ts';
 import type { ServerContext } from '../context.ts';
 
 /**
- * A 2025-11-25 session without a session table (B-04): the id itself carries what `initialize` agreed on, signed.
- * It tells anonymous callers apart and authorises nothing else: that of a verified caller opens for nobody else (G-14).
+ * A 2025-11-25 session without a session table (B-04): the id itself carries, signed, what `initialize` agreed on. It
+ * distinguishes anonymous callers and authorises nothing. The session of a verified caller opens only for that caller
+ * (G-14).
  */
 export interface Session {
   readonly version: string;
@@ -26,10 +27,10 @@ export async function mintSession(
   return server.signer.seal(purpose(principal), { version, key: newSessionKey(), accepts, expires });
 }
 
-/** When a session that is heard of now has ended, in seconds since the epoch. */
+/** When a session that is used now ends, in seconds since the epoch. */
 export const sessionExpires = (server: ServerContext): number => Math.floor((server.now() + limits.session) / 1_000);
 
-/** The session of this id, or undefined when it is not ours or has ended (B-05). */
+/** The session with this id. Undefined if the id is forged or foreign, or the session has ended (B-05). */
 export async function openSession(
   server: ServerContext,
   principal: Principal,

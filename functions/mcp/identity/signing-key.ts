@@ -3,7 +3,7 @@ import { variable } from '../env.ts';
 import type { Stage } from './signing.ts';
 
 const ATTEMPTS = 3;
-/** Of one attempt, in ms. */
+/** Timeout of one attempt, in ms. */
 const PATIENCE = 5_000;
 
 /** Reads the signing key from Secrets Manager. Undefined for `AWSPREVIOUS` before the first rotation. */
@@ -18,7 +18,7 @@ export function signingKey(secretId: string, env: NodeJS.ProcessEnv) {
     const body = Buffer.from(JSON.stringify({ SecretId: secretId, VersionStage: stage }));
     const patience = AbortSignal.timeout(PATIENCE);
     const answer = await request({ method: 'POST', path: '/', headers, body }, patience).catch((error: unknown) => {
-      // Its reason is a TimeoutError, which is an outage; the error of the request does not say why it was ended.
+      // Throws a TimeoutError, which counts as an outage. The error of the request does not say why it was ended.
       patience.throwIfAborted();
       throw error;
     });
@@ -40,7 +40,7 @@ export function signingKey(secretId: string, env: NodeJS.ProcessEnv) {
         const { $metadata: { httpStatusCode: status = 0 } = {} } = error as { $metadata?: { httpStatusCode?: number } };
         const final = status >= 400 && status < 500 && !/Throttl|TooManyRequests/.test((error as Error).name);
         if (attempt === ATTEMPTS || final) throw error;
-        // As the AWS clients wait: up to 100 ms, then up to 200 ms.
+        // Waits like the AWS clients: up to 100 ms, then up to 200 ms.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 100 * attempt));
       }
     }

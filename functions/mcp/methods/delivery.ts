@@ -20,10 +20,13 @@ import { stillRunningResult } from '../task/still-running-result.ts';
 import { checkedResult } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/** What is done by then is answered in plain JSON, even where a stream is possible. */
+/** In ms. A task that ends within this time is answered in plain JSON, even if a stream is possible. */
 const GRACE = 300;
 
-/** forbidden: the function is invoked here and now, and nothing is stored. Its questions are the answer (D-20, D-24). */
+/**
+ * Calls a forbidden tool: invokes its function and stores nothing. If the tool asks, the questions are the answer
+ * (D-20, D-24).
+ */
 export async function callDirectly(call: Call, server: ServerContext, tool: ToolEntry, args: Params): Promise<object> {
   const modern = call.wire.era === 'modern';
   const state = modern ? await openState(call, server) : undefined;
@@ -50,9 +53,9 @@ export async function callDirectly(call: Call, server: ServerContext, tool: Tool
 }
 
 /**
- * Waits for a task's answer and hands it over: at once if it is there, on a stream if the client takes one and there
- * is something to say meanwhile, otherwise in one JSON answer when it is due, or at once if the caller has too many
- * that wait.
+ * Waits for a task and returns its answer. A task that ends quickly is answered in JSON. After that the answer comes on
+ * a stream if the client accepts one and can be sent progress or questions, otherwise in JSON when it is due. A caller
+ * with too many waiting requests does not wait.
  */
 export async function deliver(
   call: Call,
@@ -88,21 +91,21 @@ export async function deliver(
   throw new InternalError('The task is not finished: accept text/event-stream to wait longer');
 }
 
-/** 2025-11-25 asks on a stream, and this client takes none. */
+/** 2025-11-25 asks on a stream, and this client accepts none: cancels the task, and says why. */
 async function cancelUnaskable(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
   await cancelTask(call.principal, record.taskId, server);
   const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
   return call.wire.toolResult(errorResult(text));
 }
 
-/** To make the call again does no harm if nothing ran, or if it may run twice. */
+/** Says "try again" only if the tool certainly did not run, or may run twice. */
 function directCallError(error: unknown, tool: ToolEntry): unknown {
   if (isRepeatable(tool) || isThrottled(error) || !isOutage(error)) return error;
   logUnexpected(error, 'direct call');
   return new InternalError('The answer of the tool was lost: it may have run');
 }
 
-/** Not every runtime keeps to JSON: Python's writes NaN and Infinity, too. */
+/** Not every runtime returns valid JSON: Python writes NaN and Infinity. */
 function parseReturned(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -14,7 +14,9 @@ import { withResult } from '../task/stored-result.ts';
 import { findTask, view } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/** Tools of the server itself, for clients that know no tasks: the model polls (docs/architecture.md, "Delivery"). */
+/**
+ * A tool of the server itself, with which the model of a client without tasks polls (docs/architecture.md, "Delivery").
+ */
 interface HelperTool {
   readonly entry: ToolEntry;
   readonly call: (call: Call, server: ServerContext) => Promise<object>;
@@ -92,7 +94,7 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
       }
       if (server.now() >= until) continue;
       close ??= await openStream(call.principal, server);
-      // Too many wait already: how it is now is an answer, too.
+      // The caller has too many waiting requests: the current status is an answer, too.
       if (close === undefined) break;
     }
   } finally {
@@ -101,7 +103,7 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
   return call.wire.toolResult(await report(await findTask(call.principal, id, server, 'look'), server));
 }
 
-/** What is wrong with the arguments is for the model to read, like any tool's (A-14, X-21). */
+/** Invalid arguments give an error result that the model can read, as for any tool (A-14, X-21). */
 export async function callHelper(helper: HelperTool, call: Call, server: ServerContext): Promise<object> {
   if (call.wire.era === 'legacy' && call.tasks && call.params.task !== undefined) {
     throw new NotSupportedByTool(`Tool ${helper.entry.name} cannot run as a task`);
@@ -121,7 +123,7 @@ function argumentsOf({ params }: Call): Record<string, unknown> {
   return args;
 }
 
-/** One shape for every status, so that a model can rely on it; the tool's own content comes with it. */
+/** One shape for every status, so that a model can rely on it. The tool's content comes with it. */
 async function report(found: TaskRecord, server: ServerContext): Promise<ToolResult> {
   const record = await withMachineState(await withResult(found, server), server);
   const { taskId: id, status, statusMessage: message } = record;
@@ -135,7 +137,7 @@ async function report(found: TaskRecord, server: ServerContext): Promise<ToolRes
   };
   if (status === 'completed') {
     const { content, structuredContent, isError } = toolResult(record.result ?? 'null');
-    // Many clients show their model the structured content and nothing else: a text has to be there, too.
+    // Many clients show their model only the structured content, so the text is in it, too.
     const result = structuredContent === undefined ? textOf(content) : structuredContent;
     const known = result === undefined ? structured : { ...structured, result };
     return { content, structuredContent: known, ...(isError === true && { isError }) };

@@ -20,7 +20,7 @@ import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.
 const PACE = 1_000;
 const QUIET = 15_000;
 
-/** 2026-07-28 only: tasks tell when they change, for as long as one stream is held (D-29 to D-31, E-24 to E-27). */
+/** 2026-07-28 only: reports changes of tasks on a stream, at most `holdCap` (D-29 to D-31, E-24 to E-27). */
 export const subscriptionsListen: Method = async (call, server) => {
   const { notifications } = call.params;
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
@@ -31,7 +31,7 @@ export const subscriptionsListen: Method = async (call, server) => {
       throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
     }
   }
-  // First: one stream too many reads no tasks.
+  // Before any read: a stream too many must cost nothing.
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {
@@ -43,13 +43,15 @@ export const subscriptionsListen: Method = async (call, server) => {
   }
 };
 
-/** An outage shows before the stream begins: its acknowledgement would be a guess. */
+/**
+ * The tasks that this caller may see. An outage throws before the stream starts: its first message names these tasks.
+ */
 async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
-  // Once: to judge a hundred results against a slow schema takes seconds.
+  // Only once: checking a hundred results against a slow schema takes seconds.
   const shown = found.flatMap((record) => currentRecord(record, server) ?? []);
   for (const record of shown) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => startIfCrashed(record, server)));
@@ -57,11 +59,11 @@ async function visibleTasks(taskIds: readonly unknown[], call: Call, server: Ser
 }
 
 type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
-/** A report may be read late, so one that is older than what was told is none. */
+/** A progress report may be read late, so an older record is no news. */
 const isNews = (record: TaskRecord, last: Sent | undefined): boolean =>
   last?.status !== record.status || last.round !== record.round || record.updatedAt > last.updatedAt;
 
-/** `shown`: the tasks asked for, as they are now; unknown and foreign ones are not among them (E-25). */
+/** `shown`: the requested tasks, without unknown and foreign ones (E-25). */
 async function* listen(
   call: Call,
   shown: readonly TaskRecord[],
@@ -81,7 +83,7 @@ async function* listen(
     await Promise.all(records.map((record) => moveLargeInput(record, server)));
     const seen = await Promise.all(there.map((record) => withMachineState(record, server)));
     for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
-      // Not told of now, told of at a later look: a result that could not be fetched.
+      // A result that could not be fetched now is sent after a later read.
       const frame = await frameOf(record, call, server).catch(failed);
       if (frame === undefined) continue;
       sent.set(record.taskId, record);

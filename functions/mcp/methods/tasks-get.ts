@@ -7,7 +7,7 @@ import { withCheckedStatus, withResult } from '../task/stored-result.ts';
 import { moveLargeInput, withQuestions } from '../task/task-input.ts';
 import { loadTask, view } from '../task/task-view.ts';
 
-/** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
+/** Both eras, each in its shape (C-14, E-11). Only 2026-07-28 includes the result. */
 export const tasksGet: Method = async (call, server) => {
   const key = taskKey(call.principal, call.params.taskId);
   if (key !== undefined) server.pollLimit.count(key);

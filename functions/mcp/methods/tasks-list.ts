@@ -7,12 +7,12 @@ import { hasScopes } from '../identity/caller.ts';
 import { moveLargeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
 
-/** Large records that one list makes small: the next one goes on. */
+/** How many large records one list moves to S3. The next list moves more. */
 const KEPT_SMALL = 3;
 
 /**
- * 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23); a cursor is signed for its owner (C-24).
- * Leaves out tasks that tasks/get would refuse this token.
+ * 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23). A cursor is signed for its owner
+ * (C-24). Leaves out tasks that this token may not see.
  */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);

@@ -2,19 +2,19 @@ import { HeaderMismatch, InvalidParams, UnsupportedVersion } from '../../tasks/e
 import { isObject, type RpcRequest } from './jsonrpc.ts';
 import { type Era, isVersionDate, LEGACY_VERSIONS, MODERN, meta, SUPPORTED } from './versions.ts';
 
-/** Which revision a request speaks: the body decides, a header alone never upgrades it (ladder rows 9 to 17). */
+/** The revision of a request. The body decides; a header alone never upgrades it (ladder rows 9 to 17). */
 export interface Classified {
   readonly era: Era;
-  /** The version it names; for a legacy request the one to serve it by. */
+  /** The version that it names. For a legacy request, the version to serve. */
   readonly version: string;
 }
 
-/** The version in the body, of whatever type it is there. */
+/** The version in the body, unchecked. */
 export function namedVersion({ params }: RpcRequest): unknown {
   return isObject(params._meta) ? params._meta[meta.protocolVersion] : undefined;
 }
 
-/** `header` is MCP-Protocol-Version; `session` the version of a valid 2025-11-25 session. */
+/** `header`: MCP-Protocol-Version. `session`: the version of a valid 2025-11-25 session. */
 export function classify(request: RpcRequest, header: string | undefined, session: string | undefined): Classified {
   const named = namedVersion(request);
   if (named !== undefined) {

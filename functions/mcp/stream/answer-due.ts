@@ -13,8 +13,9 @@ import { relatedResult } from '../wire/2025-11-25.ts';
 import type { HeldCall } from './held-call.ts';
 
 /**
- * The answer of a held call, if it is due now. It may be an error: call it inside the request's own error handling.
- * 2026-07-28 hands a question over as an answer (D-20); 2025-11-25 asks on the stream and goes on waiting.
+ * A function that makes the answer of a held call, or undefined if no answer is due. It may throw the answer as an
+ * error: call it inside the request's error handling. In 2026-07-28 a question is an answer (D-20). 2025-11-25 asks on
+ * the stream and continues to wait.
  */
 export function answerDue(
   record: TaskRecord | undefined,
@@ -41,7 +42,7 @@ export function answerDue(
   return server.now() >= held.closesAt ? () => call.wire.toolResult(stillRunningResult(record, server)) : undefined;
 }
 
-/** A due answer as the JSON-RPC message that ends a stream. */
+/** A due answer as the JSON-RPC message that ends the stream. */
 export async function answerMessage({ id, taskId }: HeldCall, answer: () => object | Promise<object>): Promise<object> {
   try {
     return resultMessage(id, await answer());

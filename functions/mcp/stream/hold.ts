@@ -17,10 +17,10 @@ const QUIET = 15_000;
 const RETRY = 1_000;
 
 /**
- * The stream of a held call: progress, questions (2025-11-25), the answer. In 2025-11-25 it is held at most
- * `holdCap`, then the client is told to come back with the last event id it saw (C-18, C-19); in 2026-07-28 nothing
- * can be resumed (D-32), and a call's window closes earlier than the cap. A caller with too many streams is not held: it
- * comes back later, or gets the answer of a closed window.
+ * The stream of a held call: progress, questions (2025-11-25), the answer. In 2025-11-25 it lasts at most `holdCap`;
+ * then the client resumes it with the last event id (C-18, C-19). In 2026-07-28 a stream cannot be resumed (D-32), so
+ * it lasts until the answer. A caller with too many streams is not held: it resumes later, or learns that the tool is
+ * still running.
  */
 export async function* hold(
   start: HeldCall,
@@ -42,7 +42,7 @@ export async function* hold(
     const key = taskKey(call.principal, held.taskId);
     if (key === undefined) return;
     const notes = call.session === undefined ? undefined : await server.store.session(sessionPartition(call.session));
-    // What cannot be resumed is held as long as its answer may take.
+    // A stream that cannot be resumed lasts until its answer is due.
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
     let quietSince = server.now();
@@ -97,7 +97,7 @@ export async function* hold(
   }
 }
 
-/** Of what was asked on this stream what is still open: no other comes again, and event ids have no room for all. */
+/** The questions of this stream that are still open. Closed ones are never asked again, and event ids are short. */
 function stillOpen({ asked }: HeldCall, open: readonly Question[]): string[] {
   const marks = open.map(({ askedAs }) => askedMark(askedAs));
   return asked.filter((mark) => marks.includes(mark));

@@ -10,28 +10,28 @@ import { questionParams } from '../wire/2025-11-25.ts';
 export interface Question {
   readonly key: string;
   readonly request: InputRequest;
-  /** Remembered in the stream's event ids, so that a resumed stream does not ask twice. */
+  /** The event ids of a stream keep this, so that a resumed stream does not ask twice. */
   readonly askedAs: string;
 }
 
-/** What the id of a question says: an answer is matched by it alone (B-19). */
+/** The content of a question's JSON-RPC id, which finds the question for an answer (B-19). */
 export interface QuestionId {
   readonly taskId: string;
-  /** Of the key, as `markOf`. */
+  /** The hash of the question's key, by `markOf`. */
   readonly mark: string;
 }
 
 type HasPrincipal = Pick<Call, 'principal'>;
 const purpose = (call: HasPrincipal) => `question:${bindingOf(call.principal)}`;
 
-/** Stands for a text where there is little room, e.g. in an event id. */
+/** A short hash of a text, e.g. for an event id. */
 export const markOf = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, length);
 const MARK = 8;
 
 /**
- * A question has one id as long as it is open, on whatever stream it is sent: a client that is asked again can tell
- * that it is the same. After a refused answer it is another request (B-19).
+ * An open question has the same id on every stream, so a client that is asked again recognises it. After a refused
+ * answer it gets a new id (B-19).
  */
 export function questionId(
   call: HasPrincipal,
@@ -53,13 +53,13 @@ export async function openQuestionId(
   return taskId === undefined || mark === undefined ? undefined : { taskId, mark };
 }
 
-/** The key that an id names, if its question is open. */
+/** The key of the question with this id. Undefined if the question is closed. */
 export const openKey = (record: TaskRecord, { mark }: QuestionId): string | undefined =>
   Object.keys(outstanding(record)).find((key) => markOf(key, MARK) === mark);
 
 /**
- * What 2025-11-25 asks this client (C-20, C-21): only kinds that it declared (B-17). Each is asked once per stream, and
- * again after an answer that was refused.
+ * The open questions for a 2025-11-25 client (C-20, C-21), only of kinds that it declared (B-17). `askedAs` changes
+ * after a refused answer, so a stream asks each question once, and once more after each refused answer.
  */
 export function questionsFor(record: TaskRecord, call: Call): Question[] {
   if (call.wire.era !== 'legacy') return [];
@@ -68,7 +68,7 @@ export function questionsFor(record: TaskRecord, call: Call): Question[] {
     .map(([key, request]) => ({ key, request, askedAs: `${key}#${record.refused?.[key] ?? 0}` }));
 }
 
-/** A question as the request of ours that it is. `related`: the client knows of the task. */
+/** A question as a JSON-RPC request to the client. `related`: the client knows the task. */
 export async function questionMessage(
   { key, request }: Question,
   record: TaskRecord,

@@ -14,15 +14,15 @@ import { markOf, type Question, questionMessage, questionsFor } from './question
 import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
 
 /**
- * The stream that a 2025-11-25 session opens by GET (B-09, B-10). On it come the questions of tasks whose client only
- * polls; one that waits with tasks/result is asked there. The stream says what there is to say and when to come back,
- * less and less often while no task asks. Only a client that does not resume is held: it may drop the answer to a
- * question together with the stream that brought it, as mcp-go does.
+ * The stream that a 2025-11-25 session opens by GET (B-09, B-10). It carries the questions of tasks that the client
+ * only polls; a client that waits with tasks/result is asked there. The stream sends what is due and says when to come
+ * back. The interval grows while no task asks. Only a client that does not resume is held: some clients, e.g. mcp-go,
+ * drop the answer when the stream of the question ends.
  */
 export interface SessionCursor {
-  /** Questions this client has seen on this stream, as `short`. */
+  /** Questions that this client has received on this stream, as `short`. */
   readonly seen: readonly string[];
-  /** When a task last asked, or the session began, in ms since the epoch. */
+  /** When a task last asked, or else when the session started, in ms since the epoch. */
   readonly activeAt: number;
   /** Whether the client came back with an event id. */
   readonly resumed: boolean;
@@ -34,11 +34,11 @@ interface Due {
   readonly record: TaskRecord;
 }
 
-/** What one look at the session shows. */
+/** What one read of the session shows. */
 interface Look {
   readonly cursor: SessionCursor;
   readonly due: readonly Due[];
-  /** Whether a question that was sent on a stream of this session waits for its answer. */
+  /** Whether a question that was sent on the session's stream is unanswered. */
   readonly open: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function openCursor(
   return { activeAt: Number.parseInt(activeAt, 36), seen: seen.match(MARKS) ?? [], resumed: true };
 }
 
-/** In an outage it ends, or says only when to come back: the client has the id of what it saw. */
+/** In an outage it ends, or only says when to come back: the client resumes with its last event id. */
 export async function* sessionStream(
   start: SessionCursor,
   call: SessionCall,
@@ -119,7 +119,7 @@ async function* sessionFrames(
     }
     closed = look.open ? 0 : closed + 1;
     const now = server.now();
-    // Held for one more look than the question is open: the response to its answer may still be on its way.
+    // Held for one more read after the question is closed: the reply to the client's answer may still be on its way.
     if (start.resumed || closed > Math.min(looks, 1) || now >= until) break;
     if (!(await mayHold())) break;
     if (now - quietSince >= QUIET) {
@@ -139,11 +139,11 @@ async function readSession(before: SessionCursor, call: SessionCall, server: Ser
     (asking) => asking.startsWith(SESSION_STREAM_MARK) && recently(notes, asking, server),
   );
   const seen = before.seen.filter((mark) => askedHere.some((asking) => short(asking) === mark));
-  // Whoever calls tasks/result, to which a poll that finds `input_required` leads (C-20), has so long to be asked there.
+  // A poll that shows `input_required` leads to tasks/result (C-20): the held call has `grace` ms to ask first.
   const waitedLongEnough = Object.entries(notes.waiting).flatMap(([taskId, at]) =>
     server.now() >= at + grace ? [taskId] : [],
   );
-  // The answer that carried these was lost on its way: the client came back with an older event id, or with none.
+  // Sent, but not received: the client came back with an older event id, or with none.
   const missed = askedHere.filter((asking) => !seen.includes(short(asking)));
   const sent = before.resumed ? missed : askedHere;
   const taskIds = [...new Set([...sent.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
@@ -169,7 +169,7 @@ async function readSession(before: SessionCursor, call: SessionCall, server: Ser
   return { cursor: { ...before, seen, activeAt }, due: claimed, open };
 }
 
-/** The stream on which it was asked has ended by then. */
+/** After this time, the stream that asked has ended. */
 function mayAskAgain(notes: SessionNotes, mark: string, server: ServerContext): boolean {
   const { askHereAgain, askAgain } = limits.sessionStream;
   const after = Math.max(askHereAgain, Math.min(server.manifest.holdCap, askAgain));
@@ -177,8 +177,10 @@ function mayAskAgain(notes: SessionNotes, mark: string, server: ServerContext): 
 }
 
 /**
- * Claimed before they are sent: two streams of a session at once do not ask the same. Lost on the way, they are missed.
- * `over`: tasks that need no other look for what they ask now.
+ * Marks questions as asked before they are sent, so that two streams of a session do not ask the same. Returns those
+ * that this stream may send. If they are lost on the way, they count as missed.
+ *
+ * @param over tasks that no longer wait for this stream to ask
  */
 async function claim(
   due: readonly Due[],

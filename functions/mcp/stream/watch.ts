@@ -10,9 +10,9 @@ const FIRST = 50;
 const FASTEST = 500;
 
 /**
- * A task, looked at again and again until `until` (ms since the epoch), at the last moment once more; undefined when
- * it is gone. Looks come quickly at first, as most tools are, then every half second. In an outage the next look may
- * tell: only the last one must not fail. None comes after `gone`.
+ * Reads a task repeatedly until `until` (ms since the epoch), the last time at that moment. Yields undefined if the
+ * task no longer exists. Reads are frequent at first, because most tools are fast, then every half second. A read that
+ * fails in an outage is skipped, but the last one throws. Stops after `gone`.
  */
 export async function* watch(
   key: TaskKey,
@@ -22,7 +22,7 @@ export async function* watch(
 ): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
     const look = await readRecord(key, server);
-    // Once is enough: whoever waits longer comes back, and the sweep comes by.
+    // Only at the first read: a client that waits longer makes another request, and the sweep checks too.
     if (look.stored !== undefined && pause === FIRST) await startIfCrashed(look.stored, server);
     if (look.stored !== undefined) await moveLargeInput(look.stored, server);
     const now = server.now();

@@ -14,13 +14,15 @@ import { startCurrentRound } from './resume-round.ts';
 import { storeInput, wholeInput } from './task-input.ts';
 import { currentRecord, notFound } from './task-view.ts';
 
-/** More racing writers than this on one task, and the client may try again. */
+/** After this many lost races with other writers, the client gets an error and may try again. */
 const ATTEMPTS = 25;
 
 /**
- * Gives a task answers, by wire key; keys that are not outstanding are ignored (E-18). First answer wins (F-09): a
- * lost race is decided again on what the record has become. `invalid` answers are refused with an error that
- * names them, or left out, so that their question stays open.
+ * Stores answers to a task's open questions and starts the next round when all are there. Keys of no open question are
+ * ignored (E-18). The first answer wins (F-09): after a lost race, the new record decides.
+ *
+ * @param responses answers by wire key
+ * @param invalid `refuse`: an invalid answer throws InvalidParams. `leave`: it is left out, and its question stays open
  */
 export async function answerTask(
   principal: Principal,
@@ -35,7 +37,7 @@ export async function answerTask(
     const record = stored && currentRecord(stored, server);
     if (record === undefined) throw notFound(principal, taskId, server);
     checkScopes(principal, record, server);
-    // Answered, but perhaps not restarted: a repeated answer repairs that, and starting a round twice starts it once.
+    // The request before may have crashed before the restart: a repeated answer starts the round, which is idempotent.
     if (record.status === 'working' && record.round > 1) {
       return server.now() < record.deadlineAt ? startCurrentRound(record, server) : record;
     }
@@ -64,7 +66,7 @@ export async function answerTask(
       await withMovedInput(change, after(record, change), answered, server),
     );
     if (changed?.status === 'working') {
-      // Whoever answered at the same moment may have been told that it was too late: so it is, and nothing starts.
+      // Another answer at the same moment may have been refused as too late: then this one must not start a round.
       const failure = overdue(record, server.now());
       if (failure === undefined) return startCurrentRound(changed, server, true);
       return (await server.store.apply(changed, { ...failure, from: ['working'], round: changed.round })) ?? changed;
@@ -75,7 +77,7 @@ export async function answerTask(
   throw new InternalError('The task is changing too fast: try again');
 }
 
-/** The change as the record has room for it. What is too large lies in S3 before the record says so. */
+/** The change, with input that is too large for the record moved to S3. S3 is written first. */
 async function withMovedInput(
   change: Change,
   changed: TaskRecord,
@@ -88,7 +90,7 @@ async function withMovedInput(
   return answerMoved(change, record);
 }
 
-/** Of all answers to a task, and these. */
+/** Bytes of all answers to a task, with these. */
 function answerBytes({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>>): number {
   return Buffer.byteLength(
     Object.entries({ ...inputResponses, ...more })
@@ -97,7 +99,7 @@ function answerBytes({ inputResponses }: TaskRecord, more: Readonly<Record<strin
   );
 }
 
-/** Only outstanding keys are looked at, whatever the others hold. */
+/** The valid answers to open questions, as JSON texts. Other keys are not checked. */
 function validAnswers(
   responses: Readonly<Record<string, unknown>>,
   open: ReturnType<typeof outstanding>,

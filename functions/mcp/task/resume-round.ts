@@ -10,8 +10,9 @@ import type { ServerContext } from '../context.ts';
 import { stopIfOver, stopWork } from './cancel-task.ts';
 
 /**
- * Starts the round that the last answer began; as often as anybody likes, it is started once. `own`: this request has
- * just written that answer, so nobody else has started it long ago.
+ * Starts the execution of the current round. Idempotent: its name is `<taskId>-r<round>`.
+ *
+ * @param own whether this request wrote the last answer. A taken name then belongs to an older task under the same key
  */
 export async function startCurrentRound(record: TaskRecord, server: ServerContext, own = false): Promise<TaskRecord> {
   const outcome = await restart(record, machineOf(record, server), server.workflow, server.inputs).catch(unstarted);
@@ -24,8 +25,8 @@ export async function startCurrentRound(record: TaskRecord, server: ServerContex
 }
 
 /**
- * For whoever asks how a task is: whoever answered it may have died before its round was started, so it is started
- * again, once (docs/crash-table.md, row 16). Nothing that goes wrong here is worth an error: there is the sweep, too.
+ * Called on reads. If the request that answered the task crashed before StartExecution, this starts the round now
+ * (docs/crash-table.md, row 16). Errors are only logged: the sweep tries again.
  */
 export async function startIfCrashed(record: TaskRecord, server: ServerContext): Promise<void> {
   const { round, updatedAt, tool } = record;
@@ -34,16 +35,16 @@ export async function startIfCrashed(record: TaskRecord, server: ServerContext):
   if (now >= record.deadlineAt) return;
   if (asOf(record, now)?.status !== 'working') return;
   try {
-    // A run that is there and does not run is for the sweep to look at.
+    // If the execution exists but has ended, the sweep handles it.
     if ((await restart(record, machineOf(record, server), server.workflow, server.inputs)) !== 'started') return;
-    // Lost, perhaps to a cancel that found no run to stop: there is one now.
+    // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
     if (!(await server.store.applyBlind(record, confirmStart(record, now)))) await stopWork(record, server);
   } catch (error) {
     console.error(JSON.stringify({ event: 'restart_failed', tool, error: (error as Error).name }));
   }
 }
 
-/** The answer is stored. The sweep starts the round, or ends the task if its input is lost and it does not run yet. */
+/** The answer is stored, so the sweep starts the round. It fails the task if its input is lost and no run exists. */
 function unstarted(error: unknown): never {
   if (!(error instanceof InputLost) && !(error instanceof ResultStoreError)) throw error;
   logUnexpected(error, 'starting a round');

@@ -11,7 +11,7 @@ import { errorResult, toolResult } from '../wire/tool-result.ts';
 import type { TaskView } from '../wire/wire.ts';
 import { pollInterval } from './poll-interval.ts';
 
-/** How a task is read: `look` costs half a read unit more and comes with what its run has reported. */
+/** How a task is read. `look` costs half a read unit more and includes what its run has reported. */
 type Read = 'get' | 'look';
 
 /** The task of `params.taskId`, if this request may see it. */
@@ -29,8 +29,8 @@ export async function loadTask(
 }
 
 /**
- * The caller's task as of now; unknown, foreign and expired are the same (C-28, E-15). A token that is not
- * enough for the task's tool is not enough for the task.
+ * The caller's task as of now. Unknown, foreign and expired tasks give the same error (C-28, E-15). A token that does
+ * not allow the task's tool does not allow the task.
  */
 export async function findTask(
   principal: Principal,
@@ -47,14 +47,14 @@ export async function findTask(
   return record;
 }
 
-/** Writes that a task cannot be asked what it asks, so that no other release judges that differently. */
+/** Stores the failure of a task with invalid questions, so that every release sees the same. */
 async function storeUnaskable(stored: TaskRecord, { store }: ServerContext): Promise<void> {
   const change = stored.status === 'input_required' ? unaskable(stored) : undefined;
-  // Readers judge the same without it.
+  // Best effort: readers see the failure without it.
   if (change !== undefined) await store.applyBlind(stored, change).catch(() => undefined);
 }
 
-/** For an id that is nobody's, somebody else's or no longer there: nothing of ours could tell which. */
+/** The error for an unknown, foreign or expired task. The server cannot know which. */
 export function notFound(principal: Principal, taskId: unknown, { audit }: ServerContext): TaskNotFound {
   const id = taskKey(principal, taskId)?.taskId;
   audit('denied', { owner: listPartition(principal), taskId: id, reason: 'not_found' });
@@ -68,32 +68,33 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
 export function currentRecord(stored: TaskRecord, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, server.now());
   if (record !== undefined) server.seen(record);
-  // A result that lies in S3 is judged when it is shown (`withResult`).
+  // A result in S3 is checked when it is shown (`withResult`).
   if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
   return withCheckedResult(record, server);
 }
 
 /**
- * A record as its result makes it: one that breaks the tool's promise is an error of the tool's (A-19). The promise is
- * the one that held when the task was made: what readers were told must not change with a deployment.
+ * A completed record whose result is checked: a result that does not fit the tool's outputSchema becomes an error
+ * result (A-19). The schema is the one that held when the task was created: a deployment must not change what readers
+ * see.
  */
 export function withCheckedResult(record: TaskRecord, server: ServerContext): TaskRecord {
   if (record.status !== 'completed' || record.result === undefined) return record;
   const returned = toolResult(record.result);
-  // Its text decides, whatever the envelope around it said.
+  // The result's text decides, not the envelope around it.
   if (returned.isError === true && record.isError === true) return record;
   const result = checkedResult(returned, schemaToolOf(record, server));
   if (result.isError === true) return { ...record, isError: true, result: JSON.stringify(result) };
   return record.isError === true ? { ...record, isError: false } : record;
 }
 
-/** The tool, if its outputSchema is the one that the result has to fit. */
+/** The tool, if its outputSchema is the one that held when the task was created. */
 export function schemaToolOf({ tool, outputSchemaId }: TaskRecord, server: ServerContext): Tool | undefined {
   const judge = server.tools.get(tool);
   return judge?.entry.outputSchemaId === outputSchemaId ? judge : undefined;
 }
 
-/** The result, or in its place an error result when it breaks what the tool's outputSchema promises (A-19). */
+/** The result, or an error result if it does not fit the tool's outputSchema (A-19). */
 export function checkedResult(result: ToolResult, tool: Tool | undefined): ToolResult {
   const validate = tool?.validateOutput;
   if (validate === undefined || result.isError === true || validate(result.structuredContent)) return result;
