@@ -17,18 +17,18 @@ let spent = 0;
  * @param what what is checked, for the operator's log
  */
 export function bounded(validate: Validator, what: string): Validator {
-  const judge: Validator = (value) => {
+  const check: Validator = (value) => {
     const timeout = Math.max(limits.check.together - spent, limits.check.least);
     const before = performance.now();
     try {
       holder[CHECK] = () => validate(value);
       const fits = script.runInThisContext({ timeout }) as boolean;
-      judge.errors = validate.errors ?? null;
+      check.errors = validate.errors ?? null;
       return fits;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       console.error(JSON.stringify({ event: 'schema_too_slow', what, ms: timeout }));
-      judge.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
+      check.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
       return false;
     } finally {
       delete holder[CHECK];
@@ -36,5 +36,5 @@ export function bounded(validate: Validator, what: string): Validator {
       spent += Math.ceil(performance.now() - before);
     }
   };
-  return judge;
+  return check;
 }

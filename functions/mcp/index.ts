@@ -27,8 +27,7 @@ import { pollLimit } from './task/poll-limit.ts';
 import { wiredTools } from './wiring.ts';
 
 /**
- * Ends an AWS call that hangs, so that the SDK can retry it before the client's request ends. The SDK has no limit
- * itself.
+ * The SDK has no timeout by default. With this one, in ms, it can retry a call that hangs and still answer in time.
  */
 const requestHandler = { ...connections, requestTimeout: 5_000 };
 

@@ -98,7 +98,7 @@ async function cancelUnaskable(call: Call, record: TaskRecord, server: ServerCon
   return call.wire.toolResult(errorResult(text));
 }
 
-/** Says "try again" only if the tool certainly did not run, or may run twice. */
+/** The error of a failed direct call: retryable only if the tool certainly did not run, or is declared repeatable. */
 function directCallError(error: unknown, tool: ToolEntry): unknown {
   if (isRepeatable(tool) || isThrottled(error) || !isOutage(error)) return error;
   logUnexpected(error, 'direct call');

@@ -47,8 +47,8 @@ export async function answerMessage({ id, taskId }: HeldCall, answer: () => obje
   try {
     return resultMessage(id, await answer());
   } catch (error) {
-    const told = asTaskUnread(error, taskId);
-    logUnexpected(told, 'held call');
-    return errorMessage(id, told).body;
+    const shown = asTaskUnread(error, taskId);
+    logUnexpected(shown, 'held call');
+    return errorMessage(id, shown).body;
   }
 }

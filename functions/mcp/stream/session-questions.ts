@@ -9,9 +9,9 @@ import { withQuestions } from '../task/task-input.ts';
 import { questionsFor } from './questions.ts';
 
 /**
- * The session notes say what a 2025-11-25 session was asked, so that the session's stream and its held calls do not ask
- * the same twice. A mark expires, because a question or its answer may be lost: a question asked twice is a nuisance, a
- * question that is never asked again costs the task.
+ * A call of a 2025-11-25 session. The session's notes say what it was asked, so that its stream and its held calls do not
+ * ask the same twice. A mark expires, because a question or its answer may be lost: a question asked twice is a
+ * nuisance, a question that is never asked again costs the task.
  */
 export type SessionCall = Call & { readonly session: string };
 

@@ -62,8 +62,8 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
 }
 
 /**
- * A stored record as every reader must see it now. A result that does not fit the tool's outputSchema is an error of
- * the tool's (A-19): judged here, so that all readers agree.
+ * A stored record as every reader sees it now. Undefined if it has expired. A result that does not fit the tool's
+ * outputSchema becomes an error result here, so that all readers see the same (A-19).
  */
 export function currentRecord(stored: TaskRecord, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, server.now());
