@@ -31,17 +31,13 @@ test('tools that fit the environment are found by name', () => {
 });
 
 test.each<[string, () => unknown, string]>([
-  ['no validator', () => wired(direct, []), "Tool 'direct' has no validator of its arguments"],
-  [
-    'an outputSchema and no validator of results',
-    () => wired({ ...direct, outputSchema: {} }),
-    "Tool 'direct' has an outputSchema, but no validator of its results",
-  ],
-  ['no function', () => wired(withoutFunction), "Tool 'direct': the manifest has no function"],
-  ['no such function', () => wired({ ...direct, function: 2 }), "Tool 'direct': TOOL_FUNCTIONS has no entry 2"],
-  ['no workflow', () => wired(withoutWorkflow), "Tool 'long' has no workflow in the manifest"],
-  ['no such state machine', () => wired({ ...long, stateMachine: 1 }), "Tool 'long': TOOL_MACHINES has no entry 1"],
-])('a tool with %s is refused by name when the endpoint starts', (_, wire, problem) => {
+  ['validator', () => wired(direct, []), "Tool 'direct' has no validator of arguments"],
+  ['output validator', () => wired({ ...direct, outputSchema: {} }), "Tool 'direct' has no validator of results"],
+  ['function', () => wired(withoutFunction), "Tool 'direct' has no function in TOOL_FUNCTIONS"],
+  ['listed function', () => wired({ ...direct, function: 2 }), "Tool 'direct' has no function in TOOL_FUNCTIONS"],
+  ['workflow', () => wired(withoutWorkflow), "Tool 'long' has no workflow in the manifest"],
+  ['state machine', () => wired({ ...long, stateMachine: 1 }), "Tool 'long' has no state machine in TOOL_MACHINES"],
+])('a tool without a %s is refused by name when the endpoint starts', (_, wire, problem) => {
   expect(wire).toThrow(problem);
 });
 
