@@ -64,6 +64,6 @@ export function hasScopes(principal: Principal, wanted: Wanted, server: ServerCo
 
 /** The scopes that the tool needs now. If the tool was removed: those it needed when the task was created. */
 function scopesOf({ tool, scopes }: Wanted, { tools }: ServerContext): readonly string[] {
-  const there = tools.get(tool);
-  return (there === undefined ? scopes : there.entry.scopes) ?? [];
+  const current = tools.get(tool);
+  return (current === undefined ? scopes : current.entry.scopes) ?? [];
 }

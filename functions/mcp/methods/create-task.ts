@@ -45,7 +45,7 @@ export async function createTask(
 
 /** Answers a call that asks for a task with invalid arguments: with a task that has already failed (A-14, C-07). */
 export async function createRefusedTask(call: Call, server: ServerContext, tool: ToolEntry, refused: ToolResult) {
-  const record = await put(
+  const record = await storeRecord(
     { record: createRefused(newRecord(call, server, tool), JSON.stringify(refused)) },
     server,
     false,
@@ -76,7 +76,7 @@ export async function startTask(
       `arguments are too large: this tool asks first, and both take ${limits.asked} bytes at most`,
     );
   }
-  const record = await put(start, server, listPartition(call.principal) !== undefined);
+  const record = await storeRecord(start, server, listPartition(call.principal) !== undefined);
   const fresh = record === start.record;
   if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
   // By the record, not by this call: a client of the other revision, which is asked differently, may share the key.
@@ -208,7 +208,7 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
  *
  * @param limited whether the caller's open tasks are counted
  */
-async function put({ record, rest }: NewRecord, server: ServerContext, limited: boolean): Promise<TaskRecord> {
+async function storeRecord({ record, rest }: NewRecord, server: ServerContext, limited: boolean): Promise<TaskRecord> {
   // A repeat uses the slot of the first call.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {

@@ -75,13 +75,13 @@ async function* listen(
   const failed = (error: unknown) => logUnexpected(error, call.method);
   const sent = new Map<string, Sent>();
   let open = shown;
-  let there = shown;
+  let visible = shown;
   let records = shown;
   let quietSince = server.now();
   yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
   for (;;) {
     await Promise.all(records.map((record) => moveLargeInput(record, server)));
-    const seen = await Promise.all(there.map((record) => withMachineState(record, server)));
+    const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
     for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
       // A result that could not be fetched now is sent after a later read.
       const frame = await frameOf(record, call, server).catch(failed);
@@ -101,7 +101,7 @@ async function* listen(
     await server.sleep(Math.min(PACE, until - now));
     if (gone.aborted) return;
     records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
-    there = records.flatMap((record) => currentRecord(record, server) ?? []);
+    visible = records.flatMap((record) => currentRecord(record, server) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }

@@ -28,7 +28,7 @@ export const toolsCall: Method = async (call, server) => {
   const args = toolArguments(call);
   if (call.wire.era === 'modern') checkParamHeaders(tool.entry.headers ?? [], args.value, call.request);
   if (!tool.validate(args.value)) {
-    const refused = errorResult(`Invalid arguments for tool ${name}: ${describe(tool.validate)}`);
+    const refused = errorResult(`Invalid arguments for tool ${name}: ${describeErrors(tool.validate)}`);
     if (wantsTask && call.wire.era === 'legacy') return createRefusedTask(call, server, tool.entry, refused);
     return call.wire.toolResult(refused);
   }
@@ -101,7 +101,7 @@ function toolArguments({ params }: Call) {
 }
 
 /** A-14: readable for the model, so that it can correct its call. */
-function describe({ errors }: Validator): string {
+function describeErrors({ errors }: Validator): string {
   return (errors ?? [])
     .slice(0, 5)
     .map(({ instancePath, message, params }) => {

@@ -5,7 +5,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { isObject, type RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
-import { markOf } from './questions.ts';
+import { type HasPrincipal, shortHash } from './questions.ts';
 
 /**
  * A request whose answer waits for a task. Its state (the request, the task, what was sent) travels, signed, in the
@@ -33,7 +33,6 @@ export interface HeldCall {
   readonly sequence: number;
 }
 
-type HasPrincipal = Pick<Call, 'principal'>;
 const purpose = (call: HasPrincipal) => `event:${bindingOf(call.principal)}`;
 
 export function holdFor(
@@ -68,10 +67,10 @@ export function progressTokenOf({ params }: Pick<Call, 'params'>): RequestId | u
 /** A random name, so that two connections of one call have different event ids. */
 export const streamName = (): string => randomBytes(4).toString('base64url');
 
-const MARK = 5;
-const MARKS = new RegExp(`.{${MARK}}`, 'g');
+const MARK_LENGTH = 5;
+const MARKS = new RegExp(`.{${MARK_LENGTH}}`, 'g');
 /** A question, short enough for an event id. Two questions of one task have the same mark once in 2^30. */
-export const askedMark = (askedAs: string): string => markOf(askedAs, MARK);
+export const askedMark = (askedAs: string): string => shortHash(askedAs, MARK_LENGTH);
 
 /** The event id: short, because a client sends it in a header. Fields have a fixed order, numbers are in base 36. */
 export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<string> {

@@ -17,17 +17,17 @@ export interface Question {
 /** The content of a question's JSON-RPC id, which finds the question for an answer (B-19). */
 export interface QuestionId {
   readonly taskId: string;
-  /** The hash of the question's key, by `markOf`. */
+  /** The hash of the question's key, by `shortHash`. */
   readonly mark: string;
 }
 
-type HasPrincipal = Pick<Call, 'principal'>;
+export type HasPrincipal = Pick<Call, 'principal'>;
 const purpose = (call: HasPrincipal) => `question:${bindingOf(call.principal)}`;
 
 /** A short hash of a text, e.g. for an event id. */
-export const markOf = (text: string, length: number): string =>
+export const shortHash = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, length);
-const MARK = 8;
+const MARK_LENGTH = 8;
 
 /**
  * An open question has the same id on every stream, so a client that is asked again recognises it. After a refused
@@ -39,7 +39,7 @@ export function questionId(
   key: string,
   server: ServerContext,
 ): Promise<string> {
-  const text = `${taskId}.${markOf(key, MARK)}.${refused?.[key] ?? 0}`;
+  const text = `${taskId}.${shortHash(key, MARK_LENGTH)}.${refused?.[key] ?? 0}`;
   return server.signer.sign(purpose(call), text);
 }
 
@@ -55,7 +55,7 @@ export async function openQuestionId(
 
 /** The key of the question with this id. Undefined if the question is closed. */
 export const openKey = (record: TaskRecord, { mark }: QuestionId): string | undefined =>
-  Object.keys(outstanding(record)).find((key) => markOf(key, MARK) === mark);
+  Object.keys(outstanding(record)).find((key) => shortHash(key, MARK_LENGTH) === mark);
 
 /**
  * The open questions for a 2025-11-25 client (C-20, C-21), only of kinds that it declared (B-17). `askedAs` changes

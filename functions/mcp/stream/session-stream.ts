@@ -10,7 +10,7 @@ import { moveLargeInput, withQuestions } from '../task/task-input.ts';
 import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
-import { markOf, type Question, questionMessage, questionsFor } from './questions.ts';
+import { type Question, questionMessage, questionsFor, shortHash } from './questions.ts';
 import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
 
 /**
@@ -20,7 +20,7 @@ import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCa
  * drop the answer when the stream of the question ends.
  */
 export interface SessionCursor {
-  /** Questions that this client has received on this stream, as `short`. */
+  /** Questions that this client has received on this stream, as `seenMark`. */
   readonly seen: readonly string[];
   /** When a task last asked, or else when the session started, in ms since the epoch. */
   readonly activeAt: number;
@@ -28,16 +28,16 @@ export interface SessionCursor {
   readonly resumed: boolean;
 }
 
-interface Due {
+interface DueQuestion {
   readonly asking: string;
   readonly question: Question;
   readonly record: TaskRecord;
 }
 
 /** What one read of the session shows. */
-interface Look {
+interface SessionRead {
   readonly cursor: SessionCursor;
-  readonly due: readonly Due[];
+  readonly due: readonly DueQuestion[];
   /** Whether a question that was sent on the session's stream is unanswered. */
   readonly open: boolean;
 }
@@ -46,9 +46,9 @@ const PACE = 1_000;
 const QUIET = 15_000;
 
 const purpose = (call: SessionCall) => `session-stream:${bindingOf(call.principal)}:${call.session}`;
-const MARK = 8;
-const MARKS = new RegExp(`.{${MARK}}`, 'g');
-const short = (asking: string) => markOf(asking, MARK);
+const MARK_LENGTH = 8;
+const MARKS = new RegExp(`.{${MARK_LENGTH}}`, 'g');
+const seenMark = (asking: string) => shortHash(asking, MARK_LENGTH);
 
 function sealCursor(call: SessionCall, { seen, activeAt }: SessionCursor, name: string, server: ServerContext) {
   return server.signer.sign(purpose(call), `${activeAt.toString(36)}~${name}~${seen.join('')}`);
@@ -113,7 +113,7 @@ async function* sessionFrames(
     cursor = look.cursor;
     if (looks === 0) yield await priming();
     for (const { asking, question, record } of look.due) {
-      cursor = { ...cursor, seen: [...new Set([...cursor.seen, short(SESSION_STREAM_MARK + asking)])] };
+      cursor = { ...cursor, seen: [...new Set([...cursor.seen, seenMark(SESSION_STREAM_MARK + asking)])] };
       yield messageFrame(await questionMessage(question, record, true, call, server), await seal());
       quietSince = server.now();
     }
@@ -132,19 +132,19 @@ async function* sessionFrames(
   if (looks > 0) yield await priming();
 }
 
-async function readSession(before: SessionCursor, call: SessionCall, server: ServerContext): Promise<Look> {
+async function readSession(before: SessionCursor, call: SessionCall, server: ServerContext): Promise<SessionRead> {
   const { grace, tasks } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
   const askedHere = Object.keys(notes.asked).filter(
     (asking) => asking.startsWith(SESSION_STREAM_MARK) && recently(notes, asking, server),
   );
-  const seen = before.seen.filter((mark) => askedHere.some((asking) => short(asking) === mark));
+  const seen = before.seen.filter((mark) => askedHere.some((asking) => seenMark(asking) === mark));
   // A poll that shows `input_required` leads to tasks/result (C-20): the held call has `grace` ms to ask first.
   const waitedLongEnough = Object.entries(notes.waiting).flatMap(([taskId, at]) =>
     server.now() >= at + grace ? [taskId] : [],
   );
   // Sent, but not received: the client came back with an older event id, or with none.
-  const missed = askedHere.filter((asking) => !seen.includes(short(asking)));
+  const missed = askedHere.filter((asking) => !seen.includes(seenMark(asking)));
   const sent = before.resumed ? missed : askedHere;
   const taskIds = [...new Set([...sent.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
   const records = await readTasks(taskIds, call, server);
@@ -183,14 +183,14 @@ function mayAskAgain(notes: SessionNotes, mark: string, server: ServerContext): 
  * @param over tasks that no longer wait for this stream to ask
  */
 async function claim(
-  due: readonly Due[],
+  due: readonly DueQuestion[],
   over: ReadonlySet<string>,
   notes: SessionNotes,
   call: SessionCall,
   server: ServerContext,
-): Promise<Due[]> {
+): Promise<DueQuestion[]> {
   if (due.length === 0 && !Object.keys(notes.waiting).some((taskId) => over.has(taskId))) return [];
-  let claimed: Due[] = [];
+  let claimed: DueQuestion[] = [];
   await changeNotes(call, server, (now) => {
     claimed = due.filter(
       ({ asking }) => now.asked[SESSION_STREAM_MARK + asking] === notes.asked[SESSION_STREAM_MARK + asking],

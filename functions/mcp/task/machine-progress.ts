@@ -47,7 +47,7 @@ export function machineStates(
     states(`${prefix}${machines[stateMachine]}:${executionName(taskId, round)}`);
 }
 
-interface Look {
+interface CachedState {
   readonly state: Promise<ExecutionState | undefined>;
   until: number;
   askedAt: number;
@@ -55,7 +55,7 @@ interface Look {
 
 /** Caches the last state for a while, and keeps it if a read fails: missing progress is no error. */
 function cachedStates(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
-  const looks = new Map<string, Look>();
+  const looks = new Map<string, CachedState>();
   const left = { looks: BURST, at: now() };
   const mayLook = (): boolean => {
     const earned = (Math.max(0, now() - left.at) / 1_000) * LOOKS_PER_SECOND;
@@ -74,7 +74,8 @@ function cachedStates(look: (executionArn: string) => Promise<ExecutionState | u
     const last = looks.get(executionArn);
     const early = last !== undefined && now() < last.until;
     const seen = last ?? { state: Promise.resolve(undefined), until: now(), askedAt: now() };
-    const next: Look = early || !mayLook() ? seen : { state: lookAgain(), until: now() + pace(), askedAt: now() };
+    const next: CachedState =
+      early || !mayLook() ? seen : { state: lookAgain(), until: now() + pace(), askedAt: now() };
     next.askedAt = now();
     // Moves it to the end of the map: the first entry is the least recently used.
     looks.delete(executionArn);

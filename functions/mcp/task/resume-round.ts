@@ -15,7 +15,9 @@ import { stopIfOver, stopWork } from './cancel-task.ts';
  * @param own whether this request wrote the last answer. A taken name then belongs to an older task under the same key
  */
 export async function startCurrentRound(record: TaskRecord, server: ServerContext, own = false): Promise<TaskRecord> {
-  const outcome = await restart(record, machineOf(record, server), server.workflow, server.inputs).catch(unstarted);
+  const outcome = await restart(record, machineOf(record, server), server.workflow, server.inputs).catch(
+    unavailableIfInputLost,
+  );
   if (outcome === 'gone') throw new InternalError('The tool of this task is gone');
   if (outcome === 'taken' && own && record.digest !== undefined) {
     return (await server.store.apply(record, keyExpired(record, server.now()))) ?? record;
@@ -45,7 +47,7 @@ export async function startIfCrashed(record: TaskRecord, server: ServerContext):
 }
 
 /** The answer is stored, so the sweep starts the round. It fails the task if its input is lost and no run exists. */
-function unstarted(error: unknown): never {
+function unavailableIfInputLost(error: unknown): never {
   if (!(error instanceof InputLost) && !(error instanceof ResultStoreError)) throw error;
   logUnexpected(error, 'starting a round');
   throw new Unavailable();
