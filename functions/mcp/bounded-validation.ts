@@ -2,33 +2,33 @@ import { Script } from 'node:vm';
 import { limits } from '../tasks/limits.ts';
 import type { Validator } from './manifest.ts';
 
-/** The only way to end JavaScript that runs, regular expressions included, is a script with a timeout. */
+/** Only a script with a timeout can end running JavaScript, regular expressions included. */
 const CHECK = Symbol.for('mcp-task-server.check');
 const holder = globalThis as typeof globalThis & { [CHECK]?: () => boolean };
 const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 
-/** Milliseconds that checks took in this turn of the event loop: a list judges many results in one. */
+/** Milliseconds that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;
 
 /**
- * A validator that ends in time, whatever its schema and the value are: a `pattern` or a `uniqueItems` may take hours.
- * What takes longer does not fit, and its `errors` say so.
+ * A validator with a time limit: with some values a `pattern` or a `uniqueItems` takes hours. A value that takes too
+ * long is invalid, and `errors` says so.
  *
- * @param what is checked, for the log of the operator
+ * @param what what is checked, for the operator's log
  */
 export function bounded(validate: Validator, what: string): Validator {
-  const judge: Validator = (value) => {
+  const check: Validator = (value) => {
     const timeout = Math.max(limits.check.together - spent, limits.check.least);
     const before = performance.now();
     try {
       holder[CHECK] = () => validate(value);
       const fits = script.runInThisContext({ timeout }) as boolean;
-      judge.errors = validate.errors ?? null;
+      check.errors = validate.errors ?? null;
       return fits;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       console.error(JSON.stringify({ event: 'schema_too_slow', what, ms: timeout }));
-      judge.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
+      check.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
       return false;
     } finally {
       delete holder[CHECK];
@@ -36,5 +36,5 @@ export function bounded(validate: Validator, what: string): Validator {
       spent += Math.ceil(performance.now() - before);
     }
   };
-  return judge;
+  return check;
 }

@@ -11,18 +11,18 @@ import type { EventStream } from './http/sse.ts';
 import type { Signer } from './identity/signing.ts';
 import type { Manifest, ToolEntry, Validator } from './manifest.ts';
 import type { Params, RequestId } from './protocol/jsonrpc.ts';
-import type { Polls } from './task/poll-limit.ts';
+import type { PollLimit } from './task/poll-limit.ts';
 import type { Wire } from './wire/wire.ts';
 
 export interface Tool {
   readonly entry: ToolEntry;
   readonly validate: Validator;
-  /** Judges structured content, where the tool has an outputSchema. */
+  /** Checks structured content. Undefined if the tool has no outputSchema. */
   readonly validateOutput: Validator | undefined;
 }
 
-/** All that a method needs of the world; each member can be replaced in a test. */
-export interface Server {
+/** What a method needs besides its call. A test can replace each member. */
+export interface ServerContext {
   readonly manifest: Manifest;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly store: TaskStore;
@@ -30,21 +30,24 @@ export interface Server {
   /** See `Audited`. */
   readonly seen: (record: TaskRecord) => void;
   readonly workflow: Workflow;
-  /** Input of open tasks too large for the table. */
+  /** Input of open tasks that is too large for the table. */
   readonly inputs: InputStore;
-  /** Results too large for the table. */
+  /** Results that are too large for the table. */
   readonly results: Pick<ResultStore, 'get'>;
-  /** Invokes a forbidden tool; the JSON text it returned, or the name of the error that ended it, `timeout` if it took too long. */
+  /**
+   * Invokes a forbidden tool. Returns its JSON text, or the name of the error that ended it: `timeout` if it took too
+   * long.
+   */
   readonly invoke: (tool: ToolEntry, event: string) => Promise<{ readonly text: string } | { readonly error: string }>;
-  /** The state that a task's state machine is in, as far as is known; `stateMachine` as in the tool's entry. */
+  /** The state that a task's state machine is in, if known. `stateMachine`: as in the tool's entry. */
   readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
   readonly signer: Signer;
-  readonly polls: Polls;
+  readonly pollLimit: PollLimit;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** One request, understood: which revision it speaks, who sent it, what its client can do. */
+/** One parsed request: its revision, its sender, and what its client can do. */
 export interface Call {
   readonly wire: Wire;
   readonly version: string;
@@ -52,16 +55,16 @@ export interface Call {
   readonly method: string;
   readonly params: Params;
   readonly principal: Principal;
-  /** The key of the 2025-11-25 session, where there is one. */
+  /** The key of the 2025-11-25 session, if the request has one. */
   readonly session?: string;
   /** The kinds of input the client declared, e.g. `elicitation/create`, `elicitation/create:url`. */
   readonly accepts: readonly string[];
   /** 2026-07-28: this request declares the tasks extension (E-02). 2025-11-25: the revision has tasks (C-03). */
   readonly tasks: boolean;
   readonly request: HttpRequest;
-  /** Headers a method adds to the reply. */
+  /** A method adds headers of the reply here. */
   readonly replyHeaders: Record<string, string>;
 }
 
-/** A result, or a stream whose last message is the answer. Throws McpError. */
-export type Method = (call: Call, server: Server) => Promise<object | EventStream>;
+/** Returns a result, or a stream whose last message is the answer. Throws McpError. */
+export type Method = (call: Call, server: ServerContext) => Promise<object | EventStream>;

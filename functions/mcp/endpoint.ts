@@ -2,7 +2,7 @@ import { InvalidParams, InvalidRequest, McpError, UnsupportedVersion } from '../
 import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { logUnexpected } from '../tasks/log.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
 import { corsHeaders, originAllowed, preflight } from './http/cors.ts';
 import {
   acceptsJson,
@@ -27,10 +27,10 @@ import {
   roundedProblem,
   UnreadableMessage,
 } from './protocol/jsonrpc.ts';
-import { isDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
+import { isVersionDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
 
-/** One HTTP request, from the door to the answer: the ladder of docs/protocol.md 1.1, in its order. */
-export async function endpoint(request: HttpRequest, server: Server): Promise<HttpReply> {
+/** Answers one HTTP request. The checks run in the order of docs/protocol.md 1.1. */
+export async function endpoint(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (!originAllowed(request, server.manifest.allowedOrigins)) {
     return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body);
   }
@@ -39,7 +39,7 @@ export async function endpoint(request: HttpRequest, server: Server): Promise<Ht
   return { ...answer, headers: { ...answer.headers, ...corsHeaders(request) } };
 }
 
-/** A client that takes nothing but streams gets its answer on one (A-07, A-10). */
+/** A client that accepts only streams gets its answer on a stream (A-07, A-10). */
 function asStream(reply: HttpReply): HttpReply {
   if (typeof reply.body !== 'string') return reply;
   return {
@@ -49,7 +49,7 @@ function asStream(reply: HttpReply): HttpReply {
   };
 }
 
-async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
+async function serve(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   let id: RequestId | undefined;
   try {
     if (request.method === 'GET') return await serveGet(request, server);
@@ -58,7 +58,7 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     const message = parseMessage(request.body);
     if (message.kind === 'request') id = message.id;
     checkCallScopes(request, message, server);
-    const caller = hasNoSession(message) ? callerOf(request, server) : await legacyCaller(request, server);
+    const caller = hasNoSession(message) ? callerInSession(request, server) : await legacyCaller(request, server);
     if (message.kind === 'notification') return emptyReply(202);
     if (message.kind === 'response') {
       if (namesModern(request)) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
@@ -66,7 +66,7 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
     }
     if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
     const { era, version } = classify(message, header(request, 'mcp-protocol-version'), caller.session?.version);
-    // What initialize agreed on counts, whatever a later header says (C-03).
+    // The version of `initialize` wins over a later header (C-03).
     if (era === 'legacy')
       return await serveLegacy(request, message, caller.session?.version ?? version, caller, server);
     return await serveModern(request, message, version, principalOf(request, server), server);
@@ -81,15 +81,15 @@ async function serve(request: HttpRequest, server: Server): Promise<HttpReply> {
   }
 }
 
-/** `initialize` begins one, and 2026-07-28 knows none (D-32). */
+/** `initialize` starts a session, and 2026-07-28 has none (D-32). */
 function hasNoSession(message: RpcMessage): boolean {
   if (message.kind !== 'request') return false;
   const version = namedVersion(message);
   return message.method === 'initialize' || (typeof version === 'string' && !LEGACY_VERSIONS.includes(version));
 }
 
-/** Row 4: a GET opens or resumes a stream of a session, and 2026-07-28 has none (B-08, B-09, D-32). */
-async function serveGet(request: HttpRequest, server: Server): Promise<HttpReply> {
+/** Row 4: a GET opens or resumes a stream of a session. 2026-07-28 has no sessions (B-08, B-09, D-32). */
+async function serveGet(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (namesModern(request)) return notOffered();
   const version = header(request, 'mcp-protocol-version');
   if (version !== undefined && !LEGACY_VERSIONS.includes(version)) throw new UnsupportedVersion(SUPPORTED, version);
@@ -98,7 +98,10 @@ async function serveGet(request: HttpRequest, server: Server): Promise<HttpReply
 
 const notOffered = () => emptyReply(405, { allow: 'POST' });
 
-/** Rows that need no body (docs/protocol.md 1.5); a client that accepts nothing in particular accepts both (A-10). */
+/**
+ * Checks the headers and the size of the body (docs/protocol.md 1.5). Without an Accept header, both types are fine
+ * (A-10).
+ */
 function checkTransport(request: HttpRequest): void {
   const type = header(request, 'content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new InvalidRequest('Content-Type must be application/json', 415);
@@ -109,25 +112,25 @@ function checkTransport(request: HttpRequest): void {
     throw new InvalidRequest(`A body has ${limits.body} bytes at most`, 413);
 }
 
-/** The session decides who an anonymous 2025-11-25 client is; one that is not ours, or has ended, is a 404 (B-05). */
-async function legacyCaller(request: HttpRequest, server: Server): Promise<LegacyCaller> {
+/** The session identifies an anonymous 2025-11-25 client. An unknown or expired session is a 404 (B-05). */
+async function legacyCaller(request: HttpRequest, server: ServerContext): Promise<LegacyCaller> {
   const id = header(request, 'mcp-session-id');
-  // 2026-07-28 knows no sessions: whoever names it in the header is not asked for one (D-32).
-  if (id === undefined || namesModern(request)) return callerOf(request, server);
+  // A request that names 2026-07-28 in its header needs no session (D-32).
+  if (id === undefined || namesModern(request)) return callerInSession(request, server);
   const principal = principalOf(request, server);
   const session = await openSession(server, principal, id);
   if (session === undefined) {
     server.audit('denied', { owner: listPartition(principal), reason: 'session' });
     throw new InvalidRequest('Session not found: initialize again', 404);
   }
-  return callerOf(request, server, session);
+  return callerInSession(request, server, session);
 }
 
-function callerOf(request: HttpRequest, server: Server, session?: Session): LegacyCaller {
+function callerInSession(request: HttpRequest, server: ServerContext, session?: Session): LegacyCaller {
   return { session, principal: principalOf(request, server, session) };
 }
 
 function namesModern(request: HttpRequest): boolean {
   const version = header(request, 'mcp-protocol-version') ?? '';
-  return isDate(version) && version >= MODERN;
+  return isVersionDate(version) && version >= MODERN;
 }

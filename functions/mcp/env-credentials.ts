@@ -1,6 +1,6 @@
 /**
- * Stands in for the SDK's credential provider chain in the endpoint's bundle: in Lambda, credentials are always in
- * the environment, and the chain's other links are some 100 KB and 10 ms of every cold start.
+ * Replaces the SDK's credential provider chain in the bundles. In Lambda, credentials are always in the environment.
+ * The other links of the chain would add some 100 KB, and 10 ms to every cold start.
  */
 export const defaultProvider = () => async () => ({
   accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? '',

@@ -13,22 +13,28 @@ import { resultStore } from '../tasks/s3/result-store.ts';
 import { audited } from '../tasks/table/audited-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { workflow } from '../tasks/workflow.ts';
-import { bounded } from './bounded-validation.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
 import { endpoint } from './endpoint.ts';
+import { list, variable } from './env.ts';
 import type { HttpRequest } from './http/http.ts';
-import { callerOf } from './identity/caller.ts';
+import { verifiedCaller } from './identity/caller.ts';
 import { signer } from './identity/signing.ts';
 import { signingKey } from './identity/signing-key.ts';
 import { invoker } from './invoke.ts';
 import type { Manifest, Validators } from './manifest.ts';
 import { machineStates } from './task/machine-progress.ts';
-import { countPolls } from './task/poll-limit.ts';
+import { pollLimit } from './task/poll-limit.ts';
+import { wiredTools } from './wiring.ts';
 
-/** A call that hangs is repeated in time to answer: the SDK itself would wait for ever. */
+/**
+ * The SDK has no timeout by default. With this one, in ms, it can retry a call that hangs and still answer in time.
+ */
 const requestHandler = { ...connections, requestTimeout: 5_000 };
 
-/** The endpoint as a Lambda function that streams; called once, by the entry made at synth. */
+/**
+ * The endpoint as a streaming Lambda function. The entry made at synth calls this once. Throws, by name, if a tool or a
+ * variable of the environment is missing.
+ */
 export function createHandler(manifest: Manifest, validators: Validators) {
   const server = createServer(manifest, validators, process.env);
   return middy<APIGatewayProxyEvent>({
@@ -36,45 +42,40 @@ export function createHandler(manifest: Manifest, validators: Validators) {
     timeoutEarlyInMillis: 0,
   }).handler(async (event: APIGatewayProxyEvent) => {
     const { status, headers, body } = await endpoint(httpRequest(event, manifest), server);
-    // As bytes: middy cuts a long string wherever it likes, also in the middle of a character.
+    // As bytes: middy cuts a long string into chunks, even inside a character.
     return { statusCode: status, headers, body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body };
   });
 }
 
-function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): Server {
+function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): ServerContext {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
     marshallOptions: { removeUndefinedValues: true },
-    // By default, one number of a tool that JavaScript does not hold exactly makes all items read with it unreadable.
+    // By default, one number that JavaScript cannot hold exactly makes the whole page of items unreadable.
     unmarshallOptions: { wrapNumbers: Number },
   });
-  const tools = manifest.tools.map((entry, i) => {
-    const output = validators.outputs[i];
-    const validate = bounded(validators.inputs[i] ?? (() => false), `arguments of ${entry.name}`);
-    return [
-      entry.name,
-      { entry, validate, validateOutput: output && bounded(output, `a result of ${entry.name}`) },
-    ] as const;
-  });
-  const results = resultStore({ bucket: env.RESULTS_BUCKET ?? '' });
+  const functions = list(env, 'TOOL_FUNCTIONS');
+  const stateMachines = list(env, 'TOOL_MACHINES');
+  const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
+  const results = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), region: variable(env, 'AWS_REGION') });
   return {
     manifest,
-    tools: new Map(tools),
-    ...audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'endpoint'),
+    tools: wiredTools(manifest, validators, functions, stateMachines),
+    ...audited(taskStore(documents, variable(env, 'TASKS_TABLE')), printAudit, 'endpoint'),
     audit: printAudit,
-    workflow: workflow(new SFNClient({ requestHandler }), env.MACHINE_ARN_PREFIX ?? ''),
+    workflow: workflow(new SFNClient({ requestHandler }), machineArnPrefix),
     inputs: inputStore(results),
     results,
-    currentState: machineStates((env.TOOL_MACHINES ?? '').split(','), env.MACHINE_ARN_PREFIX ?? '', looker(), Date.now),
-    invoke: invoker((env.TOOL_FUNCTIONS ?? '').split(','), env),
-    signer: signer(signingKey(env.SIGNING_KEY_SECRET ?? '', env)),
-    polls: countPolls(Date.now),
+    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
+    invoke: invoker(functions, env),
+    signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'), env)),
+    pollLimit: pollLimit(Date.now),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
 }
 
-/** One attempt, and a short one: whoever asks for a task waits for this, and can do without. */
-function looker() {
+/** One short attempt: a client waits for it, and the answer is only progress. */
+function stateReader() {
   let sfn: SFNClient | undefined;
   return (executionArn: string) => {
     sfn ??= new SFNClient({ maxAttempts: 1, requestHandler: { ...requestHandler, requestTimeout: 1_000 } });
@@ -83,12 +84,12 @@ function looker() {
 }
 
 function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpRequest {
-  // A header that came twice counts with all its values (RFC 9110, 5.3): a router may have gone by any of them.
+  // A repeated header counts with all its values (RFC 9110, 5.3): a router may have used any of them.
   const headers = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
     values === undefined ? [] : [[name.toLowerCase(), values.join(', ')] as const],
   );
   const body = event.body ?? '';
-  const caller = callerOf(auth, event.requestContext);
+  const caller = verifiedCaller(auth, event.requestContext);
   return {
     method: event.httpMethod,
     headers: Object.fromEntries(headers),

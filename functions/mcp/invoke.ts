@@ -1,20 +1,23 @@
 import { signedRequests } from '../tasks/s3/signed-request.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
+import { variable } from './env.ts';
 import type { ToolEntry } from './manifest.ts';
+import { functionOf } from './wiring.ts';
 
-/** The longest a direct call may take, and a little more: its own timeout comes first. */
+/** In ms. Longer than the longest timeout of a tool, so the tool's timeout always comes first. */
 const PATIENCE = 55_000;
 
 /**
- * Invokes forbidden tools. One attempt only: a tool without a task has no record that could tell a repeated side
- * effect. `functions` are their names, or ARNs.
+ * Invokes forbidden tools, in one attempt: without a task there is no record that could detect a repeated side effect.
+ *
+ * @param functions their names or ARNs, as in TOOL_FUNCTIONS
  */
-export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): Server['invoke'] {
-  const region = env.AWS_REGION ?? '';
+export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): ServerContext['invoke'] {
+  const region = variable(env, 'AWS_REGION');
   const origin = env.AWS_ENDPOINT_URL_LAMBDA ?? env.AWS_ENDPOINT_URL ?? `https://lambda.${region}.amazonaws.com`;
   const request = signedRequests('lambda', new URL(origin), region, PATIENCE);
   return async (tool: ToolEntry, event: string) => {
-    const path = `/2015-03-31/functions/${encodeURIComponent(functions[tool.function ?? 0] ?? '')}/invocations`;
+    const path = `/2015-03-31/functions/${encodeURIComponent(functionOf(tool, functions))}/invocations`;
     const abortSignal = AbortSignal.timeout(tool.timeout);
     try {
       const { status, headers, body } = await request({ method: 'POST', path, body: Buffer.from(event) }, abortSignal);
@@ -29,7 +32,7 @@ export function invoker(functions: readonly string[], env: NodeJS.ProcessEnv): S
   };
 }
 
-/** In the shape of the SDK's own errors, which say by their status whether it is worth to try again. */
+/** Has the shape of an SDK error: its status says whether a retry is worth it. */
 function refused(status: number, type: string | undefined): Error {
   return Object.assign(new Error(`Lambda answered ${status} ${type ?? ''}`), { $metadata: { httpStatusCode: status } });
 }

@@ -4,7 +4,7 @@ import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { logIgnored, logUnexpected } from '../tasks/log.ts';
 import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
-import type { Call, Server } from './context.ts';
+import type { Call, ServerContext } from './context.ts';
 import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import type { Session } from './identity/session.ts';
@@ -27,16 +27,16 @@ export interface LegacyCaller {
 }
 
 /**
- * One 2025-11-25 (or 2025-06-18) request. Every error from here on is HTTP 200: a 404 would tell the client that its
- * session has ended (docs/protocol.md 1.5). Only a token that lacks a scope, and what says when to come back, is
- * refused by HTTP (G-09, E-29).
+ * Answers one 2025-11-25 (or 2025-06-18) request. Errors are HTTP 200: a 404 would mean that the session has ended
+ * (docs/protocol.md 1.5). Two kinds of errors keep their HTTP status: a missing scope (G-09), and an error with
+ * Retry-After (E-29).
  */
 export async function serveLegacy(
   request: HttpRequest,
   message: RpcRequest,
   version: string,
   caller: LegacyCaller,
-  server: Server,
+  server: ServerContext,
 ): Promise<HttpReply> {
   const call = legacyCall(request, message, version, caller);
   try {
@@ -56,15 +56,20 @@ export async function serveLegacy(
 }
 
 /**
- * GET with Last-Event-ID goes on with a stream of ours, wherever it was held before; without one it opens the session's
- * own stream. Anything else is not offered (B-09).
+ * A GET with Last-Event-ID resumes a stream, also one that another container sent. Without Last-Event-ID it opens the
+ * stream of the session. All other GETs get 405 (B-09).
  */
-export async function serveStream(request: HttpRequest, caller: LegacyCaller, server: Server): Promise<HttpReply> {
+export async function serveStream(
+  request: HttpRequest,
+  caller: LegacyCaller,
+  server: ServerContext,
+): Promise<HttpReply> {
   const eventId = header(request, 'last-event-id');
   const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
   if (held === undefined) return serveSessionStream(request, eventId, caller, server);
   if (held.answered) return emptyReply(405, { allow: 'POST' });
-  // Before the stream begins, since its status is 200. It tells of everything else itself.
+  // A missing scope must be found before the stream starts, while the HTTP status can still change. The stream reports
+  // all other errors.
   if (server.manifest.auth === 'oauth') {
     await findTask(caller.principal, held.taskId, server).catch((error: unknown) => {
       if (!(error instanceof TaskNotFound)) throw error;
@@ -79,7 +84,7 @@ async function serveSessionStream(
   request: HttpRequest,
   eventId: string | undefined,
   caller: LegacyCaller,
-  server: Server,
+  server: ServerContext,
 ): Promise<HttpReply> {
   const message: RpcRequest = { kind: 'request', id: '', method: 'GET', params: {} };
   const call = legacyCall(request, message, caller.session?.version ?? '', caller);
@@ -95,10 +100,14 @@ async function serveSessionStream(
 }
 
 /**
- * The client's answer to a question that was sent on a stream (B-19): the same code as tasks/update. An answer nobody
- * waits for any more is accepted and ignored; one that is not valid is refused, and the question asked again.
+ * Takes the client's answer to a question that was sent on a stream (B-19), by the same code as tasks/update. An answer
+ * to a closed question is accepted and ignored. An invalid answer is refused, and the question is asked again.
  */
-export async function acceptResponse(message: RpcResponse, caller: LegacyCaller, server: Server): Promise<HttpReply> {
+export async function acceptResponse(
+  message: RpcResponse,
+  caller: LegacyCaller,
+  server: ServerContext,
+): Promise<HttpReply> {
   const asked = await openQuestionId(caller, message.id, server);
   if (asked === undefined) {
     server.audit('denied', { owner: listPartition(caller.principal), reason: 'answer_id' });
@@ -114,7 +123,7 @@ export async function acceptResponse(message: RpcResponse, caller: LegacyCaller,
   const key = openKey(record, asked);
   if (key === undefined) {
     logIgnored(record, 1);
-    // A repeat of the answer that was to restart the work repairs that.
+    // If this answer is a repeat, the request before it may have crashed before it restarted the tool: restart it now.
     await answerTask(caller.principal, taskId, {}, 'refuse', server);
     return emptyReply(202);
   }

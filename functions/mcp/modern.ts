@@ -7,7 +7,7 @@ import {
   UnsupportedVersion,
 } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
-import type { Server } from './context.ts';
+import type { ServerContext } from './context.ts';
 import { type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import { methods } from './methods/index.ts';
@@ -16,7 +16,7 @@ import { isObject, type RpcRequest, resultMessage } from './protocol/jsonrpc.ts'
 import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './protocol/versions.ts';
 import { modernWire } from './wire/2026-07-28.ts';
 
-/** The body field that Mcp-Name repeats (docs/protocol.md 1.3, E-31). */
+/** The body field that the header Mcp-Name repeats, by method (docs/protocol.md 1.3, E-31). */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'tasks/get': 'taskId',
@@ -24,13 +24,13 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   'tasks/cancel': 'taskId',
 };
 
-/** One 2026-07-28 request: the checks of docs/protocol.md 1.2 in their order, then the method. */
+/** Answers one 2026-07-28 request: the checks of docs/protocol.md 1.2 in their order, then the method. */
 export async function serveModern(
   request: HttpRequest,
   message: RpcRequest,
   version: string,
   principal: Principal,
-  server: Server,
+  server: ServerContext,
 ): Promise<HttpReply> {
   const capabilities = envelope(message);
   const sent = header(request, 'mcp-protocol-version');
@@ -42,7 +42,7 @@ export async function serveModern(
   if (method === undefined) throw new MethodNotFound(message.method, { supported: SUPPORTED });
   checkName(request, message);
   const tasks = isObject(capabilities.extensions) && isObject(capabilities.extensions[TASKS_EXTENSION]);
-  // F-04: reading and cancelling older tasks is open to a client that declares only the older capability.
+  // F-04: a client that declares only the older capability may read and cancel older tasks.
   const older = isObject(capabilities.tasks) && ['tasks/get', 'tasks/cancel'].includes(message.method);
   if (message.method.startsWith('tasks/') && !tasks && !older) {
     throw new MissingClientCapability(`${message.method} is for clients that know tasks`, TASKS_CAPABILITY);
@@ -65,7 +65,7 @@ export async function serveModern(
   return jsonReply(200, resultMessage(message.id, result), replyHeaders);
 }
 
-/** M1: the client says what it can do on every request (D-01). */
+/** M1: every request says what its client can do (D-01). */
 function envelope({ params }: RpcRequest): Record<string, unknown> {
   const _meta = isObject(params._meta) ? params._meta : {};
   const capabilities = _meta[meta.clientCapabilities];
@@ -78,8 +78,9 @@ function envelope({ params }: RpcRequest): Record<string, unknown> {
 }
 
 /**
- * M6: what a router went by is what the body says (D-05, D-06). The core table names the header for `tools/call` only,
- * and two clients in use never send it for `tasks/*`: there it may be missing, but not wrong (E-31, X-33).
+ * M6: the header must match the body, because a router may use the header (D-05, D-06). Two clients in use never send
+ * it for `tasks/*`, and the core table names it for `tools/call` only. So for tasks it may be missing, but not wrong
+ * (E-31, X-33).
  */
 function checkName(request: HttpRequest, { method, params }: RpcRequest): void {
   const field = NAMED_BY[method];

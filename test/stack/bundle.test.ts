@@ -17,13 +17,22 @@ const manifest = {
   helperTools: true,
   allowedOrigins: [],
   tools: [
-    { name: 't', description: 'd', inputSchema: { type: 'object' }, taskSupport: 'forbidden', timeout: 1 } as const,
+    {
+      name: 't',
+      description: 'd',
+      inputSchema: { type: 'object' },
+      taskSupport: 'forbidden',
+      timeout: 1,
+      function: 0,
+    } as const,
   ],
 };
 
 const probe = `
   globalThis.awslambda = { streamifyResponse: (f) => f, HttpResponseStream: { from: (s) => s } };
   process.env.AWS_REGION = 'us-east-1';
+  const names = ['TASKS_TABLE', 'RESULTS_BUCKET', 'SIGNING_KEY_SECRET', 'MACHINE_ARN_PREFIX', 'TOOL_FUNCTIONS'];
+  for (const name of names) process.env[name] = 'named';
   const { handler } = require(process.argv[1]);
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
   console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;

@@ -1,17 +1,24 @@
 import { emptyReply, type HttpReply, type HttpRequest, header } from './http.ts';
 
 const ALLOWED_HEADERS = [
-  ...['authorization', 'content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
-  ...['last-event-id', 'idempotency-key'],
+  'authorization',
+  'content-type',
+  'accept',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'mcp-session-id',
+  'last-event-id',
+  'idempotency-key',
 ];
 
-/** No Origin is fine: only browsers send one. */
+/** A request without an Origin is allowed: only browsers send one. */
 export function originAllowed(request: HttpRequest, allowed: readonly string[]): boolean {
   const origin = header(request, 'origin');
   return origin === undefined || allowed.some((pattern) => matches(origin, pattern));
 }
 
-/** Browsers show an answer to a page only with these. */
+/** Without these headers, a browser hides the answer from the page. */
 export function corsHeaders(request: HttpRequest): Record<string, string> {
   const origin = header(request, 'origin');
   if (origin === undefined) return {};

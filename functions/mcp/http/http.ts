@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
 
-/** A caller the front door has verified: nothing the client says of itself counts (G-14). */
+/** A caller that API Gateway has verified. What a client says about itself does not count (G-14). */
 export interface Caller {
   readonly key: string;
-  /** Those of the token. */
+  /** The scopes of the token. */
   readonly scopes: readonly string[];
 }
 
-/** What the endpoint knows of HTTP: API Gateway and middy stay outside. Header names are lower case (A-09). */
+/** An HTTP request, independent of API Gateway and middy. Header names are lower case (A-09). */
 export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whom the front door has verified, where it does. */
+  /** Undefined if API Gateway does not verify callers. */
   readonly caller?: Caller;
 }
 
@@ -30,7 +30,7 @@ export function emptyReply(status: number, headers: Readonly<Record<string, stri
   return { status, headers, body: '' };
 }
 
-/** Whether an answer may be of this type; a client that accepts nothing in particular accepts all (A-10). */
+/** Whether the client accepts this type. Without an Accept header it accepts all (A-10). */
 function accepts(request: HttpRequest, type: string): boolean {
   const accepted = (header(request, 'accept') ?? '').toLowerCase().split(',');
   const ranges = accepted.map((range) => range.split(';')[0]?.trim() ?? '').filter((range) => range !== '');
@@ -40,11 +40,11 @@ function accepts(request: HttpRequest, type: string): boolean {
 export const acceptsStream = (request: HttpRequest): boolean => accepts(request, 'text/event-stream');
 export const acceptsJson = (request: HttpRequest): boolean => accepts(request, 'application/json');
 
-/** Outer spaces and tabs are not part of a value (A-09); absent and empty differ. */
+/** The value without outer spaces and tabs (A-09). Undefined if the header is absent. */
 export function header(request: HttpRequest, name: string): string | undefined {
   const value = request.headers[name];
   if (value === undefined) return undefined;
-  // Not by a pattern: one that ends in `$` takes time by the square of the blanks within.
+  // No regular expression: one that ends in `$` takes quadratic time on inner blanks.
   const isBlank = (at: number) => value[at] === ' ' || value[at] === '\t';
   let [from, to] = [0, value.length];
   while (from < to && isBlank(from)) from++;

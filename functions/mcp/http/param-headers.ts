@@ -4,7 +4,7 @@ import type { ParamHeader } from '../manifest.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 import { type HttpRequest, header } from './http.ts';
 
-/** D-07: each marked argument travels in its header too, or neither is there. */
+/** D-07: a marked argument and its header are both present and equal, or both absent. */
 export function checkParamHeaders(marks: readonly ParamHeader[], args: unknown, request: HttpRequest): void {
   for (const mark of marks) {
     const name = `Mcp-Param-${mark.header}`;

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { HttpReply } from './http.ts';
 
 /**
- * What a method returns when its answer takes a while: frames, of which the last carries the answer (A-07, A-11).
- * `gone` is aborted when nobody takes them any more: there is nothing left to look for then.
+ * What a method returns if its answer takes a while: frames, the last of which carries the answer (A-07, A-11). `gone`
+ * is aborted when the client has disconnected. The frames can end then.
  */
 export class EventStream {
   readonly frames: (gone: AbortSignal) => AsyncGenerator<string>;
@@ -13,20 +13,20 @@ export class EventStream {
   }
 }
 
-/** One message; with an id a 2025-11-25 client can resume after it (B-11). */
+/** One message. With an id, a 2025-11-25 client can resume after it (B-11). */
 export function messageFrame(message: object, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
 }
 
-/** An event id and empty data: from here on the stream can be resumed, `retry` ms after it has ended (B-10). */
+/** An event id and empty data: from here on the client can resume the stream, `retry` ms after its end (B-10). */
 export function primingFrame(id: string, retry: number): string {
   return `id: ${id}\nretry: ${retry}\ndata: \n\n`;
 }
 
-/** Keeps proxies from taking a quiet stream for a dead one. */
+/** Keeps proxies from closing a quiet stream. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** No proxy may keep a frame back (docs/protocol.md 1.3). */
+/** These keep proxies from buffering frames (docs/protocol.md 1.3). */
 export const STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
@@ -42,8 +42,8 @@ export function streamReply(stream: EventStream, headers: Readonly<Record<string
 }
 
 /**
- * Frames are made as they are read, so a slow reader holds back the work, too. One that goes away is known by a write
- * that fails: a generator alone would hear of it at its next frame only, and look for that in the meantime.
+ * Frames are made when they are read, so a slow reader slows the work down. When the reader disconnects, `return`
+ * aborts `gone` at once. A plain generator would notice only at its next frame, and would poll until then.
  */
 function untilGone({ frames }: EventStream): AsyncIterable<string> {
   const gone = new AbortController();

@@ -5,12 +5,12 @@ import { isObject } from '../protocol/jsonrpc.ts';
 
 const META = 'mcp-task-server/idempotencyKey';
 const LONGEST = 255;
-/** Of a random UUID without its dashes: what stands in for a caller's identity must not be guessable. */
+/** The length of a random UUID without dashes. The key replaces the caller's identity, so it must not be guessable. */
 const SHORTEST_SECRET = 32;
 
 /**
- * The key under which a client may repeat a call and get the same task, as long as its record lives: in `_meta`, or
- * as the header Idempotency-Key. An anonymous caller without a session is told apart by nothing else, so there the key
+ * The key with which a client can repeat a call and get the same task, until its record expires. It comes in `_meta` or
+ * in the header Idempotency-Key. For an anonymous caller without a session the key is the only identity, so there it
  * must be as long as a random UUID.
  */
 export function idempotencyKeyOf({ params, principal, request }: Call): string | undefined {

@@ -2,14 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { InvalidParams } from '../../tasks/errors.ts';
 import { bindingOf, listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 
-/** What a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
+/** The state that a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
 export interface RequestState {
   /** The task that waits for the answers. */
   readonly taskId?: string;
-  /** A direct tool's own memory. */
+  /** The state of a tool that runs without a task. */
   readonly tool?: unknown;
 }
 
@@ -20,14 +20,14 @@ interface Sealed extends RequestState {
 
 const purpose = ({ principal }: Call) => `state:${bindingOf(principal)}`;
 
-/** New on every round; opens only for the same caller, method and arguments, and not for long. */
-export function sealState(call: Call, state: RequestState, server: Server): Promise<string> {
+/** A new token each round. It opens only for the same caller, method and arguments, until it expires. */
+export function sealState(call: Call, state: RequestState, server: ServerContext): Promise<string> {
   const expires = server.now() + limits.requestState;
   return server.signer.seal(purpose(call), { ...state, digest: callDigest(call), expires, round: randomUUID() });
 }
 
-/** Undefined when the request brings none (D-24); refused when it is not ours for this call. */
-export async function openState(call: Call, server: Server): Promise<RequestState | undefined> {
+/** Undefined if the request has no state (D-24). Throws InvalidParams for a forged, expired or foreign one. */
+export async function openState(call: Call, server: ServerContext): Promise<RequestState | undefined> {
   const { requestState } = call.params;
   if (requestState === undefined) return undefined;
   const opened = typeof requestState === 'string' ? await server.signer.open(purpose(call), requestState) : undefined;
@@ -39,7 +39,7 @@ export async function openState(call: Call, server: Server): Promise<RequestStat
   return state;
 }
 
-/** The client's answers of this round, by key; each must be an object (D-25). */
+/** The client's answers of this round, by key. Each must be an object (D-25). */
 export function inputResponsesOf({ params }: Call): Record<string, Record<string, unknown>> {
   const { inputResponses = {} } = params;
   if (!isObject(inputResponses)) throw new InvalidParams('inputResponses must be an object');
@@ -52,13 +52,13 @@ export function inputResponsesOf({ params }: Call): Record<string, Record<string
   return inputResponses as Record<string, Record<string, unknown>>;
 }
 
-/** What a call asks for: its method, tool and arguments. */
+/** A hash of what a call asks for: method, tool and arguments. */
 export function callDigest({ method, params }: Call): string {
   const text = JSON.stringify([method, params.name, canonicalJson(params.arguments ?? {})]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** JSON text with the keys of objects in one order: a client may write them in another one the second time. */
+/** JSON text with sorted keys: a client may order them differently when it repeats a call. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (!isObject(value)) return JSON.stringify(value);

@@ -1,10 +1,11 @@
 import { newSessionKey, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 
 /**
- * A 2025-11-25 session without a session table (B-04): the id itself carries what `initialize` agreed on, signed.
- * It tells anonymous callers apart and authorises nothing else: that of a verified caller opens for nobody else (G-14).
+ * A 2025-11-25 session without a session table (B-04): the id itself carries, signed, what `initialize` agreed on. It
+ * distinguishes anonymous callers and authorises nothing. The session of a verified caller opens only for that caller
+ * (G-14).
  */
 export interface Session {
   readonly version: string;
@@ -17,7 +18,7 @@ export interface Session {
 const purpose = (principal: Principal) => (principal.kind === 'verified' ? `session:${principal.key}` : 'session');
 
 export async function mintSession(
-  server: Server,
+  server: ServerContext,
   principal: Principal,
   version: string,
   accepts: readonly string[],
@@ -26,11 +27,15 @@ export async function mintSession(
   return server.signer.seal(purpose(principal), { version, key: newSessionKey(), accepts, expires });
 }
 
-/** When a session that is heard of now has ended, in seconds since the epoch. */
-export const sessionExpires = (server: Server): number => Math.floor((server.now() + limits.session) / 1_000);
+/** When a session that is used now ends, in seconds since the epoch. */
+export const sessionExpires = (server: ServerContext): number => Math.floor((server.now() + limits.session) / 1_000);
 
-/** The session of this id, or undefined when it is not ours or has ended (B-05). */
-export async function openSession(server: Server, principal: Principal, id: string): Promise<Session | undefined> {
+/** The session with this id. Undefined if the id is forged or foreign, or the session has ended (B-05). */
+export async function openSession(
+  server: ServerContext,
+  principal: Principal,
+  id: string,
+): Promise<Session | undefined> {
   const opened = (await server.signer.open(purpose(principal), id)) as Session | undefined;
   return opened !== undefined && opened.expires * 1_000 > server.now() ? opened : undefined;
 }

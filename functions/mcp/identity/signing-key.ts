@@ -1,13 +1,14 @@
 import { signedRequests } from '../../tasks/s3/signed-request.ts';
+import { variable } from '../env.ts';
 import type { Stage } from './signing.ts';
 
 const ATTEMPTS = 3;
-/** Of one attempt, in ms. */
+/** Timeout of one attempt, in ms. */
 const PATIENCE = 5_000;
 
 /** Reads the signing key from Secrets Manager. Undefined for `AWSPREVIOUS` before the first rotation. */
 export function signingKey(secretId: string, env: NodeJS.ProcessEnv) {
-  const region = env.AWS_REGION ?? '';
+  const region = variable(env, 'AWS_REGION');
   const origin =
     env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? env.AWS_ENDPOINT_URL ?? `https://secretsmanager.${region}.amazonaws.com`;
   const request = signedRequests('secretsmanager', new URL(origin), region, PATIENCE);
@@ -17,7 +18,7 @@ export function signingKey(secretId: string, env: NodeJS.ProcessEnv) {
     const body = Buffer.from(JSON.stringify({ SecretId: secretId, VersionStage: stage }));
     const patience = AbortSignal.timeout(PATIENCE);
     const answer = await request({ method: 'POST', path: '/', headers, body }, patience).catch((error: unknown) => {
-      // Its reason is a TimeoutError, which is an outage; the error of the request does not say why it was ended.
+      // Throws a TimeoutError, which counts as an outage. The error of the request does not say why it was ended.
       patience.throwIfAborted();
       throw error;
     });
@@ -39,7 +40,7 @@ export function signingKey(secretId: string, env: NodeJS.ProcessEnv) {
         const { $metadata: { httpStatusCode: status = 0 } = {} } = error as { $metadata?: { httpStatusCode?: number } };
         const final = status >= 400 && status < 500 && !/Throttl|TooManyRequests/.test((error as Error).name);
         if (attempt === ATTEMPTS || final) throw error;
-        // As the AWS clients wait: up to 100 ms, then up to 200 ms.
+        // Waits like the AWS clients: up to 100 ms, then up to 200 ms.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 100 * attempt));
       }
     }

@@ -1,54 +1,61 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { logUnexpected } from '../../tasks/log.ts';
 
-/** Signs what the server gives a client to keep and bring back: session ids, cursors. Forged or foreign ones do not open. */
+/**
+ * Signs what a client keeps and sends back: session ids, cursors, event ids. A forged or foreign token does not open.
+ */
 export interface Signer {
-  /** `purpose` binds the token to one use and, where it matters, to one owner. */
+  /** `purpose` binds the token to one use and, if needed, to one owner. */
   seal(purpose: string, payload: unknown): Promise<string>;
-  /** The payload, or undefined when the token is not ours for this purpose. */
+  /** The payload. Undefined if the token was not signed for this purpose. */
   open(purpose: string, token: string): Promise<unknown>;
-  /** As seal, for text of `A-Z a-z 0-9 _ - . ~` alone: readable, and only 32 characters longer. */
+  /** As seal, for text of `A-Z a-z 0-9 _ - . ~` only: readable, and only 32 characters longer. */
   sign(purpose: string, text: string): Promise<string>;
-  /** The text, or undefined when the token is not ours for this purpose. */
+  /** The text. Undefined if the token was not signed for this purpose. */
   verify(purpose: string, token: string): Promise<string | undefined>;
 }
 
-/** The key to sign with, and the one before it: what that signed still opens. */
+/** The key that signs, and the key before it, whose tokens still open. */
 export type Stage = 'AWSCURRENT' | 'AWSPREVIOUS';
 
-/** How long keys are believed: so long after its second rotation nothing that a key has signed opens any more. */
-const BELIEVED = 3_600_000;
-/** A token of an unknown key may be of a new one, so keys are read again; but not for every token that is made up. */
-const AGAIN = 60_000;
+/**
+ * Cached keys are read again after this, in ms. So a key stops to verify at most this long after the second rotation
+ * that follows it.
+ */
+const KEYS_MAX_AGE = 3_600_000;
+/** Keys are read again for a token of an unknown key, but not sooner than this, in ms: the token may be made up. */
+const REFRESH_PAUSE = 60_000;
 
 interface Key {
-  /** Stands in the tokens it signs. */
+  /** Is part of the tokens it signs. */
   readonly id: string;
   readonly secret: string;
 }
 
 /**
- * `fetchKey` is called by the first request that needs the key, and from then on rarely: once an hour, and at most
- * once a minute for tokens of other keys than those read last. Undefined: there is none of that stage.
+ * Reads keys at the first request that needs one, then once an hour, and at most once a minute for tokens of unknown
+ * keys.
+ *
+ * @param fetchKey returns the secret of a stage, undefined if the stage has no key
  */
 export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, now = Date.now): Signer {
   let keys: readonly Key[] | undefined;
   let readAt = 0;
   let triedAt = -Infinity;
-  /** Of the last read: until the next one, a token of another key than those held may be good. */
+  /** Why the last refresh failed. While it is set, an unknown key id is an outage, not a bad token. */
   let failure: unknown;
 
   const read = async (...stages: Stage[]): Promise<readonly Key[]> => {
     const at = now();
     const secrets = await Promise.all(stages.map(fetchKey));
-    keys = secrets.flatMap((secret) => (secret === undefined ? [] : [named(secret)]));
+    keys = secrets.flatMap((secret) => (secret === undefined ? [] : [keyFrom(secret)]));
     readAt = at;
     failure = undefined;
     return keys;
   };
-  /** When they cannot be read, those that are there go on. */
-  const readAgain = async (held: readonly Key[]): Promise<readonly Key[]> => {
-    if (now() - triedAt < AGAIN) return held;
+  /** If keys cannot be read, the cached ones stay in use. */
+  const refresh = async (held: readonly Key[]): Promise<readonly Key[]> => {
+    if (now() - triedAt < REFRESH_PAUSE) return held;
     triedAt = now();
     return read('AWSCURRENT', 'AWSPREVIOUS').catch((error: unknown) => {
       logUnexpected(error, 'signing key');
@@ -56,20 +63,20 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
       return held;
     });
   };
-  /** Requests that come before the first key is there wait for the same read. */
+  /** Concurrent first requests share one read. */
   let first: Promise<readonly Key[]> | undefined;
-  const readFirst = () => {
+  const firstRead = () => {
     first ??= read('AWSCURRENT').finally(() => {
       first = undefined;
     });
     return first;
   };
-  const believed = async (): Promise<readonly Key[]> => {
-    const held = keys ?? (await readFirst());
-    return now() - readAt < BELIEVED ? held : readAgain(held);
+  const currentKeys = async (): Promise<readonly Key[]> => {
+    const held = keys ?? (await firstRead());
+    return now() - readAt < KEYS_MAX_AGE ? held : refresh(held);
   };
   const signed = async (purpose: string, text: string, length: number): Promise<string> => {
-    const [key] = await believed();
+    const [key] = await currentKeys();
     if (key === undefined) throw new Error('There is no signing key');
     return `${text}.${key.id}.${mac(key.secret, `${purpose}\n${text}`).slice(0, length)}`;
   };
@@ -77,8 +84,8 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
     const [, text = '', id, sent = ''] = form.exec(token) ?? [];
     if (id === undefined) return undefined;
     const find = (held: readonly Key[]) => held.find((key) => key.id === id);
-    const held = await believed();
-    const key = find(held) ?? find(await readAgain(held));
+    const held = await currentKeys();
+    const key = find(held) ?? find(await refresh(held));
     if (key === undefined && failure !== undefined) throw failure;
     if (key === undefined) return undefined;
     const expected = mac(key.secret, `${purpose}\n${text}`).slice(0, sent.length);
@@ -95,7 +102,7 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
   };
 }
 
-/** Characters of a whole signature, and of its first 128 bits. */
+/** Length of a whole signature, and of its first 128 bits, in characters. */
 const [WHOLE, HALF] = [43, 22];
 /** Payload, id of the key, signature. */
 const SEALED = /^([\w-]+)\.([\w-]{8})\.([\w-]{43})$/;
@@ -105,5 +112,5 @@ const parse = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url
 
 const mac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
 
-/** No purpose is without its end of line, so this is a signature of nothing else. */
-const named = (secret: string): Key => ({ secret, id: mac(secret, 'id').slice(0, 8) });
+/** Domain separation: every signed text has a `\n` after its purpose, and `id` has none. */
+const keyFrom = (secret: string): Key => ({ secret, id: mac(secret, 'id').slice(0, 8) });

@@ -2,12 +2,12 @@ import { InternalError, TooManyStreams } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolEvent } from '../../tasks/tool-contract.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { acceptsStream } from '../http/http.ts';
 import { EventStream } from '../http/sse.ts';
 import { inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
-import { isOutage, isThrottled, unread } from '../protocol/aws-outage.ts';
+import { asTaskUnread, isOutage, isThrottled } from '../protocol/aws-outage.ts';
 import type { Params } from '../protocol/jsonrpc.ts';
 import { answerDue } from '../stream/answer-due.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
@@ -16,15 +16,18 @@ import { hold } from '../stream/hold.ts';
 import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
 import { askDirectly, questionsIn } from '../task/input-required.ts';
-import { windowClosed } from '../task/still-running-result.ts';
-import { judgedResult } from '../task/task-view.ts';
+import { stillRunningResult } from '../task/still-running-result.ts';
+import { checkedResult } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/** What is done by then is answered in plain JSON, even where a stream is possible. */
+/** In ms. A task that ends within this time is answered in plain JSON, even if a stream is possible. */
 const GRACE = 300;
 
-/** forbidden: the function is invoked here and now, and nothing is stored. Its questions are the answer (D-20, D-24). */
-export async function callDirectly(call: Call, server: Server, tool: ToolEntry, args: Params): Promise<object> {
+/**
+ * Calls a forbidden tool: invokes its function and stores nothing. If the tool asks, the questions are the answer
+ * (D-20, D-24).
+ */
+export async function callDirectly(call: Call, server: ServerContext, tool: ToolEntry, args: Params): Promise<object> {
   const modern = call.wire.era === 'modern';
   const state = modern ? await openState(call, server) : undefined;
   const event: ToolEvent = {
@@ -35,30 +38,30 @@ export async function callDirectly(call: Call, server: Server, tool: ToolEntry, 
     requestState: state?.tool ?? null,
   };
   const outcome = await server.invoke(tool, JSON.stringify(event)).catch((error: unknown) => {
-    throw mayHaveRun(error, tool);
+    throw directCallError(error, tool);
   });
   if ('error' in outcome && outcome.error === 'timeout') {
     return call.wire.toolResult(errorResult(`Tool ${tool.name} did not answer within ${tool.timeout / 1_000} seconds`));
   }
   if ('error' in outcome) throw new InternalError('The tool failed', { reason: outcome.error });
-  const asked = questionsIn(parsed(outcome.text));
+  const asked = questionsIn(parseReturned(outcome.text));
   if (asked === undefined) {
-    return call.wire.toolResult(judgedResult(toolResult(outcome.text), server.tools.get(tool.name)));
+    return call.wire.toolResult(checkedResult(toolResult(outcome.text), server.tools.get(tool.name)));
   }
   if (modern) return askDirectly(call, asked.questions, asked.state, server);
   throw new InternalError('The tool asked for input, which it can do in 2025-11-25 only if it may run as a task');
 }
 
 /**
- * Waits for a task's answer and hands it over: at once if it is there, on a stream if the client takes one and there
- * is something to say meanwhile, otherwise in one JSON answer when it is due, or at once if the caller has too many
- * that wait.
+ * Waits for a task and returns its answer. A task that ends quickly is answered in JSON. After that the answer comes on
+ * a stream if the client accepts one and can be sent progress or questions, otherwise in JSON when it is due. A caller
+ * with too many waiting requests does not wait.
  */
 export async function deliver(
   call: Call,
   record: TaskRecord,
   delivers: HeldCall['delivers'],
-  server: Server,
+  server: ServerContext,
 ): Promise<object | EventStream> {
   const held = holdFor(call, record, delivers, server);
   const streams = acceptsStream(call.request) && (call.wire.era === 'legacy' || held.progressToken !== undefined);
@@ -71,16 +74,16 @@ export async function deliver(
       if (answer) return await answer();
       if (seen?.status === 'input_required' && call.wire.era === 'legacy') {
         if (streams) break;
-        if (delivers === 'call') return await cannotAsk(call, seen, server);
+        if (delivers === 'call') return await cancelUnaskable(call, seen, server);
       }
       if (streams || seen === undefined || server.now() < graceEnds) continue;
       close ??= await openStream(call.principal, server);
       if (close !== undefined) continue;
       if (delivers === 'result') throw new TooManyStreams(server.manifest.maxStreams);
-      return call.wire.toolResult(windowClosed(seen, server));
+      return call.wire.toolResult(stillRunningResult(seen, server));
     }
   } catch (error) {
-    throw unread(error, record.taskId);
+    throw asTaskUnread(error, record.taskId);
   } finally {
     await close?.();
   }
@@ -88,22 +91,22 @@ export async function deliver(
   throw new InternalError('The task is not finished: accept text/event-stream to wait longer');
 }
 
-/** 2025-11-25 asks on a stream, and this client takes none. */
-async function cannotAsk(call: Call, record: TaskRecord, server: Server): Promise<object> {
+/** 2025-11-25 asks on a stream, and this client accepts none: cancels the task, and says why. */
+async function cancelUnaskable(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
   await cancelTask(call.principal, record.taskId, server);
   const text = `Tool ${record.tool} needs input, which can only be asked for on a text/event-stream.`;
   return call.wire.toolResult(errorResult(text));
 }
 
-/** To make the call again does no harm if nothing ran, or if it may run twice. */
-function mayHaveRun(error: unknown, tool: ToolEntry): unknown {
+/** The error of a failed direct call: retryable only if the tool certainly did not run, or is declared repeatable. */
+function directCallError(error: unknown, tool: ToolEntry): unknown {
   if (isRepeatable(tool) || isThrottled(error) || !isOutage(error)) return error;
   logUnexpected(error, 'direct call');
   return new InternalError('The answer of the tool was lost: it may have run');
 }
 
-/** Not every runtime keeps to JSON: Python's writes NaN and Infinity, too. */
-function parsed(text: string): unknown {
+/** Not every runtime returns valid JSON: Python writes NaN and Infinity. */
+function parseReturned(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -3,21 +3,23 @@ import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
-import { withState } from '../task/machine-progress.ts';
+import { withMachineState } from '../task/machine-progress.ts';
 import { withResult } from '../task/stored-result.ts';
 import { findTask, view } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/** Tools of the server itself, for clients that know no tasks: the model polls (docs/architecture.md, "Delivery"). */
+/**
+ * A tool of the server itself, with which the model of a client without tasks polls (docs/architecture.md, "Delivery").
+ */
 interface HelperTool {
   readonly entry: ToolEntry;
-  readonly call: (call: Call, server: Server) => Promise<object>;
+  readonly call: (call: Call, server: ServerContext) => Promise<object>;
 }
 
 const taskId = { type: 'string', description: 'The task, as the tool that is still running named it.' } as const;
@@ -69,7 +71,7 @@ export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
         inputSchema: { type: 'object', properties: { taskId }, required: ['taskId'] },
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       }),
-      call: async (call: Call, server: Server) => {
+      call: async (call: Call, server: ServerContext) => {
         const { record } = await cancelTask(call.principal, argumentsOf(call).taskId, server);
         return call.wire.toolResult(await report(record, server));
       },
@@ -77,7 +79,7 @@ export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
   ].map((tool) => [tool.entry.name, tool]),
 );
 
-async function getTaskResult(call: Call, server: Server): Promise<object> {
+async function getTaskResult(call: Call, server: ServerContext): Promise<object> {
   const { taskId: id, waitSeconds = limits.helperWait / 1_000 } = argumentsOf(call);
   if (typeof waitSeconds !== 'number' || !(waitSeconds >= 0 && waitSeconds <= limits.helperWait / 1_000)) {
     throw new InvalidParams(`waitSeconds is a number from 0 to ${limits.helperWait / 1_000}`);
@@ -92,7 +94,7 @@ async function getTaskResult(call: Call, server: Server): Promise<object> {
       }
       if (server.now() >= until) continue;
       close ??= await openStream(call.principal, server);
-      // Too many wait already: how it is now is an answer, too.
+      // The caller has too many waiting requests: the current status is an answer, too.
       if (close === undefined) break;
     }
   } finally {
@@ -101,8 +103,8 @@ async function getTaskResult(call: Call, server: Server): Promise<object> {
   return call.wire.toolResult(await report(await findTask(call.principal, id, server, 'look'), server));
 }
 
-/** What is wrong with the arguments is for the model to read, like any tool's (A-14, X-21). */
-export async function callHelper(helper: HelperTool, call: Call, server: Server): Promise<object> {
+/** Invalid arguments give an error result that the model can read, as for any tool (A-14, X-21). */
+export async function callHelper(helper: HelperTool, call: Call, server: ServerContext): Promise<object> {
   if (call.wire.era === 'legacy' && call.tasks && call.params.task !== undefined) {
     throw new NotSupportedByTool(`Tool ${helper.entry.name} cannot run as a task`);
   }
@@ -121,9 +123,9 @@ function argumentsOf({ params }: Call): Record<string, unknown> {
   return args;
 }
 
-/** One shape for every status, so that a model can rely on it; the tool's own content comes with it. */
-async function report(found: TaskRecord, server: Server): Promise<ToolResult> {
-  const record = await withState(await withResult(found, server), server);
+/** One shape for every status, so that a model can rely on it. The tool's content comes with it. */
+async function report(found: TaskRecord, server: ServerContext): Promise<ToolResult> {
+  const record = await withMachineState(await withResult(found, server), server);
   const { taskId: id, status, statusMessage: message } = record;
   const over = isTerminal(status);
   const next = `Call get_task_result again with {"taskId":"${id}"}.`;
@@ -135,7 +137,7 @@ async function report(found: TaskRecord, server: Server): Promise<ToolResult> {
   };
   if (status === 'completed') {
     const { content, structuredContent, isError } = toolResult(record.result ?? 'null');
-    // Many clients show their model the structured content and nothing else: a text has to be there, too.
+    // Many clients show their model only the structured content, so the text is in it, too.
     const result = structuredContent === undefined ? textOf(content) : structuredContent;
     const known = result === undefined ? structured : { ...structured, result };
     return { content, structuredContent: known, ...(isError === true && { isError }) };

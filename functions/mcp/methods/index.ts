@@ -12,7 +12,7 @@ import { tasksUpdate } from './tasks-update.ts';
 import { toolsCall } from './tools-call.ts';
 import { toolsList } from './tools-list.ts';
 
-/** The methods of each revision; every other name is -32601 (docs/protocol.md 1.4). */
+/** The methods of each revision. Every other name is -32601 (docs/protocol.md 1.4). */
 export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
   legacy: new Map([
     ['initialize', initialize],

@@ -25,5 +25,5 @@ export const initialize: Method = async ({ params, principal, replyHeaders }, se
   };
 };
 
-/** Exactly `{}`: any key more and clients complain (B-12). */
+/** Exactly `{}`: clients reject any other key (B-12). */
 export const ping: Method = async () => ({});

@@ -1,7 +1,7 @@
 import type { Method } from '../context.ts';
 import { SUPPORTED, TASKS_EXTENSION } from '../protocol/versions.ts';
 
-/** How long a client may keep what hardly ever changes, in ms (D-16). */
+/** How long a client may cache what rarely changes; `ttlMs` in ms (D-16). */
 export const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const;
 
 /** 2026-07-28 only (D-13, D-15, E-01). */

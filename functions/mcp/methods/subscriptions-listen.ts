@@ -4,23 +4,23 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import type { Call, Method, Server } from '../context.ts';
+import type { Call, Method, ServerContext } from '../context.ts';
 import { EventStream, KEEP_ALIVE, messageFrame } from '../http/sse.ts';
 import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { isObject, resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
-import { withState } from '../task/machine-progress.ts';
-import { goOnIfLost } from '../task/resume-round.ts';
+import { withMachineState } from '../task/machine-progress.ts';
+import { startIfCrashed } from '../task/resume-round.ts';
 import { withResult } from '../task/stored-result.ts';
-import { keepSmall, withQuestions } from '../task/task-input.ts';
-import { notFound, present, view } from '../task/task-view.ts';
+import { moveLargeInput, withQuestions } from '../task/task-input.ts';
+import { currentRecord, notFound, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 const PACE = 1_000;
 const QUIET = 15_000;
 
-/** 2026-07-28 only: tasks tell when they change, for as long as one stream is held (D-29 to D-31, E-24 to E-27). */
+/** 2026-07-28 only: reports changes of tasks on a stream, at most `holdCap` (D-29 to D-31, E-24 to E-27). */
 export const subscriptionsListen: Method = async (call, server) => {
   const { notifications } = call.params;
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
@@ -31,11 +31,11 @@ export const subscriptionsListen: Method = async (call, server) => {
       throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
     }
   }
-  // First: one stream too many reads no tasks.
+  // Before any read: a stream too many must cost nothing.
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {
-    const shown = taskIds === undefined ? [] : await tasksOf(taskIds, call, server);
+    const shown = taskIds === undefined ? [] : await visibleTasks(taskIds, call, server);
     return new EventStream((gone) => closing(listen(call, shown, taskIds !== undefined, server, gone), close));
   } catch (error) {
     await close();
@@ -43,45 +43,47 @@ export const subscriptionsListen: Method = async (call, server) => {
   }
 };
 
-/** An outage shows before the stream begins: its acknowledgement would be a guess. */
-async function tasksOf(taskIds: readonly unknown[], call: Call, server: Server): Promise<TaskRecord[]> {
+/**
+ * The tasks that this caller may see. An outage throws before the stream starts: its first message names these tasks.
+ */
+async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
-  // Once: to judge a hundred results against a slow schema takes seconds.
-  const shown = found.flatMap((record) => present(record, server) ?? []);
+  // Only once: checking a hundred results against a slow schema takes seconds.
+  const shown = found.flatMap((record) => currentRecord(record, server) ?? []);
   for (const record of shown) checkScopes(call.principal, record, server);
-  await Promise.all(found.map((record) => goOnIfLost(record, server)));
+  await Promise.all(found.map((record) => startIfCrashed(record, server)));
   return shown;
 }
 
-type Told = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
-/** A report may be read late, so one that is older than what was told is none. */
-const isNews = (record: TaskRecord, told: Told | undefined): boolean =>
-  told?.status !== record.status || told.round !== record.round || record.updatedAt > told.updatedAt;
+type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
+/** A progress report may be read late, so an older record is no news. */
+const isNews = (record: TaskRecord, last: Sent | undefined): boolean =>
+  last?.status !== record.status || last.round !== record.round || record.updatedAt > last.updatedAt;
 
-/** `shown`: the tasks asked for, as they are now; unknown and foreign ones are not among them (E-25). */
+/** `shown`: the requested tasks, without unknown and foreign ones (E-25). */
 async function* listen(
   call: Call,
   shown: readonly TaskRecord[],
   acknowledge: boolean,
-  server: Server,
+  server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
   const failed = (error: unknown) => logUnexpected(error, call.method);
-  const sent = new Map<string, Told>();
+  const sent = new Map<string, Sent>();
   let open = shown;
-  let there = shown;
+  let visible = shown;
   let records = shown;
   let quietSince = server.now();
   yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
   for (;;) {
-    await Promise.all(records.map((record) => keepSmall(record, server)));
-    const seen = await Promise.all(there.map((record) => withState(record, server)));
+    await Promise.all(records.map((record) => moveLargeInput(record, server)));
+    const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
     for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
-      // Not told of now, told of at a later look: a result that could not be fetched.
+      // A result that could not be fetched now is sent after a later read.
       const frame = await frameOf(record, call, server).catch(failed);
       if (frame === undefined) continue;
       sent.set(record.taskId, record);
@@ -99,12 +101,12 @@ async function* listen(
     await server.sleep(Math.min(PACE, until - now));
     if (gone.aborted) return;
     records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
-    there = records.flatMap((record) => present(record, server) ?? []);
+    visible = records.flatMap((record) => currentRecord(record, server) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }
 
-async function frameOf(record: TaskRecord, call: Call, server: Server): Promise<string> {
+async function frameOf(record: TaskRecord, call: Call, server: ServerContext): Promise<string> {
   return messageFrame(
     taskNotification(call.id, view(await withResult(await withQuestions(record, server), server), server)),
   );

@@ -3,7 +3,7 @@ import type { Method } from '../context.ts';
 import { cancelTask } from '../task/cancel-task.ts';
 import { loadTask, view } from '../task/task-view.ts';
 
-/** Both eras; of a task that is over an error in 2025-11-25, the same acknowledgement in 2026-07-28 (C-26, X-14). */
+/** Both eras. For a task that has ended, 2025-11-25 gets an error, 2026-07-28 the same acknowledgement (C-26, X-14). */
 export const tasksCancel: Method = async (call, server) => {
   await loadTask(call, server);
   const { record, won } = await cancelTask(call.principal, call.params.taskId, server);

@@ -1,26 +1,26 @@
 import { taskKey } from '../../tasks/ids.ts';
 import type { Method } from '../context.ts';
 import { noteQuestions } from '../stream/session-questions.ts';
-import { withState } from '../task/machine-progress.ts';
-import { goOnIfLost } from '../task/resume-round.ts';
-import { withResult, withStatus } from '../task/stored-result.ts';
-import { keepSmall, withQuestions } from '../task/task-input.ts';
+import { withMachineState } from '../task/machine-progress.ts';
+import { startIfCrashed } from '../task/resume-round.ts';
+import { withCheckedStatus, withResult } from '../task/stored-result.ts';
+import { moveLargeInput, withQuestions } from '../task/task-input.ts';
 import { loadTask, view } from '../task/task-view.ts';
 
-/** Both eras, each in its own shape (C-14, E-11): only in 2026-07-28 the result is part of it. */
+/** Both eras, each in its shape (C-14, E-11). Only 2026-07-28 includes the result. */
 export const tasksGet: Method = async (call, server) => {
   const key = taskKey(call.principal, call.params.taskId);
-  if (key !== undefined) server.polls.count(key);
+  if (key !== undefined) server.pollLimit.count(key);
   const loaded = await loadTask(call, server, 'look');
-  await goOnIfLost(loaded, server);
-  await keepSmall(loaded, server);
-  const record = await withState(loaded, server);
+  await startIfCrashed(loaded, server);
+  await moveLargeInput(loaded, server);
+  const record = await withMachineState(loaded, server);
   await noteQuestions(record, call, server);
   const shown =
     call.wire.era === 'modern'
       ? await withResult(await withQuestions(record, server), server)
-      : await withStatus(record, server);
+      : await withCheckedStatus(record, server);
   const seen = view(shown, server);
-  server.polls.told(loaded, seen.pollInterval);
+  server.pollLimit.setInterval(loaded, seen.pollInterval);
   return call.wire.task(seen);
 };

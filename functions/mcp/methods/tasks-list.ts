@@ -4,15 +4,15 @@ import { limits } from '../../tasks/limits.ts';
 import { isLarge } from '../../tasks/s3/moved-input.ts';
 import type { Method } from '../context.ts';
 import { hasScopes } from '../identity/caller.ts';
-import { keepSmall } from '../task/task-input.ts';
-import { present, view } from '../task/task-view.ts';
+import { moveLargeInput } from '../task/task-input.ts';
+import { currentRecord, view } from '../task/task-view.ts';
 
-/** Large records that one list makes small: the next one goes on. */
+/** How many large records one list moves to S3. The next list moves more. */
 const KEPT_SMALL = 3;
 
 /**
- * 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23); a cursor is signed for its owner (C-24).
- * Leaves out tasks that tasks/get would refuse this token.
+ * 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23). A cursor is signed for its owner
+ * (C-24). Leaves out tasks that this token may not see.
  */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
@@ -29,9 +29,9 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
   }
   const page = await server.store.list(owner, limits.listPage, after);
   const asking = page.tasks.filter((stored) => stored.status === 'input_required' && isLarge(stored));
-  for (const stored of asking.slice(0, KEPT_SMALL)) await keepSmall(stored, server);
+  for (const stored of asking.slice(0, KEPT_SMALL)) await moveLargeInput(stored, server);
   const tasks = page.tasks
-    .flatMap((stored) => present(stored, server) ?? [])
+    .flatMap((stored) => currentRecord(stored, server) ?? [])
     .filter((record) => hasScopes(principal, record, server))
     .map((record) => wire.task(view(record, server)));
   return { tasks, ...(page.last !== undefined && { nextCursor: await server.signer.seal(purpose, page.last) }) };

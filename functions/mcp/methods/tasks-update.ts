@@ -4,7 +4,7 @@ import type { Method } from '../context.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 import { answerTask } from '../task/answer-task.ts';
 
-/** 2026-07-28 only: answers to outstanding questions; all other keys are ignored (E-17 to E-19). */
+/** 2026-07-28 only: takes answers to open questions. All other keys are ignored (E-17 to E-19). */
 export const tasksUpdate: Method = async (call, server) => {
   const { inputResponses, taskId } = call.params;
   if (!isObject(inputResponses)) throw new InvalidParams('inputResponses must be an object');

@@ -1,7 +1,7 @@
 import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/form.ts';
-import type { Call, Method, Server, Tool } from '../context.ts';
+import type { Call, Method, ServerContext, Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { canonicalJson, inputResponsesOf, openState } from '../identity/request-state.ts';
@@ -15,7 +15,7 @@ import { createRefusedTask, createTask, type FirstAnswers, startTask } from './c
 import { callDirectly, deliver } from './delivery.ts';
 import { callHelper, helperTools } from './helper-tools.ts';
 
-/** Both eras: who gets a task and who a plain result (docs/architecture.md, "Delivery"; F-10). */
+/** Both eras: decides between a task and a plain result (docs/architecture.md, "Delivery"; F-10). */
 export const toolsCall: Method = async (call, server) => {
   const { name } = call.params;
   if (typeof name !== 'string') throw new InvalidParams('name must be a string');
@@ -28,31 +28,31 @@ export const toolsCall: Method = async (call, server) => {
   const args = toolArguments(call);
   if (call.wire.era === 'modern') checkParamHeaders(tool.entry.headers ?? [], args.value, call.request);
   if (!tool.validate(args.value)) {
-    const refused = errorResult(`Invalid arguments for tool ${name}: ${describe(tool.validate)}`);
+    const refused = errorResult(`Invalid arguments for tool ${name}: ${describeErrors(tool.validate)}`);
     if (wantsTask && call.wire.era === 'legacy') return createRefusedTask(call, server, tool.entry, refused);
     return call.wire.toolResult(refused);
   }
   if (tool.entry.taskSupport === 'forbidden') {
-    // Nothing is stored under it: whoever relied on it would run the tool twice.
+    // No task is stored under the key, so a repeat would run the tool twice.
     if (idempotencyKeyOf(call) !== undefined && !isRepeatable(tool.entry)) {
       throw new InvalidParams(`Tool ${name} never runs as a task: it cannot be called under an idempotency key`);
     }
     return callDirectly(call, server, tool.entry, args.value);
   }
-  // Two that start a task under one key must start it with the same text, or the second takes it for another task's.
+  // Calls under one key must send the same text to StartExecution: with another text, the name counts as taken.
   const text = idempotencyKeyOf(call) === undefined ? args.text : canonicalJson(args.value);
   return call.wire.era === 'modern'
     ? callModern(call, server, tool, text, wantsTask)
     : callLegacy(call, server, tool, text, wantsTask);
 };
 
-async function callLegacy(call: Call, server: Server, { entry }: Tool, args: string, wantsTask: boolean) {
+async function callLegacy(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
   if (wantsTask) return createTask(call, server, entry, args);
   return deliver(call, await startTask(call, server, entry, args), 'call', server);
 }
 
-/** Rounds of questions come before the task (E-10); a call without a task goes on with the one its state names. */
-async function callModern(call: Call, server: Server, { entry }: Tool, args: string, wantsTask: boolean) {
+/** Questions come before the task (E-10). A call without a task continues the task that its state names. */
+async function callModern(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
   const state = await openState(call, server);
   if (state?.taskId !== undefined) {
     const record = await answerTask(call.principal, state.taskId, inputResponsesOf(call), 'leave', server);
@@ -64,7 +64,7 @@ async function callModern(call: Call, server: Server, { entry }: Tool, args: str
   return deliver(call, await startTask(call, server, entry, args, first), 'call', server);
 }
 
-/** Wrong and missing answers are asked for again (D-25); other keys are ignored. */
+/** Wrong and missing answers are asked for again (D-25). Other keys are ignored. */
 function firstAnswers(call: Call, questions: NonNullable<Tool['entry']['askFirst']>): FirstAnswers | 'missing' {
   checkDeclared(call, questions);
   const responses = inputResponsesOf(call);
@@ -75,7 +75,7 @@ function firstAnswers(call: Call, questions: NonNullable<Tool['entry']['askFirst
   return Object.fromEntries(answered.map(([name]) => [name, responses[name]]));
 }
 
-/** Whether the caller opted in, refusing what the tool cannot do (C-03 to C-06, E-03, E-04, E-23). */
+/** Whether the caller asked for a task. Throws if the tool cannot do that (C-03 to C-06, E-03, E-04, E-23). */
 function requestedTask({ wire, tasks, params }: Call, { entry }: Tool): boolean {
   const asked = tasks && (wire.era === 'modern' || params.task !== undefined);
   if (asked && wire.era === 'legacy') {
@@ -100,8 +100,8 @@ function toolArguments({ params }: Call) {
   return { value, text };
 }
 
-/** A-14: readable for the model, so that it can mend its call. */
-function describe({ errors }: Validator): string {
+/** A-14: readable for the model, so that it can correct its call. */
+function describeErrors({ errors }: Validator): string {
   return (errors ?? [])
     .slice(0, 5)
     .map(({ instancePath, message, params }) => {

@@ -5,7 +5,7 @@ import { advertised } from '../task/still-running-result.ts';
 import { helperTools } from './helper-tools.ts';
 import { CACHE } from './server-discover.ts';
 
-/** All tools in the order they were registered, on one page (D-17); so no cursor can be one of ours. */
+/** All tools on one page, in the order of their registration (D-17). So every cursor is invalid. */
 export const toolsList: Method = async ({ wire, version, params }, { manifest }) => {
   const helpers = manifest.helperTools ? [...helperTools.values()].map(({ entry }) => entry) : [];
   const all = [...manifest.tools.map((tool) => advertised(tool, manifest)), ...helpers];

@@ -3,20 +3,23 @@ import { TaskUnread } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 
 /**
- * Whether an error means that AWS could not do it now and may do it soon: it throttles, is out of reach, or failed on its
- * side. What the SDK repeats, it has repeated by then.
+ * Whether an error is a temporary failure of AWS: it throttles, is out of reach, or failed on its side. The SDK has
+ * used up its retries by then.
  */
 export function isOutage(error: unknown): error is Error {
   return isThrottled(error) || (error instanceof Error && isTransientError(error as SdkError));
 }
 
-/** The one kind of outage in which AWS has surely done nothing. */
+/** The only kind of outage in which AWS certainly did nothing. */
 export function isThrottled(error: unknown): error is Error {
   return error instanceof Error && isThrottlingError(error as SdkError);
 }
 
-/** For whoever waits for a task that was started: an outage is no reason to make the call again, which starts another. */
-export function unread(error: unknown, taskId: string): unknown {
+/**
+ * The error for a client that waits for a started task. In an outage it must not repeat the call: that starts another
+ * task.
+ */
+export function asTaskUnread(error: unknown, taskId: string): unknown {
   if (!isOutage(error)) return error;
   logUnexpected(error, 'waiting for a task');
   return new TaskUnread(taskId);

@@ -1,18 +1,18 @@
 import { isObject } from './jsonrpc.ts';
 import { TASKS_EXTENSION } from './versions.ts';
 
-/** What a 2026-07-28 client declares to be given tasks (E-02). */
+/** What a 2026-07-28 client declares to get tasks (E-02). */
 export const TASKS_CAPABILITY = { extensions: { [TASKS_EXTENSION]: {} } };
 
-/** What a client must declare to be asked this (D-10, D-22). */
+/** What a client must declare to be asked a question of this kind (D-10, D-22). */
 export function capabilityFor(kind: string): Record<string, object> {
   if (kind === 'elicitation/create:url') return { elicitation: { url: {} } };
   return { [kind.split('/')[0] ?? kind]: {} };
 }
 
 /**
- * The kinds of input a client declared it can give (E-32), as `kindOf` names them. `elicitation: {}` means forms only
- * (B-18, D-22).
+ * The kinds of input that a client can give (E-32), as `kindOf` names them. `elicitation: {}` means forms only (B-18,
+ * D-22).
  */
 export function acceptedKinds(capabilities: unknown): string[] {
   if (!isObject(capabilities)) return [];

@@ -1,20 +1,20 @@
 import { HeaderMismatch, InvalidParams, UnsupportedVersion } from '../../tasks/errors.ts';
 import { isObject, type RpcRequest } from './jsonrpc.ts';
-import { type Era, isDate, LEGACY_VERSIONS, MODERN, meta, SUPPORTED } from './versions.ts';
+import { type Era, isVersionDate, LEGACY_VERSIONS, MODERN, meta, SUPPORTED } from './versions.ts';
 
-/** Which revision a request speaks: the body decides, a header alone never upgrades it (ladder rows 9 to 17). */
+/** The revision of a request. The body decides; a header alone never upgrades it (ladder rows 9 to 17). */
 export interface Classified {
   readonly era: Era;
-  /** The version it names; for a legacy request the one to serve it by. */
+  /** The version that it names. For a legacy request, the version to serve. */
   readonly version: string;
 }
 
-/** The version in the body, of whatever type it is there. */
+/** The version in the body, unchecked. */
 export function namedVersion({ params }: RpcRequest): unknown {
   return isObject(params._meta) ? params._meta[meta.protocolVersion] : undefined;
 }
 
-/** `header` is MCP-Protocol-Version; `session` the version of a valid 2025-11-25 session. */
+/** `header`: MCP-Protocol-Version. `session`: the version of a valid 2025-11-25 session. */
 export function classify(request: RpcRequest, header: string | undefined, session: string | undefined): Classified {
   const named = namedVersion(request);
   if (named !== undefined) {
@@ -23,11 +23,11 @@ export function classify(request: RpcRequest, header: string | undefined, sessio
     return { era: legacy ? 'legacy' : 'modern', version: named };
   }
   if (header !== undefined) {
-    if (isDate(header) && header >= MODERN) {
+    if (isVersionDate(header) && header >= MODERN) {
       throw new InvalidParams(`_meta must hold '${meta.protocolVersion}' and '${meta.clientCapabilities}'`, 400);
     }
     if (LEGACY_VERSIONS.includes(header)) return { era: 'legacy', version: header };
-    if (request.method === 'initialize' && isDate(header)) return { era: 'legacy', version: header };
+    if (request.method === 'initialize' && isVersionDate(header)) return { era: 'legacy', version: header };
     throw new UnsupportedVersion(SUPPORTED, header);
   }
   if (request.method === 'initialize') return { era: 'legacy', version: '' };

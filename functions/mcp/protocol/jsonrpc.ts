@@ -10,7 +10,7 @@ export interface RpcRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: Params;
-  /** Where an integer stands that was rounded, e.g. `params.arguments.account`. */
+  /** Path of an integer that JSON.parse has rounded, e.g. `params.arguments.account`. */
   readonly rounded?: string;
 }
 
@@ -20,21 +20,22 @@ export interface RpcNotification {
   readonly params: Params;
 }
 
-/** The client's answer to a request of ours. */
+/** The client's answer to a request of the server. */
 export interface RpcResponse {
   readonly kind: 'response';
   readonly id: unknown;
   /** Absent when the client answered with an error. */
   readonly result: unknown;
-  /** As of a request. */
+  /** As in a request. */
   readonly rounded?: string;
 }
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-/** The id to answer a message with that could not be understood: only if it was readable (A-05). */
+/** A message that is not a valid request, notification or response. */
 export class UnreadableMessage extends Error {
   readonly reason: McpError;
+  /** The id to answer with, if it was readable (A-05). */
   readonly id: RequestId | undefined;
 
   constructor(reason: McpError, id?: RequestId) {
@@ -58,7 +59,7 @@ export function parseMessage(body: string): RpcMessage {
   const id = isId(message.id) ? message.id : undefined;
   const refuse = (problem: string) => new UnreadableMessage(new InvalidRequest(problem), id);
   if (message.jsonrpc !== '2.0') throw refuse(`jsonrpc must be '2.0'`);
-  const problem = contentProblem(message, limits.jsonDepth);
+  const problem = jsonProblem(message, limits.jsonDepth);
   if (problem !== undefined) throw refuse(problem);
   if (typeof id === 'string' && Buffer.byteLength(id) > limits.requestId) {
     throw refuse(`id may take ${limits.requestId} bytes at most`);
@@ -76,7 +77,7 @@ export function parseMessage(body: string): RpcMessage {
   return { kind: 'request', id, method: message.method, params, ...rounded };
 }
 
-/** Two calls that differ in what is lost would be one, and a tool would work on another number than was meant. */
+/** A rounded number is refused: the tool would work on a wrong number, and two different calls would look the same. */
 export function roundedProblem(at: string): string {
   return `${at} is an integer beyond 2^53 - 1, which would be rounded: make it smaller, or a string`;
 }
@@ -85,7 +86,7 @@ export function resultMessage(id: RequestId, result: object): object {
   return { jsonrpc: '2.0', id, result };
 }
 
-/** Anything but our own errors is a bug or an outage: which of the two is said, and nothing more (A-15). */
+/** An error that is no McpError is a bug or an outage. The client learns only which of the two (A-15). */
 export function errorMessage(id: RequestId | undefined, error: unknown): { status: number; body: object } {
   const known = error instanceof McpError ? error : isOutage(error) ? new Unavailable() : new InternalError();
   const { code, message, data } = known;
@@ -107,22 +108,22 @@ function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-/** What JSON can say and this server cannot carry. */
-function contentProblem(value: unknown, left: number): string | undefined {
+/** Why this server cannot handle a message that is valid JSON. */
+function jsonProblem(value: unknown, left: number): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'The message holds a number that is too large';
   if (typeof value !== 'object' || value === null) return undefined;
   if (left === 0) return `The message is nested deeper than ${limits.jsonDepth} levels`;
   for (const inner of Object.values(value)) {
-    const problem = contentProblem(inner, left - 1);
+    const problem = jsonProblem(inner, left - 1);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-/** As JSON writes it outside of a string; 1e20 is none. What is in a string is told apart by its value. */
+/** A large integer in JSON text; `1e20` is none. It also matches inside strings: `roundedInteger` compares values. */
 const LARGE_INTEGER = /(?<=[[:,\s])-?\d{16,}(?=(?:\.0*)?\s*[,}\]])/g;
 
-/** Where the first integer stands that JSON.parse has rounded, as a path of names. */
+/** Path of the first integer that JSON.parse has rounded. */
 function roundedInteger(message: object, body: string): string | undefined {
   const written = new Set(body.match(LARGE_INTEGER)?.map(Number));
   const find = (value: unknown, path: string): string | undefined => {

@@ -1,9 +1,9 @@
-/** The protocol revisions of this endpoint. A date before MODERN is a legacy version. */
+/** A version is a date. Dates before this one are legacy versions. */
 export const MODERN = '2026-07-28';
 export const LEGACY = '2025-11-25';
-/** Spoken, but not listed: same transport as 2025-11-25, no tasks (B-21). */
+/** 2025-06-18 is served, but not listed in SUPPORTED: same transport as 2025-11-25, no tasks (B-21). */
 export const LEGACY_VERSIONS: readonly string[] = [LEGACY, '2025-06-18'];
-/** In `server/discover` and in -32022 alike (D-03, D-14). */
+/** What `server/discover` and the error -32022 list (D-03, D-14). */
 export const SUPPORTED: readonly string[] = [MODERN, LEGACY];
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -18,4 +18,4 @@ export const meta = {
 } as const;
 
 export type Era = 'legacy' | 'modern';
-export const isDate = (version: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(version);
+export const isVersionDate = (version: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(version);

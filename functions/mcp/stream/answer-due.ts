@@ -2,25 +2,26 @@ import { TaskNotFound } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
-import type { Call, Server } from '../context.ts';
-import { unread } from '../protocol/aws-outage.ts';
+import type { Call, ServerContext } from '../context.ts';
+import { asTaskUnread } from '../protocol/aws-outage.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
 import { inputRequired } from '../task/input-required.ts';
-import { windowClosed } from '../task/still-running-result.ts';
+import { stillRunningResult } from '../task/still-running-result.ts';
 import { withResult } from '../task/stored-result.ts';
 import { callResult, terminalResult } from '../task/terminal-result.ts';
 import { relatedResult } from '../wire/2025-11-25.ts';
 import type { HeldCall } from './held-call.ts';
 
 /**
- * The answer of a held call, if it is due now. It may be an error: call it inside the request's own error handling.
- * 2026-07-28 hands a question over as an answer (D-20); 2025-11-25 asks on the stream and goes on waiting.
+ * A function that makes the answer of a held call, or undefined if no answer is due. It may throw the answer as an
+ * error: call it inside the request's error handling. In 2026-07-28 a question is an answer (D-20). 2025-11-25 asks on
+ * the stream and continues to wait.
  */
 export function answerDue(
   record: TaskRecord | undefined,
   held: HeldCall,
   call: Call,
-  server: Server,
+  server: ServerContext,
 ): (() => object | Promise<object>) | undefined {
   if (record === undefined) {
     return () => {
@@ -38,16 +39,16 @@ export function answerDue(
   if (record.status === 'input_required') {
     return call.wire.era === 'modern' ? () => inputRequired(call, record, server) : undefined;
   }
-  return server.now() >= held.closesAt ? () => call.wire.toolResult(windowClosed(record, server)) : undefined;
+  return server.now() >= held.closesAt ? () => call.wire.toolResult(stillRunningResult(record, server)) : undefined;
 }
 
-/** A due answer as the JSON-RPC message that ends a stream. */
+/** A due answer as the JSON-RPC message that ends the stream. */
 export async function answerMessage({ id, taskId }: HeldCall, answer: () => object | Promise<object>): Promise<object> {
   try {
     return resultMessage(id, await answer());
   } catch (error) {
-    const told = unread(error, taskId);
-    logUnexpected(told, 'held call');
-    return errorMessage(id, told).body;
+    const shown = asTaskUnread(error, taskId);
+    logUnexpected(shown, 'held call');
+    return errorMessage(id, shown).body;
   }
 }

@@ -1,20 +1,20 @@
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
 
-/** To be called once, when the stream is over. It never throws. */
+/** Call it once, when the stream has ended. It never throws. */
 export type CloseStream = () => Promise<void>;
 
 const uncounted: CloseStream = async () => {};
 
 /**
- * Counts a request that is about to wait, whether it is held on a stream or not (C-37). Undefined when its caller has
- * `maxStreams` already. Anonymous callers without a session are not told apart, so not counted; nor is anybody in an
- * outage, where what waits had better wait on.
+ * Counts a request that is about to wait, on a stream or not (C-37). Returns undefined if its caller has `maxStreams`
+ * already. Not counted: anonymous callers without a session, because they cannot be distinguished, and all callers in
+ * an outage, so that they can continue to wait.
  */
-export async function openStream(principal: Principal, server: Server): Promise<CloseStream | undefined> {
+export async function openStream(principal: Principal, server: ServerContext): Promise<CloseStream | undefined> {
   const owner = listPartition(principal);
   if (owner === undefined) return uncounted;
   const { maxStreams, holdCap, inlineWindow } = server.manifest;

@@ -2,24 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { isObject, type RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
-import { markOf } from './questions.ts';
+import { type HasPrincipal, shortHash } from './questions.ts';
 
 /**
- * A request whose answer waits for a task. All its state travels in the event ids of its stream, signed, so that any
- * container can go on with it (C-19): which request, which task, what was sent already.
+ * A request whose answer waits for a task. Its state (the request, the task, what was sent) travels, signed, in the
+ * event ids of its stream. So any container can resume it (C-19).
  */
 export interface HeldCall {
   readonly id: RequestId;
   readonly taskId: string;
-  /** `result`: tasks/result, waits as long as it takes. `call`: tools/call, until the inline window closes. */
+  /** `result`: tasks/result, which waits until the task ends. `call`: tools/call, which waits for the inline window. */
   readonly delivers: 'call' | 'result';
   readonly version: string;
-  /** call: when the window closes, in ms since the epoch. */
+  /** For `call`: when the inline window ends, in ms since the epoch. */
   readonly closesAt: number;
-  /** Questions sent on this stream that were open at the last one, as `askedMark`. */
+  /** Questions sent on this stream, as `askedMark`. Only those that were open when the last one was sent. */
   readonly asked: readonly string[];
   readonly progressToken?: RequestId;
   /** The last progress value sent, and the `updatedAt` of the record it came from. */
@@ -27,16 +27,20 @@ export interface HeldCall {
   readonly seenAt: number;
   /** Differs on every connection. */
   readonly stream: string;
-  /** Its answer has been sent: nothing is left to resume. */
+  /** The answer has been sent, so a resume has nothing to send. */
   readonly answered?: true;
   /** Makes each event id unique (B-11). */
   readonly sequence: number;
 }
 
-type Caller = Pick<Call, 'principal'>;
-const purpose = (call: Caller) => `event:${bindingOf(call.principal)}`;
+const purpose = (call: HasPrincipal) => `event:${bindingOf(call.principal)}`;
 
-export function holdFor(call: Call, record: TaskRecord, delivers: HeldCall['delivers'], server: Server): HeldCall {
+export function holdFor(
+  call: Call,
+  record: TaskRecord,
+  delivers: HeldCall['delivers'],
+  server: ServerContext,
+): HeldCall {
   const progressToken = delivers === 'result' ? record.progressToken : progressTokenOf(call);
   return {
     id: call.id,
@@ -53,37 +57,44 @@ export function holdFor(call: Call, record: TaskRecord, delivers: HeldCall['deli
   };
 }
 
-/** A-22: a token is a string or an integer. One that no record has room for goes without progress, which may be left out. */
+/** A-22: a token is a string or an integer. A token too long for a record is ignored: progress is optional. */
 export function progressTokenOf({ params }: Pick<Call, 'params'>): RequestId | undefined {
   const token = isObject(params._meta) ? params._meta.progressToken : undefined;
   if (typeof token === 'string') return token.length <= limits.progressToken ? token : undefined;
   return Number.isSafeInteger(token) ? (token as number) : undefined;
 }
 
-/** Unlikely to be that of another connection of the same call. */
+/** A random name, so that two connections of one call have different event ids. */
 export const streamName = (): string => randomBytes(4).toString('base64url');
 
-const MARK = 5;
-const MARKS = new RegExp(`.{${MARK}}`, 'g');
-/** What was asked, as event ids have room for it: two questions of one task get the same mark once in 2^30. */
-export const askedMark = (askedAs: string): string => markOf(askedAs, MARK);
+const MARK_LENGTH = 5;
+const MARKS = new RegExp(`.{${MARK_LENGTH}}`, 'g');
+/** A question, short enough for an event id. Two questions of one task have the same mark once in 2^30. */
+export const askedMark = (askedAs: string): string => shortHash(askedAs, MARK_LENGTH);
 
-/** A client carries it in each `Last-Event-ID`, so it is short: fields in a fixed order, numbers in base 36. */
-export function sealHeld(call: Caller, held: HeldCall, server: Server): Promise<string> {
+/** The event id: short, because a client sends it in a header. Fields have a fixed order, numbers are in base 36. */
+export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<string> {
   const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence } = held;
   const kind = held.answered ? 'a' : delivers === 'call' ? 'c' : 'r';
   const fields = [
     `${kind}${LEGACY_VERSIONS.indexOf(version)}${taskId}`,
     delivers === 'call' ? closesAt.toString(36) : '',
     seenAt.toString(36),
-    ...[escaped(progress), stream + sequence.toString(36), asked.join(''), escaped(held.id)],
+    escaped(progress),
+    stream + sequence.toString(36),
+    asked.join(''),
+    escaped(held.id),
     ...(held.progressToken === undefined ? [] : [escaped(held.progressToken)]),
   ];
   return server.signer.sign(purpose(call), fields.join('~'));
 }
 
-/** The stream a Last-Event-ID belongs to; undefined when it is not one of ours for this caller (B-09, B-11). */
-export async function openHeld(call: Caller, eventId: string, server: Server): Promise<HeldCall | undefined> {
+/** The held call of a Last-Event-ID. Undefined if the id was not signed for this caller (B-09, B-11). */
+export async function openHeld(
+  call: HasPrincipal,
+  eventId: string,
+  server: ServerContext,
+): Promise<HeldCall | undefined> {
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
   const [head = '', closesAt = '', seenAt = '', progress = '', , asked = '', id = '', token] = text.split('~');
@@ -103,7 +114,9 @@ export async function openHeld(call: Caller, eventId: string, server: Server): P
   };
 }
 
-/** A number as it is, a string as JSON (half a character survives that) in the characters of a signed text. */
+/**
+ * In the characters of a signed text: a number in decimal, a string as JSON in base64url (JSON keeps lone surrogates).
+ */
 const escaped = (value: RequestId): string =>
   typeof value === 'number'
     ? String(value).replace('+', '')

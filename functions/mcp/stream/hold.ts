@@ -1,28 +1,33 @@
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
-import { withState } from '../task/machine-progress.ts';
-import { windowClosed } from '../task/still-running-result.ts';
+import { withMachineState } from '../task/machine-progress.ts';
+import { stillRunningResult } from '../task/still-running-result.ts';
 import { withQuestions } from '../task/task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { askedMark, type HeldCall, sealHeld, streamName } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { type Question, questionMessage, questionsFor } from './questions.ts';
-import { askedHere, noteAsked } from './session-questions.ts';
+import { askedOnSessionStream, noteAsked } from './session-questions.ts';
 import { watch } from './watch.ts';
 
 const QUIET = 15_000;
 const RETRY = 1_000;
 
 /**
- * The stream of a held call: progress, questions (2025-11-25), the answer. In 2025-11-25 it is held at most
- * `holdCap`, then the client is told to come back with the last event id it saw (C-18, C-19); in 2026-07-28 nothing
- * can be resumed (D-32), and a call's window closes earlier than the cap. A caller with too many streams is not held: it
- * comes back later, or gets the answer of a closed window.
+ * The stream of a held call: progress, questions (2025-11-25), the answer. In 2025-11-25 it lasts at most `holdCap`;
+ * then the client resumes it with the last event id (C-18, C-19). In 2026-07-28 a stream cannot be resumed (D-32), so
+ * it lasts until the answer. A caller with too many streams is not held: it resumes later, or learns that the tool is
+ * still running.
  */
-export async function* hold(start: HeldCall, call: Call, server: Server, gone: AbortSignal): AsyncGenerator<string> {
+export async function* hold(
+  start: HeldCall,
+  call: Call,
+  server: ServerContext,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
   const resumable = call.wire.era === 'legacy';
   let held: HeldCall = { ...start, stream: streamName() };
   let close: CloseStream | undefined;
@@ -37,13 +42,13 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
     const key = taskKey(call.principal, held.taskId);
     if (key === undefined) return;
     const notes = call.session === undefined ? undefined : await server.store.session(sessionPartition(call.session));
-    // What cannot be resumed is held as long as its answer may take.
+    // A stream that cannot be resumed lasts until its answer is due.
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
     let quietSince = server.now();
     yield await send(undefined);
     for await (const seen of watch(key, until, server, gone)) {
-      const record = seen && (await withState(seen, server));
+      const record = seen && (await withMachineState(seen, server));
       const answer = answerDue(record, held, call, server);
       if (record !== undefined && record.updatedAt > held.seenAt && record.status === 'working') {
         const progress = progressMessage(held, record);
@@ -58,7 +63,8 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       if (record === undefined) continue;
       const open = questionsFor(await withQuestions(record, server), call);
       const due = open.filter(
-        ({ askedAs }) => !held.asked.includes(askedMark(askedAs)) && !askedHere(record, askedAs, notes, server),
+        ({ askedAs }) =>
+          !held.asked.includes(askedMark(askedAs)) && !askedOnSessionStream(record, askedAs, notes, server),
       );
       const askedAs = due.map((question) => question.askedAs);
       await noteAsked(record, askedAs, call, server);
@@ -71,7 +77,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
       if (close === undefined) {
         retry = limits.streamRetryAfter;
         if (resumable) break;
-        const closed = await answerMessage(held, () => call.wire.toolResult(windowClosed(record, server)));
+        const closed = await answerMessage(held, () => call.wire.toolResult(stillRunningResult(record, server)));
         return yield await send(closed, { answered: true });
       }
       if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
@@ -91,7 +97,7 @@ export async function* hold(start: HeldCall, call: Call, server: Server, gone: A
   }
 }
 
-/** Of what was asked on this stream what is still open: no other comes again, and event ids have no room for all. */
+/** The questions of this stream that are still open. Closed ones are never asked again, and event ids are short. */
 function stillOpen({ asked }: HeldCall, open: readonly Question[]): string[] {
   const marks = open.map(({ askedAs }) => askedMark(askedAs));
   return asked.filter((mark) => marks.includes(mark));

@@ -4,58 +4,62 @@ import { outstanding } from '../../tasks/input.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { questionParams } from '../wire/2025-11-25.ts';
 
 export interface Question {
   readonly key: string;
   readonly request: InputRequest;
-  /** Remembered in the stream's event ids, so that a resumed stream does not ask twice. */
+  /** The event ids of a stream keep this, so that a resumed stream does not ask twice. */
   readonly askedAs: string;
 }
 
-/** What the id of a question says: an answer is matched by it alone (B-19). */
+/** The content of a question's JSON-RPC id, which finds the question for an answer (B-19). */
 export interface QuestionId {
   readonly taskId: string;
-  /** Of the key, as `markOf`. */
+  /** The hash of the question's key, by `shortHash`. */
   readonly mark: string;
 }
 
-type Caller = Pick<Call, 'principal'>;
-const purpose = (call: Caller) => `question:${bindingOf(call.principal)}`;
+export type HasPrincipal = Pick<Call, 'principal'>;
+const purpose = (call: HasPrincipal) => `question:${bindingOf(call.principal)}`;
 
-/** Stands for a text where there is little room, e.g. in an event id. */
-export const markOf = (text: string, length: number): string =>
+/** A short hash of a text, e.g. for an event id. */
+export const shortHash = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, length);
-const MARK = 8;
+const MARK_LENGTH = 8;
 
 /**
- * A question has one id as long as it is open, on whatever stream it is sent: a client that is asked again can tell
- * that it is the same. After a refused answer it is another request (B-19).
+ * An open question has the same id on every stream, so a client that is asked again recognises it. After a refused
+ * answer it gets a new id (B-19).
  */
 export function questionId(
-  call: Caller,
+  call: HasPrincipal,
   { taskId, refused }: Pick<TaskRecord, 'taskId' | 'refused'>,
   key: string,
-  server: Server,
+  server: ServerContext,
 ): Promise<string> {
-  const text = `${taskId}.${markOf(key, MARK)}.${refused?.[key] ?? 0}`;
+  const text = `${taskId}.${shortHash(key, MARK_LENGTH)}.${refused?.[key] ?? 0}`;
   return server.signer.sign(purpose(call), text);
 }
 
-export async function openQuestionId(call: Caller, id: unknown, server: Server): Promise<QuestionId | undefined> {
+export async function openQuestionId(
+  call: HasPrincipal,
+  id: unknown,
+  server: ServerContext,
+): Promise<QuestionId | undefined> {
   const text = typeof id === 'string' ? await server.signer.verify(purpose(call), id) : undefined;
   const [taskId, mark] = text?.split('.') ?? [];
   return taskId === undefined || mark === undefined ? undefined : { taskId, mark };
 }
 
-/** The key that an id names, if its question is open. */
+/** The key of the question with this id. Undefined if the question is closed. */
 export const openKey = (record: TaskRecord, { mark }: QuestionId): string | undefined =>
-  Object.keys(outstanding(record)).find((key) => markOf(key, MARK) === mark);
+  Object.keys(outstanding(record)).find((key) => shortHash(key, MARK_LENGTH) === mark);
 
 /**
- * What 2025-11-25 asks this client (C-20, C-21): only kinds that it declared (B-17). Each is asked once per stream, and
- * again after an answer that was refused.
+ * The open questions for a 2025-11-25 client (C-20, C-21), only of kinds that it declared (B-17). `askedAs` changes
+ * after a refused answer, so a stream asks each question once, and once more after each refused answer.
  */
 export function questionsFor(record: TaskRecord, call: Call): Question[] {
   if (call.wire.era !== 'legacy') return [];
@@ -64,13 +68,13 @@ export function questionsFor(record: TaskRecord, call: Call): Question[] {
     .map(([key, request]) => ({ key, request, askedAs: `${key}#${record.refused?.[key] ?? 0}` }));
 }
 
-/** A question as the request of ours that it is. `related`: the client knows of the task. */
+/** A question as a JSON-RPC request to the client. `related`: the client knows the task. */
 export async function questionMessage(
   { key, request }: Question,
   record: TaskRecord,
   related: boolean,
   call: Call,
-  server: Server,
+  server: ServerContext,
 ): Promise<object> {
   const id = await questionId(call, record, key, server);
   return { jsonrpc: '2.0', id, method: request.method, params: questionParams(request, record, key, related) };

@@ -3,49 +3,54 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes, Times } from '../../tasks/table/session-notes.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { sessionExpires } from '../identity/session.ts';
 import { withQuestions } from '../task/task-input.ts';
 import { questionsFor } from './questions.ts';
 
 /**
- * What a 2025-11-25 session was asked already, so that its own stream and its held calls do not ask the same twice. An
- * answer may be lost on its way and nobody would know, so a mark counts for a while only: a question that is asked
- * twice is a nuisance, one that is never asked again costs the task.
+ * A call of a 2025-11-25 session. The session's notes say what it was asked, so that its stream and its held calls do not
+ * ask the same twice. A mark expires, because a question or its answer may be lost: a question asked twice is a
+ * nuisance, a question that is never asked again costs the task.
  */
 export type SessionCall = Call & { readonly session: string };
 
-/** Marks what was asked on the session's own stream, not on that of a held call. */
-export const HERE = '!';
+/**
+ * Key prefix in `SessionNotes.asked` of a question that was sent on the session's stream, not on that of a held call.
+ */
+export const SESSION_STREAM_MARK = '!';
 
-/** Only a client that can be asked has use for a stream of its session. */
-export function offersSessionStream(call: Call, server: Server): call is SessionCall {
+/** Only a client that can be asked needs a stream of its session. */
+export function offersSessionStream(call: Call, server: ServerContext): call is SessionCall {
   return server.manifest.questionStream && call.session !== undefined && call.tasks && call.accepts.length > 0;
 }
 
-/** Whether the mark is young enough to count. */
-export function recently(notes: SessionNotes, mark: string, server: Server): boolean {
+/** Whether the mark has not expired. */
+export function recently(notes: SessionNotes, mark: string, server: ServerContext): boolean {
   return server.now() - (notes.asked[mark] ?? 0) < limits.sessionStream.askAgain;
 }
 
-/** On whatever stream of this session. */
-export function askedBefore(notes: SessionNotes, asking: string, server: Server): boolean {
-  return recently(notes, asking, server) || recently(notes, HERE + asking, server);
+/** Whether any stream of this session has asked it. */
+export function askedBefore(notes: SessionNotes, asking: string, server: ServerContext): boolean {
+  return recently(notes, asking, server) || recently(notes, SESSION_STREAM_MARK + asking, server);
 }
 
-/** Whether a held call leaves this question to the session's own stream, which has just asked it. */
-export function askedHere(
+/** Whether the session's stream has just asked this question, so that a held call does not. */
+export function askedOnSessionStream(
   record: TaskRecord,
   askedAs: string,
   notes: SessionNotes | undefined,
-  server: Server,
+  server: ServerContext,
 ): boolean {
-  const at = notes?.asked[`${HERE}${record.taskId} ${askedAs}`];
+  const at = notes?.asked[`${SESSION_STREAM_MARK}${record.taskId} ${askedAs}`];
   return at !== undefined && server.now() - at < limits.sessionStream.silence;
 }
 
-/** A poll has shown this client that a task asks: unless it was asked already, this session's stream will ask it. */
-export async function noteQuestions(record: TaskRecord, call: Call, server: Server): Promise<void> {
+/**
+ * Notes that a poll showed a waiting task. The session's stream then asks its questions, unless they were asked
+ * already.
+ */
+export async function noteQuestions(record: TaskRecord, call: Call, server: ServerContext): Promise<void> {
   if (record.status !== 'input_required' || !offersSessionStream(call, server)) return;
   const { taskId } = record;
   await bestEffort(async () => {
@@ -57,8 +62,8 @@ export async function noteQuestions(record: TaskRecord, call: Call, server: Serv
   });
 }
 
-/** A held call asks: the session's stream will not. */
-export async function noteAsked(record: TaskRecord, askedAs: readonly string[], call: Call, server: Server) {
+/** Notes what a held call asks, so that the session's stream does not ask it. */
+export async function noteAsked(record: TaskRecord, askedAs: readonly string[], call: Call, server: ServerContext) {
   if (askedAs.length === 0 || !offersSessionStream(call, server)) return;
   const marks = askedAs.map((as) => [`${record.taskId} ${as}`, server.now()] as const);
   await bestEffort(() =>
@@ -66,7 +71,7 @@ export async function noteAsked(record: TaskRecord, askedAs: readonly string[], 
   );
 }
 
-/** What a session was asked is no reason to keep a poll or a question from it. */
+/** A failure of the notes must not fail a poll or a question. */
 async function bestEffort(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -75,10 +80,10 @@ async function bestEffort(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Drops what has become old on the way, so that the notes stay small. */
+/** Changes the session notes. Drops expired entries, so that the notes stay small. */
 export async function changeNotes(
   call: SessionCall,
-  server: Server,
+  server: ServerContext,
   change: (notes: SessionNotes) => SessionNotes,
 ): Promise<void> {
   const { askAgain, notes: most } = limits.sessionStream;

@@ -3,42 +3,42 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes } from '../../tasks/table/session-notes.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
 import { hasScopes } from '../identity/caller.ts';
-import { keepSmall, withQuestions } from '../task/task-input.ts';
-import { present } from '../task/task-view.ts';
+import { moveLargeInput, withQuestions } from '../task/task-input.ts';
+import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
-import { markOf, type Question, questionMessage, questionsFor } from './questions.ts';
-import { askedBefore, changeNotes, HERE, recently, type SessionCall } from './session-questions.ts';
+import { type Question, questionMessage, questionsFor, shortHash } from './questions.ts';
+import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
 
 /**
- * The stream that a 2025-11-25 session opens by GET (B-09, B-10). On it come the questions of tasks whose client only
- * polls; one that waits with tasks/result is asked there. The stream says what there is to say and when to come back,
- * less and less often while no task asks. Only a client that does not resume is held: it may drop the answer to a
- * question together with the stream that brought it, as mcp-go does.
+ * The stream that a 2025-11-25 session opens by GET (B-09, B-10). It carries the questions of tasks that the client
+ * only polls; a client that waits with tasks/result is asked there. The stream sends what is due and says when to come
+ * back. The interval grows while no task asks. Only a client that does not resume is held: some clients, e.g. mcp-go,
+ * drop the answer when the stream of the question ends.
  */
 export interface SessionCursor {
-  /** Questions this client has seen on this stream, as `short`. */
+  /** Questions that this client has received on this stream, as `seenMark`. */
   readonly seen: readonly string[];
-  /** When a task last asked, or the session began, in ms since the epoch. */
+  /** When a task last asked, or else when the session started, in ms since the epoch. */
   readonly activeAt: number;
   /** Whether the client came back with an event id. */
   readonly resumed: boolean;
 }
 
-interface Due {
+interface DueQuestion {
   readonly asking: string;
   readonly question: Question;
   readonly record: TaskRecord;
 }
 
-/** What one look at the session shows. */
-interface Look {
+/** What one read of the session shows. */
+interface SessionRead {
   readonly cursor: SessionCursor;
-  readonly due: readonly Due[];
-  /** Whether a question that was sent on a stream of this session waits for its answer. */
+  readonly due: readonly DueQuestion[];
+  /** Whether a question that was sent on the session's stream is unanswered. */
   readonly open: boolean;
 }
 
@@ -46,18 +46,18 @@ const PACE = 1_000;
 const QUIET = 15_000;
 
 const purpose = (call: SessionCall) => `session-stream:${bindingOf(call.principal)}:${call.session}`;
-const MARK = 8;
-const MARKS = new RegExp(`.{${MARK}}`, 'g');
-const short = (asking: string) => markOf(asking, MARK);
+const MARK_LENGTH = 8;
+const MARKS = new RegExp(`.{${MARK_LENGTH}}`, 'g');
+const seenMark = (asking: string) => shortHash(asking, MARK_LENGTH);
 
-function sealCursor(call: SessionCall, { seen, activeAt }: SessionCursor, name: string, server: Server) {
+function sealCursor(call: SessionCall, { seen, activeAt }: SessionCursor, name: string, server: ServerContext) {
   return server.signer.sign(purpose(call), `${activeAt.toString(36)}~${name}~${seen.join('')}`);
 }
 
 export async function openCursor(
   call: SessionCall,
   eventId: string,
-  server: Server,
+  server: ServerContext,
 ): Promise<SessionCursor | undefined> {
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
@@ -65,11 +65,11 @@ export async function openCursor(
   return { activeAt: Number.parseInt(activeAt, 36), seen: seen.match(MARKS) ?? [], resumed: true };
 }
 
-/** In an outage it ends, or says only when to come back: the client has the id of what it saw. */
+/** In an outage it ends, or only says when to come back: the client resumes with its last event id. */
 export async function* sessionStream(
   start: SessionCursor,
   call: SessionCall,
-  server: Server,
+  server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   let begun = false;
@@ -79,7 +79,7 @@ export async function* sessionStream(
     return close !== undefined;
   };
   try {
-    for await (const frame of said(start, call, server, gone, mayHold)) {
+    for await (const frame of sessionFrames(start, call, server, gone, mayHold)) {
       begun = true;
       yield frame;
     }
@@ -93,10 +93,10 @@ export async function* sessionStream(
   }
 }
 
-async function* said(
+async function* sessionFrames(
   start: SessionCursor,
   call: SessionCall,
-  server: Server,
+  server: ServerContext,
   gone: AbortSignal,
   mayHold: () => Promise<boolean>,
 ) {
@@ -109,17 +109,17 @@ async function* said(
   let quietSince = server.now();
   let looks = 0;
   for (let closed = 0; ; looks++) {
-    const look = await lookAt(cursor, call, server);
+    const look = await readSession(cursor, call, server);
     cursor = look.cursor;
     if (looks === 0) yield await priming();
     for (const { asking, question, record } of look.due) {
-      cursor = { ...cursor, seen: [...new Set([...cursor.seen, short(HERE + asking)])] };
+      cursor = { ...cursor, seen: [...new Set([...cursor.seen, seenMark(SESSION_STREAM_MARK + asking)])] };
       yield messageFrame(await questionMessage(question, record, true, call, server), await seal());
       quietSince = server.now();
     }
     closed = look.open ? 0 : closed + 1;
     const now = server.now();
-    // Held for one more look than the question is open: the response to its answer may still be on its way.
+    // Held for one more read after the question is closed: the reply to the client's answer may still be on its way.
     if (start.resumed || closed > Math.min(looks, 1) || now >= until) break;
     if (!(await mayHold())) break;
     if (now - quietSince >= QUIET) {
@@ -132,18 +132,22 @@ async function* said(
   if (looks > 0) yield await priming();
 }
 
-async function lookAt(before: SessionCursor, call: SessionCall, server: Server): Promise<Look> {
+async function readSession(before: SessionCursor, call: SessionCall, server: ServerContext): Promise<SessionRead> {
   const { grace, tasks } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
-  const here = Object.keys(notes.asked).filter((asking) => asking.startsWith(HERE) && recently(notes, asking, server));
-  const seen = before.seen.filter((mark) => here.some((asking) => short(asking) === mark));
-  // Whoever calls tasks/result, to which a poll that finds `input_required` leads (C-20), has so long to be asked there.
-  const ripe = Object.entries(notes.waiting).flatMap(([taskId, at]) => (server.now() >= at + grace ? [taskId] : []));
-  // The answer that carried these was lost on its way: the client came back with an older event id, or with none.
-  const missed = here.filter((asking) => !seen.includes(short(asking)));
-  const sent = before.resumed ? missed : here;
-  const taskIds = [...new Set([...sent.map(taskIdOf), ...ripe])].slice(0, tasks);
-  const records = await read(taskIds, call, server);
+  const askedHere = Object.keys(notes.asked).filter(
+    (asking) => asking.startsWith(SESSION_STREAM_MARK) && recently(notes, asking, server),
+  );
+  const seen = before.seen.filter((mark) => askedHere.some((asking) => seenMark(asking) === mark));
+  // A poll that shows `input_required` leads to tasks/result (C-20): the held call has `grace` ms to ask first.
+  const waitedLongEnough = Object.entries(notes.waiting).flatMap(([taskId, at]) =>
+    server.now() >= at + grace ? [taskId] : [],
+  );
+  // Sent, but not received: the client came back with an older event id, or with none.
+  const missed = askedHere.filter((asking) => !seen.includes(seenMark(asking)));
+  const sent = before.resumed ? missed : askedHere;
+  const taskIds = [...new Set([...sent.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
+  const records = await readTasks(taskIds, call, server);
 
   const asking = records.flatMap((record) =>
     questionsFor(record, call).map((question) => {
@@ -152,57 +156,62 @@ async function lookAt(before: SessionCursor, call: SessionCall, server: Server):
     }),
   );
   const due = asking.filter(({ asking: name, record }) => {
-    if (missed.includes(HERE + name)) return before.resumed || mayAskAgain(notes, HERE + name, server);
-    return ripe.includes(record.taskId) && !askedBefore(notes, name, server);
+    if (missed.includes(SESSION_STREAM_MARK + name))
+      return before.resumed || mayAskAgain(notes, SESSION_STREAM_MARK + name, server);
+    return waitedLongEnough.includes(record.taskId) && !askedBefore(notes, name, server);
   });
-  const over = records.filter(({ taskId, status }) => ripe.includes(taskId) || status !== 'input_required');
+  const over = records.filter(({ taskId, status }) => waitedLongEnough.includes(taskId) || status !== 'input_required');
   const claimed = await claim(due, new Set(over.map(({ taskId }) => taskId)), notes, call, server);
 
   const times = [...Object.values(notes.waiting), ...Object.values(notes.asked)];
   const activeAt = Object.keys(notes.waiting).length > 0 ? server.now() : Math.max(before.activeAt, ...times);
-  const open = claimed.length > 0 || asking.some(({ asking: name }) => here.includes(HERE + name));
+  const open = claimed.length > 0 || asking.some(({ asking: name }) => askedHere.includes(SESSION_STREAM_MARK + name));
   return { cursor: { ...before, seen, activeAt }, due: claimed, open };
 }
 
-/** The stream on which it was asked has ended by then. */
-function mayAskAgain(notes: SessionNotes, mark: string, server: Server): boolean {
+/** After this time, the stream that asked has ended. */
+function mayAskAgain(notes: SessionNotes, mark: string, server: ServerContext): boolean {
   const { askHereAgain, askAgain } = limits.sessionStream;
   const after = Math.max(askHereAgain, Math.min(server.manifest.holdCap, askAgain));
   return server.now() - (notes.asked[mark] ?? 0) >= after;
 }
 
 /**
- * Claimed before they are sent: two streams of a session at once do not ask the same. Lost on the way, they are missed.
- * `over`: tasks that need no other look for what they ask now.
+ * Marks questions as asked before they are sent, so that two streams of a session do not ask the same. Returns those
+ * that this stream may send. If they are lost on the way, they count as missed.
+ *
+ * @param over tasks that no longer wait for this stream to ask
  */
 async function claim(
-  due: readonly Due[],
+  due: readonly DueQuestion[],
   over: ReadonlySet<string>,
   notes: SessionNotes,
   call: SessionCall,
-  server: Server,
-): Promise<Due[]> {
+  server: ServerContext,
+): Promise<DueQuestion[]> {
   if (due.length === 0 && !Object.keys(notes.waiting).some((taskId) => over.has(taskId))) return [];
-  let claimed: Due[] = [];
+  let claimed: DueQuestion[] = [];
   await changeNotes(call, server, (now) => {
-    claimed = due.filter(({ asking }) => now.asked[HERE + asking] === notes.asked[HERE + asking]);
+    claimed = due.filter(
+      ({ asking }) => now.asked[SESSION_STREAM_MARK + asking] === notes.asked[SESSION_STREAM_MARK + asking],
+    );
     const waiting = Object.entries(now.waiting).filter(([taskId]) => !over.has(taskId));
-    const marks = claimed.map(({ asking }) => [HERE + asking, server.now()] as const);
+    const marks = claimed.map(({ asking }) => [SESSION_STREAM_MARK + asking, server.now()] as const);
     return { ...now, waiting: Object.fromEntries(waiting), asked: { ...now.asked, ...Object.fromEntries(marks) } };
   });
   return claimed;
 }
 
-async function read(taskIds: readonly string[], call: Call, server: Server): Promise<TaskRecord[]> {
+async function readTasks(taskIds: readonly string[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
-  await Promise.all(stored.map((record) => keepSmall(record, server)));
-  const records = stored.flatMap((record) => present(record, server) ?? []);
+  await Promise.all(stored.map((record) => moveLargeInput(record, server)));
+  const records = stored.flatMap((record) => currentRecord(record, server) ?? []);
   const allowed = records.filter((record) => hasScopes(call.principal, record, server));
   return Promise.all(allowed.map((record) => withQuestions(record, server)));
 }
 
-const taskIdOf = (asking: string): string => asking.slice(HERE.length).split(' ')[0] ?? '';
+const taskIdOf = (asking: string): string => asking.slice(SESSION_STREAM_MARK.length).split(' ')[0] ?? '';
 
 function retryAfter(idle: number): number {
   const { min, max, shareOfIdle } = limits.sessionStream.retry;

@@ -1,32 +1,32 @@
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
-import { goOnIfLost } from '../task/resume-round.ts';
-import { keepSmall } from '../task/task-input.ts';
-import { present } from '../task/task-view.ts';
+import { startIfCrashed } from '../task/resume-round.ts';
+import { moveLargeInput } from '../task/task-input.ts';
+import { currentRecord } from '../task/task-view.ts';
 
 const FIRST = 50;
 const FASTEST = 500;
 
 /**
- * A task, looked at again and again until `until` (ms since the epoch), at the last moment once more; undefined when
- * it is gone. Looks come quickly at first, as most tools are, then every half second. In an outage the next look may
- * tell: only the last one must not fail. None comes after `gone`.
+ * Reads a task repeatedly until `until` (ms since the epoch), the last time at that moment. Yields undefined if the
+ * task no longer exists. Reads are frequent at first, because most tools are fast, then every half second. A read that
+ * fails in an outage is skipped, but the last one throws. Stops after `gone`.
  */
 export async function* watch(
   key: TaskKey,
   until: number,
-  server: Server,
+  server: ServerContext,
   gone?: AbortSignal,
 ): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
-    const look = await lookAt(key, server);
-    // Once is enough: whoever waits longer comes back, and the sweep comes by.
-    if (look.stored !== undefined && pause === FIRST) await goOnIfLost(look.stored, server);
-    if (look.stored !== undefined) await keepSmall(look.stored, server);
+    const look = await readRecord(key, server);
+    // Only at the first read: a client that waits longer makes another request, and the sweep checks too.
+    if (look.stored !== undefined && pause === FIRST) await startIfCrashed(look.stored, server);
+    if (look.stored !== undefined) await moveLargeInput(look.stored, server);
     const now = server.now();
-    if (look.outage === undefined) yield look.stored && present(look.stored, server);
+    if (look.outage === undefined) yield look.stored && currentRecord(look.stored, server);
     else if (now >= until) throw look.outage;
     if (now >= until) return;
     await server.sleep(Math.min(pause, until - now));
@@ -34,7 +34,10 @@ export async function* watch(
   }
 }
 
-async function lookAt(key: TaskKey, server: Server): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
+async function readRecord(
+  key: TaskKey,
+  server: ServerContext,
+): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
   try {
     return { stored: await server.store.look(key) };
   } catch (error) {

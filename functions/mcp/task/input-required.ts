@@ -4,7 +4,7 @@ import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isDeeperThan } from '../../tasks/shape.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
-import type { Call, Server } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { sealState } from '../identity/request-state.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
@@ -13,22 +13,30 @@ import { withQuestions } from './task-input.ts';
 
 type Questions = Readonly<Record<string, InputRequest>>;
 
-/** A task that runs for a call without a task asks: the call answers with its questions, and names it (D-20). */
-export async function inputRequired(call: Call, record: TaskRecord, server: Server): Promise<object> {
+/** The answer of a call without a task whose task asks: its questions, and a state that names the task (D-20). */
+export async function inputRequired(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
   const inputRequests = outstandingQuestions(await withQuestions(record, server));
   checkDeclared(call, inputRequests);
   const requestState = await sealState(call, { taskId: record.taskId }, server);
   return call.wire.result({ inputRequests, requestState }, 'input_required');
 }
 
-/** Questions without a task: nothing is stored; state goes along only if the tool has any (D-21, D-24). */
-export async function askDirectly(call: Call, questions: Questions, state: unknown, server: Server): Promise<object> {
+/**
+ * The answer of a tool that asks without a task. Nothing is stored. `requestState` is sent only if the tool has state
+ * (D-21, D-24).
+ */
+export async function askDirectly(
+  call: Call,
+  questions: Questions,
+  state: unknown,
+  server: ServerContext,
+): Promise<object> {
   checkDeclared(call, questions);
   const requestState = state === undefined ? {} : { requestState: await sealState(call, { tool: state }, server) };
   return call.wire.result({ inputRequests: modernQuestions(questions), ...requestState }, 'input_required');
 }
 
-/** Never asks for what this request's client did not declare (D-22). */
+/** Throws MissingClientCapability if a question is of a kind that this client did not declare (D-22). */
 export function checkDeclared({ accepts, params }: Pick<Call, 'accepts' | 'params'>, questions: Questions): void {
   const kind = Object.values(questions)
     .map(kindOf)
@@ -36,7 +44,7 @@ export function checkDeclared({ accepts, params }: Pick<Call, 'accepts' | 'param
   if (kind !== undefined) throw new MissingClientCapability(`Tool ${params.name} asks for input`, capabilityFor(kind));
 }
 
-/** The questions of a function's return value, if that is what it is. */
+/** The questions in a function's return value, if it has any. */
 export function questionsIn(value: unknown): { questions: Questions; state: unknown } | undefined {
   if (!isObject(value) || !('inputRequests' in value)) return undefined;
   const { inputRequests, requestState } = value;

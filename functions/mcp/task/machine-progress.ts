@@ -1,27 +1,27 @@
 import type { ExecutionState } from '../../tasks/execution-history.ts';
 import { executionName } from '../../tasks/ids.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 
-/** How often one container looks at one execution, in ms; less often while it looks at many. */
+/** How long one container reuses the state of one execution, in ms. Longer while it follows many. */
 const PACE = 2_000;
 /**
- * How often it looks at all of them together. The quota of GetExecutionHistory is the account's, for other applications,
- * too.
+ * Reads per second of one container, for all executions together. The quota of GetExecutionHistory is shared by the
+ * whole account.
  */
 const LOOKS_PER_SECOND = 5;
 const BURST = 10;
-/** The same after a look that failed. */
+/** As PACE, after a read that failed. */
 const PAUSE = 10_000;
 /** Executions remembered in one container. */
 const MOST = 1_000;
 
 /**
- * A record as it is about to be shown: while a state machine does the work, the name of the state it is in is the
- * status message, and a new state is a change (docs/architecture.md, "State machines as tools"). What the tool reported
- * itself comes first.
+ * A record to be shown. While a state machine does the work, the name of its current state is the status message, and a
+ * new state counts as a change (docs/architecture.md, "State machines as tools"). A message that the tool reported
+ * comes first.
  */
-export async function withState(record: TaskRecord, server: Server): Promise<TaskRecord> {
+export async function withMachineState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   const stateMachine = server.tools.get(record.tool)?.entry.stateMachine;
   if (stateMachine === undefined || record.status !== 'working' || record.statusMessage !== undefined) return record;
   const state = await server.currentState(record, stateMachine);
@@ -29,28 +29,33 @@ export async function withState(record: TaskRecord, server: Server): Promise<Tas
   return { ...record, statusMessage: state.name, updatedAt: Math.max(record.updatedAt, state.enteredAt) };
 }
 
-/** The executions that do the work of tasks; `machines` are the names of the state machines. */
+/**
+ * Finds the current state of the execution that does a task's work.
+ *
+ * @param machines names of the state machines, as in TOOL_MACHINES
+ * @param look reads the state of an execution
+ */
 export function machineStates(
   machines: readonly string[],
   machineArnPrefix: string,
   look: (executionArn: string) => Promise<ExecutionState | undefined>,
   now: () => number,
-): Server['currentState'] {
+): ServerContext['currentState'] {
   const prefix = machineArnPrefix.replace(/:stateMachine:.*$/, ':execution:');
-  const states = remembered(look, now);
+  const states = cachedStates(look, now);
   return ({ taskId, round }: TaskKey & { readonly round: number }, stateMachine) =>
     states(`${prefix}${machines[stateMachine]}:${executionName(taskId, round)}`);
 }
 
-interface Look {
+interface CachedState {
   readonly state: Promise<ExecutionState | undefined>;
   until: number;
   askedAt: number;
 }
 
-/** What was seen last is the answer for a while, and again whenever a new look fails: progress is worth no error. */
-function remembered(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
-  const looks = new Map<string, Look>();
+/** Caches the last state for a while, and keeps it if a read fails: missing progress is no error. */
+function cachedStates(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
+  const looks = new Map<string, CachedState>();
   const left = { looks: BURST, at: now() };
   const mayLook = (): boolean => {
     const earned = (Math.max(0, now() - left.at) / 1_000) * LOOKS_PER_SECOND;
@@ -60,7 +65,7 @@ function remembered(look: (executionArn: string) => Promise<ExecutionState | und
     left.looks--;
     return true;
   };
-  /** Until the others that were asked for of late have had their turn. */
+  /** Time until all recently requested executions have been read once. */
   const pace = (): number => {
     const asked = [...looks.values()].filter(({ askedAt }) => now() - askedAt < PAUSE).length;
     return Math.max(PACE, (asked * 1_000) / LOOKS_PER_SECOND);
@@ -69,9 +74,10 @@ function remembered(look: (executionArn: string) => Promise<ExecutionState | und
     const last = looks.get(executionArn);
     const early = last !== undefined && now() < last.until;
     const seen = last ?? { state: Promise.resolve(undefined), until: now(), askedAt: now() };
-    const next: Look = early || !mayLook() ? seen : { state: lookAgain(), until: now() + pace(), askedAt: now() };
+    const next: CachedState =
+      early || !mayLook() ? seen : { state: lookAgain(), until: now() + pace(), askedAt: now() };
     next.askedAt = now();
-    // At the end of the map: the first is the one that nobody has asked for the longest.
+    // Moves it to the end of the map: the first entry is the least recently used.
     looks.delete(executionArn);
     looks.set(executionArn, next);
     for (const [oldest] of looks) {
@@ -83,9 +89,9 @@ function remembered(look: (executionArn: string) => Promise<ExecutionState | und
     async function lookAgain(): Promise<ExecutionState | undefined> {
       const before = await last?.state;
       try {
-        return later(before, await look(executionArn));
+        return newerState(before, await look(executionArn));
       } catch (error) {
-        // Not there yet: it is started by a workflow that has been started itself just now.
+        // Does not exist yet: the task's workflow, which starts it, has only just started.
         if ((error as Error).name !== 'ExecutionDoesNotExist') next.until = now() + PAUSE;
         return before;
       }
@@ -93,8 +99,8 @@ function remembered(look: (executionArn: string) => Promise<ExecutionState | und
   };
 }
 
-/** Back in a state around the one before it, an execution is there since now, not since it entered it first. */
-function later(before: ExecutionState | undefined, found: ExecutionState | undefined): ExecutionState | undefined {
+/** Returning to an earlier state counts as a new change: `updatedAt` must move forward. */
+function newerState(before: ExecutionState | undefined, found: ExecutionState | undefined): ExecutionState | undefined {
   if (before === undefined || found === undefined) return found ?? before;
   if (found.name === before.name) return before;
   return { name: found.name, enteredAt: Math.max(found.enteredAt, before.enteredAt + 1) };

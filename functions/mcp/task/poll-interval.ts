@@ -3,12 +3,12 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolEntry } from '../manifest.ts';
 
 const SECOND = 1_000;
-/** Ten minutes and more: what a poll sooner finds is rarely worth it. */
+/** Longer tasks are polled less often: a frequent poll rarely finds news. */
 const LONG = 600 * SECOND;
 
 /**
- * How long a client should wait before it asks again, in ms (C-11, E-08, README "Limits"): what the tool says; else by
- * the duration it is expected to take; else, and for what takes longer than expected, a share of the task's age.
+ * How long a client should wait before its next poll, in ms (C-11, E-08, README "Limits"). The tool's fixed interval,
+ * or an interval by its expected duration. Without that, or if the task takes longer, a share of the task's age.
  */
 export function pollInterval(record: TaskRecord, tool: ToolEntry | undefined, now: number): number {
   if (tool?.pollInterval !== undefined) return tool.pollInterval;

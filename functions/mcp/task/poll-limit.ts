@@ -3,31 +3,31 @@ import { limits } from '../../tasks/limits.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 
 /**
- * How often tasks are asked for, as far as one container sees: enough to stop a client that asks in a loop, and it costs
- * nothing (E-29). A client that keeps to the poll interval it is told never comes near.
+ * Limits how often a task is polled, per container and in memory (E-29). It stops a client that polls in a loop. A
+ * client that respects the poll interval never reaches the limit.
  */
-export interface Polls {
-  /** Counts a poll, before anything is read for it. Throws TooManyPolls. */
+export interface PollLimit {
+  /** Counts a poll. Call it before any read. Throws TooManyPolls. */
   count(key: TaskKey): void;
-  /** The poll interval that its asker was told, in ms. */
-  told(key: TaskKey, interval: number): void;
+  /** Sets the poll interval that the client was sent, in ms. */
+  setInterval(key: TaskKey, interval: number): void;
 }
 
 interface Counter {
   left: number;
-  /** When `left` was right. */
+  /** When `left` was last updated, in ms since the epoch. */
   at: number;
   interval: number;
 }
 
-export function countPolls(now: () => number): Polls {
+export function pollLimit(now: () => number): PollLimit {
   const { burst, perInterval, tasks } = limits.polls;
   const counters = new Map<string, Counter>();
 
   function counterOf({ owner, taskId }: TaskKey): Counter {
     const name = `${owner} ${taskId}`;
     const counter = counters.get(name) ?? { left: burst, at: now(), interval: limits.pollInterval.min };
-    // At the end of the map: the first is the one that nobody has asked for the longest.
+    // Moves it to the end of the map: the first entry is the least recently used.
     counters.delete(name);
     counters.set(name, counter);
     for (const [oldest] of counters) {
@@ -40,14 +40,14 @@ export function countPolls(now: () => number): Polls {
   return {
     count(key) {
       const counter = counterOf(key);
-      // None, while a clock that was set back catches up.
+      // Earns nothing while a clock that was set back catches up.
       const earned = (Math.max(0, now() - counter.at) / counter.interval) * perInterval;
       counter.left = Math.min(burst, counter.left + earned);
       counter.at = now();
       if (counter.left < 1) throw new TooManyPolls(Math.ceil(counter.interval / 1_000));
       counter.left--;
     },
-    told(key, interval) {
+    setInterval(key, interval) {
       counterOf(key).interval = interval;
     },
   };

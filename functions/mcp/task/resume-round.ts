@@ -6,15 +6,18 @@ import { InputLost } from '../../tasks/s3/input-store.ts';
 import { ResultStoreError } from '../../tasks/s3/result-store.ts';
 import { asOf, confirmStart, isSeen, keyExpired } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { stopIfOver, stopWork } from './cancel-task.ts';
 
 /**
- * Starts the round that the last answer began; as often as anybody likes, it is started once. `own`: this request has
- * just written that answer, so nobody else has started it long ago.
+ * Starts the execution of the current round. Idempotent: its name is `<taskId>-r<round>`.
+ *
+ * @param own whether this request wrote the last answer. A taken name then belongs to an older task under the same key
  */
-export async function goOn(record: TaskRecord, server: Server, own = false): Promise<TaskRecord> {
-  const outcome = await restart(record, machineOf(record, server), server.workflow, server.inputs).catch(unstarted);
+export async function startCurrentRound(record: TaskRecord, server: ServerContext, own = false): Promise<TaskRecord> {
+  const outcome = await restart(record, machineOf(record, server), server.workflow, server.inputs).catch(
+    unavailableIfInputLost,
+  );
   if (outcome === 'gone') throw new InternalError('The tool of this task is gone');
   if (outcome === 'taken' && own && record.digest !== undefined) {
     return (await server.store.apply(record, keyExpired(record, server.now()))) ?? record;
@@ -24,30 +27,30 @@ export async function goOn(record: TaskRecord, server: Server, own = false): Pro
 }
 
 /**
- * For whoever asks how a task is: whoever answered it may have died before its round was started, so it is started
- * again, once (docs/crash-table.md, row 16). Nothing that goes wrong here is worth an error: there is the sweep, too.
+ * Called on reads. If the request that answered the task crashed before StartExecution, this starts the round now
+ * (docs/crash-table.md, row 16). Errors are only logged: the sweep tries again.
  */
-export async function goOnIfLost(record: TaskRecord, server: Server): Promise<void> {
+export async function startIfCrashed(record: TaskRecord, server: ServerContext): Promise<void> {
   const { round, updatedAt, tool } = record;
   const now = server.now();
   if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter) return;
   if (now >= record.deadlineAt) return;
   if (asOf(record, now)?.status !== 'working') return;
   try {
-    // A run that is there and does not run is for the sweep to look at.
+    // If the execution exists but has ended, the sweep handles it.
     if ((await restart(record, machineOf(record, server), server.workflow, server.inputs)) !== 'started') return;
-    // Lost, perhaps to a cancel that found no run to stop: there is one now.
+    // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
     if (!(await server.store.applyBlind(record, confirmStart(record, now)))) await stopWork(record, server);
   } catch (error) {
     console.error(JSON.stringify({ event: 'restart_failed', tool, error: (error as Error).name }));
   }
 }
 
-/** The answer is stored. The sweep starts the round, or ends the task if its input is lost and it does not run yet. */
-function unstarted(error: unknown): never {
+/** The answer is stored, so the sweep starts the round. It fails the task if its input is lost and no run exists. */
+function unavailableIfInputLost(error: unknown): never {
   if (!(error instanceof InputLost) && !(error instanceof ResultStoreError)) throw error;
   logUnexpected(error, 'starting a round');
   throw new Unavailable();
 }
 
-const machineOf = ({ tool }: TaskRecord, server: Server) => server.tools.get(tool)?.entry.machine;
+const machineOf = ({ tool }: TaskRecord, server: ServerContext) => server.tools.get(tool)?.entry.machine;

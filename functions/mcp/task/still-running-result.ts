@@ -1,16 +1,16 @@
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import type { JsonSchema, ToolEntry } from '../manifest.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
 import { errorResult } from '../wire/tool-result.ts';
 
 /**
- * The inline window of a call without a task has closed, the work goes on (docs/architecture.md, "Delivery"). A client
- * that knows no tasks can ask for the result with `get_task_result`. It says so in the structured content, too: some
- * frameworks give their model nothing else. It is no error, which frameworks take for "call it again" (F-14).
+ * The result of a call without a task whose inline window has ended while the tool runs (docs/architecture.md,
+ * "Delivery"). It points to `get_task_result`, also in the structured content, because some frameworks show their model
+ * nothing else. It is no error, because frameworks repeat a call after an error (F-14).
  */
-export function windowClosed({ tool, taskId }: TaskRecord, { manifest }: Server): ToolResult {
+export function stillRunningResult({ tool, taskId }: TaskRecord, { manifest }: ServerContext): ToolResult {
   const running = `Tool ${tool} is still running as task ${taskId}. It has not failed: do not call it again.`;
   if (!manifest.helperTools) return errorResult(`${running} It takes longer than a call without a task can wait.`);
   const next = `${running} Call get_task_result with {"taskId":"${taskId}"} to get its result.`;
@@ -25,26 +25,26 @@ const RUNNING = {
 } as const;
 
 /**
- * The outputSchema that clients are told: of what the tool returns, or of that answer, which must fit it as well (A-19).
- * Clients check each result that is no error against it.
+ * A tool as tools/list shows it. Its outputSchema also allows the still-running result (A-19), because clients check
+ * every result that is no error.
  */
 export function advertised(entry: ToolEntry, { helperTools }: { readonly helperTools: boolean }): ToolEntry {
   const { outputSchema, taskSupport } = entry;
   if (outputSchema === undefined || taskSupport !== 'optional' || !helperTools) return entry;
   const { $schema, $defs, definitions, ...own } = outputSchema;
   const outside = { ...($schema !== undefined && { $schema }), ...(own.type === 'object' && { type: 'object' }) };
-  // With an $id it is a document of its own, wherever it stands: its references go on to work.
+  // A schema with an $id is a separate document, so its references work in any place.
   if (typeof own.$id === 'string') return { ...entry, outputSchema: { ...outside, anyOf: [outputSchema, RUNNING] } };
   const defs = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
-  return { ...entry, outputSchema: { ...outside, ...pointed(defs), anyOf: [pointed(own), RUNNING] } };
+  return { ...entry, outputSchema: { ...outside, ...withMovedRefs(defs), anyOf: [withMovedRefs(own), RUNNING] } };
 }
 
-/** A schema that is moved to where it stands in `advertised`, with its references to itself. */
-function pointed(schema: JsonSchema): JsonSchema {
+/** A schema with its references to itself changed to its new place in `advertised`. */
+function withMovedRefs(schema: JsonSchema): JsonSchema {
   if (typeof schema.$id === 'string') return schema;
   const move = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(move);
-    return isObject(value) ? pointed(value) : value;
+    return isObject(value) ? withMovedRefs(value) : value;
   };
   const entries = Object.entries(schema).map(([key, value]) => {
     if (key === '$ref' && typeof value === 'string') return [key, value.replace(INNER, '#/anyOf/0$1')];
@@ -56,11 +56,13 @@ function pointed(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-/** To the whole, or a place in it, but not to its definitions, which stay where they are; anchors are found anywhere. */
+/**
+ * A reference to the whole schema or a place in it. Not to its definitions, which do not move, and not to an anchor.
+ */
 const INNER = /^#(?!\/(?:\$defs|definitions)\/)(\/.*)?$/;
-/** They hold schemas by names, which mean nothing. */
+/** Keywords that hold schemas by name. The names are no keywords. */
 const NAMED: ReadonlySet<string> = new Set(
   'properties patternProperties dependentSchemas $defs definitions'.split(' '),
 );
-/** They hold no schemas: whatever looks like a reference there is none. */
+/** Keywords that hold data: a `$ref` in it is no reference. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);

@@ -2,16 +2,16 @@ import { errorFacts } from '../../tasks/error-facts.ts';
 import { InternalError } from '../../tasks/errors.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, type StoredResult, storedResult } from '../../tasks/s3/result-ref.ts';
-import type { Server } from '../context.ts';
-import { judged, judgeOf } from './task-view.ts';
+import type { ServerContext } from '../context.ts';
+import { schemaToolOf, withCheckedResult } from './task-view.ts';
 
 /**
- * A record whose result is about to be shown, with the result itself in the place of a reference to it
- * (docs/architecture.md, "The task record"), judged like any other. Only who shows a result calls this: a list never
- * fetches one.
+ * A record with its result, fetched from S3 if the record only refers to it (docs/architecture.md, "The task record"),
+ * and checked like any other. Writes the audit line `retrieved`, so call it only to show a result. A list never fetches
+ * one.
  */
-export async function withResult(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  const shown = await judgedWhole(record, server);
+export async function withResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
+  const shown = await withFetchedResult(record, server);
   const { owner, taskId, tool, status, isError } = shown;
   if (status === 'completed' || status === 'failed') {
     server.audit('retrieved', { owner, taskId, tool, status, ...(isError === true && { isError }) });
@@ -19,19 +19,21 @@ export async function withResult(record: TaskRecord, server: Server): Promise<Ta
   return shown;
 }
 
-async function judgedWhole(record: TaskRecord, server: Server): Promise<TaskRecord> {
+async function withFetchedResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
   if (stored === undefined) return record;
-  return judged({ ...record, result: await fetchResult(record, stored, server) }, server);
+  return withCheckedResult({ ...record, result: await fetchResult(record, stored, server) }, server);
 }
 
-/** As withResult where only the status is shown, which depends on the result only if there is something to judge (A-19). */
-export async function withStatus(record: TaskRecord, server: Server): Promise<TaskRecord> {
-  return judgeOf(record, server)?.validateOutput === undefined ? record : judgedWhole(record, server);
+/** As withResult, if only the status is shown. It depends on the result only if the tool has an outputSchema (A-19). */
+export async function withCheckedStatus(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
+  return schemaToolOf(record, server)?.validateOutput === undefined ? record : withFetchedResult(record, server);
 }
 
-/** The task is as it was, whatever S3 does: only this request fails, and says how to try again without a second call. */
-async function fetchResult(record: TaskRecord, stored: StoredResult, server: Server): Promise<string> {
+/**
+ * An outage of S3 fails only this request, not the task. The error says how to get the result without a second call.
+ */
+async function fetchResult(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<string> {
   const { attempt = 0 } = stored;
   try {
     const text = await server.results.get({ ...record, attempt });

@@ -4,21 +4,21 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { InputLost } from '../../tasks/s3/input-store.ts';
 import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
 import { asOf, loseInput, moveInput } from '../../tasks/transitions.ts';
-import type { Server } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 
-/** How long a container leaves records as they are after S3 has failed, in ms. */
+/** After an error of S3, a container moves no input for this time, in ms. */
 const PAUSE = 30_000;
-const failedAt = new WeakMap<Server, number>();
+const failedAt = new WeakMap<ServerContext, number>();
 
 /**
- * Moves the input of a task that waits to S3 if it is too large for the record. The workflow writes questions as the tool
- * returned them, so the first look pays for their size, and no later one does. Best effort: a later look tries again.
+ * Moves the input of a waiting task to S3 if it is too large for the record. The workflow writes questions as the tool
+ * returned them, so the first read moves them, and later reads are cheap. Best effort: a later read tries again.
  */
-export async function keepSmall(stored: TaskRecord, server: Server): Promise<void> {
+export async function moveLargeInput(stored: TaskRecord, server: ServerContext): Promise<void> {
   if (stored.status !== 'input_required' || !isLarge(stored)) return;
   const now = server.now();
   if (now - (failedAt.get(server) ?? -PAUSE) < PAUSE) return;
-  // Readers judge questions only while they are in the record: invalid ones stay there.
+  // Readers check questions only while they are in the record, so invalid ones stay there.
   if (asOf(stored, now)?.status !== 'input_required') return;
   try {
     const { record, text } = moved(await server.inputs.whole(stored));
@@ -30,27 +30,27 @@ export async function keepSmall(stored: TaskRecord, server: Server): Promise<voi
   }
 }
 
-/** The record; with its questions, if it waits and they lie in S3. Throws Unavailable. */
-export async function withQuestions(record: TaskRecord, server: Server): Promise<TaskRecord> {
+/** The record, with its questions from S3 if it waits. Throws Unavailable. */
+export async function withQuestions(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   return record.status === 'input_required' && record.asked === undefined ? wholeInput(record, server) : record;
 }
 
-/** A record with all its input; failed, if that can no longer be read. Throws Unavailable. */
-export async function wholeInput(record: TaskRecord, server: Server): Promise<TaskRecord> {
+/** The record with all its input. Fails the task if its input is lost. Throws Unavailable. */
+export async function wholeInput(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
   try {
     return await server.inputs.whole(record);
   } catch (error) {
     logUnexpected(error, 'reading input');
     if (!(error instanceof InputLost)) throw new Unavailable();
     const failed = await server.store.apply(record, loseInput(record, server.now()));
-    // Another request has changed it since.
+    // Another request has changed the record.
     if (failed === undefined) throw new Unavailable();
     return failed;
   }
 }
 
-/** Stores what `moved` took out of a record, before the record is written. Throws Unavailable. */
-export async function storeInput(record: TaskRecord, text: string, server: Server): Promise<void> {
+/** Stores in S3 what `moved` took out of a record. Call it before the record is written. Throws Unavailable. */
+export async function storeInput(record: TaskRecord, text: string, server: ServerContext): Promise<void> {
   try {
     await server.inputs.put(record, text);
   } catch (error) {

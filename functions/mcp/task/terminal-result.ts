@@ -4,7 +4,7 @@ import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { toolResult } from '../wire/tool-result.ts';
 
-/** What the call itself would have returned (C-16, C-30, C-31): the result, or the error that ended the work. */
+/** What a call without a task would return (C-16, C-30, C-31): the result. Throws the error that ended the task. */
 export function terminalResult(record: TaskRecord): ToolResult {
   if (record.status === 'completed') return toolResult(record.result ?? 'null');
   if (record.status === 'cancelled') throw new InternalError('Task was cancelled');
@@ -12,7 +12,9 @@ export function terminalResult(record: TaskRecord): ToolResult {
   throw new McpError(code, message, { data });
 }
 
-/** As terminalResult, for a call that knows of no task: in 2026-07-28 a question that could not be asked has a code. */
+/**
+ * As terminalResult, for a 2026-07-28 call without a task: a question that the client cannot answer has a code there.
+ */
 export function callResult(record: TaskRecord): ToolResult {
   if (record.status === 'failed') {
     const { kinds } = (storedError(record).data ?? {}) as { kinds?: readonly string[] };

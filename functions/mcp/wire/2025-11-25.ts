@@ -27,14 +27,14 @@ export const legacyWire: Wire = {
   taskCancelled: task,
 };
 
-/** The answer of `tasks/result`: what the call would have returned, plus the task it belongs to (C-16, C-17). */
+/** The answer of `tasks/result`: what a call without a task would return, plus the task (C-16, C-17). */
 export function relatedResult(record: TaskRecord, result: ToolResult): object {
   const plain = legacyToolResult(result) as { _meta?: unknown };
   const _meta = { ...(isObject(plain._meta) && plain._meta), [RELATED_TASK]: { taskId: record.taskId } };
   return { ...plain, _meta };
 }
 
-/** A question's params as this revision sends them: with the task it belongs to, where the client knows of one (C-21, F-09). */
+/** A question's params in this revision. `related`: the client knows the task, so `_meta` names it (C-21, F-09). */
 export function questionParams(
   { params = {} }: InputRequest,
   record: TaskRecord,

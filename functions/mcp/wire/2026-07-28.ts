@@ -30,7 +30,7 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
 
 type Questions = Readonly<Record<string, InputRequest>>;
 
-/** Questions as this revision spells them: URL mode has no elicitationId any more (D-34), and no question is a task. */
+/** Questions in the shape of this revision: URL mode has no elicitationId (D-34), and a question is never a task. */
 export function modernQuestions(questions: Questions): Questions {
   const spelled = Object.entries(questions).map(([key, { method, params }]) => {
     const { elicitationId: _, task: _task, _meta, ...rest } = params ?? {};
@@ -42,19 +42,19 @@ export function modernQuestions(questions: Questions): Questions {
 
 export const outstandingQuestions = (record: TaskRecord): Questions => modernQuestions(outstanding(record));
 
-/** The first message of a listen stream: the part of the filter that is served (D-29, D-30, E-25). */
+/** The first message of a listen stream: the served part of the filter (D-29, D-30, E-25). */
 export function acknowledged(listenId: RequestId, taskIds: readonly string[] | undefined): object {
   return notification('notifications/subscriptions/acknowledged', listenId, {
     notifications: taskIds === undefined ? {} : { taskIds },
   });
 }
 
-/** A task has changed: all that tasks/get would say (E-24). */
+/** The notification of a changed task, with all that tasks/get returns (E-24). */
 export function taskNotification(listenId: RequestId, view: TaskView): object {
   return notification('notifications/tasks', listenId, { ...task(view), ...details(view.record) });
 }
 
-/** The graceful end of a listen stream (D-31). */
+/** The last message of a listen stream (D-31). */
 export function listenEnded(listenId: RequestId, serverInfo: Manifest['serverInfo']): object {
   return withMeta({ resultType: 'complete', _meta: { [meta.subscriptionId]: listenId } }, serverInfo);
 }
@@ -80,7 +80,7 @@ function task({ record, pollInterval }: TaskView) {
   };
 }
 
-/** What a DetailedTask adds in each status, and only there (E-11 to E-13). */
+/** The fields that a DetailedTask adds in each status (E-11 to E-13). */
 function details(record: TaskRecord): object {
   switch (record.status) {
     case 'input_required':

@@ -6,8 +6,8 @@ import { isDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
 import type { ContentBlock, ToolResult } from '../../tasks/tool-contract.ts';
 
 /**
- * What a tool returned, as the CallToolResult it stands for (docs/architecture.md, "Tools"): any other JSON becomes
- * text, too.
+ * A tool's return value as a CallToolResult (docs/architecture.md, "Tools"). A value that is no CallToolResult becomes
+ * structured content and text.
  */
 export function toolResult(text: string): ToolResult {
   const value = parsed(text);
@@ -29,13 +29,13 @@ export function toolResult(text: string): ToolResult {
   };
 }
 
-/** Keys of the protocol's own are not a tool's to set. */
+/** Drops the keys that the protocol reserves: a tool must not set them. */
 export function ownMeta(meta: Record<string, unknown>): Record<string, unknown> {
   const reserved = /^[^./]+\.(mcp|modelcontextprotocol)(\.[^/]*)?\/|^progressToken$/;
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !reserved.test(key)));
 }
 
-/** Content that no client could read makes a value plain JSON, whatever its other fields say. */
+/** Whether a value is a CallToolResult. With content that no client could read, it is plain JSON. */
 function isResult({ content, ...rest }: Record<string, unknown>): boolean {
   if (content === undefined) return 'structuredContent' in rest;
   return Array.isArray(content) && content.every(isBlock);
@@ -45,7 +45,7 @@ export function errorResult(text: string): ToolResult {
   return { content: [textBlock(text)], isError: true };
 }
 
-/** A line for people about a task whose result is an error (C-29). */
+/** A line for people that says why a task failed, if its result is an error (C-29). */
 export function errorSummary(record: TaskRecord): string {
   const { result = 'null' } = record;
   const content = storedResult(result) === undefined ? toolResult(result).content : [];

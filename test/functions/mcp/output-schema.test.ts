@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Server, Tool } from '../../../functions/mcp/context.ts';
-import { present } from '../../../functions/mcp/task/task-view.ts';
+import type { ServerContext, Tool } from '../../../functions/mcp/context.ts';
+import { currentRecord } from '../../../functions/mcp/task/task-view.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { fakeServer } from './support/fake-server.ts';
 
 /** A server with one tool, whose outputSchema wants `n`. */
-function deployed(outputSchemaId: string | undefined): Server {
+function deployed(outputSchemaId: string | undefined): ServerContext {
   const { server } = fakeServer();
   const { entry, validate } = server.tools.get('optional') as Tool;
   const tool: Tool = {
@@ -24,12 +24,12 @@ const done = (outputSchemaId: string) => ({
 });
 
 test('a result has to fit the outputSchema that its tool had when the task was made (A-19)', () => {
-  expect(present(done('v1'), deployed('v1'))).toMatchObject({ isError: true });
+  expect(currentRecord(done('v1'), deployed('v1'))).toMatchObject({ isError: true });
 });
 
 test('a deployment with another outputSchema does not change what readers of a finished task are told (C-10)', () => {
-  expect(present(done('v1'), deployed('v2'))).toEqual(done('v1'));
-  expect(present(done('v1'), deployed(undefined))).toEqual(done('v1'));
+  expect(currentRecord(done('v1'), deployed('v2'))).toEqual(done('v1'));
+  expect(currentRecord(done('v1'), deployed(undefined))).toEqual(done('v1'));
 });
 
 test.each([
@@ -39,6 +39,6 @@ test.each([
   ['', true, 'completed', true],
 ])('the text %j of an envelope that said isError %s decides', (result, said, status, isError) => {
   const { outputSchemaId: _, ...made } = done('v1');
-  const shown = present({ ...made, result, isError: said }, deployed(undefined));
+  const shown = currentRecord({ ...made, result, isError: said }, deployed(undefined));
   expect(shown).toMatchObject({ status, isError });
 });

@@ -1,13 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
-import type { Server } from '../../../../functions/mcp/context.ts';
+import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import type { HttpRequest } from '../../../../functions/mcp/http/http.ts';
 import {
-  callerOf,
   checkCallScopes,
   checkScopes,
   hasScopes,
   principalOf,
+  verifiedCaller,
 } from '../../../../functions/mcp/identity/caller.ts';
 import type { Session } from '../../../../functions/mcp/identity/session.ts';
 import type { RpcMessage } from '../../../../functions/mcp/protocol/jsonrpc.ts';
@@ -17,7 +17,7 @@ import { fakeServer, manifest } from '../support/fake-server.ts';
 describe('who signed a request', () => {
   const contextOf = (identity: object) => ({ identity }) as APIGatewayProxyEvent['requestContext'];
   const keyOf = (caller: string | null, cognitoIdentityId: string | null = null) =>
-    callerOf('iam', contextOf({ caller, cognitoIdentityId }))?.key;
+    verifiedCaller('iam', contextOf({ caller, cognitoIdentityId }))?.key;
 
   test('is a user, or the session of a role', () => {
     expect(keyOf(null)).toBeUndefined();
@@ -25,9 +25,9 @@ describe('who signed a request', () => {
     // Tasks lie under these keys: others would lose them.
     expect(keyOf('AROA:ann')).toBe(verifiedKey('iam', 'user', 'AROA:ann'));
     expect(keyOf('AROA:x', 'eu:ann')).toBe(verifiedKey('cognito', 'user', 'eu:ann'));
-    expect(callerOf('iam', contextOf({ caller: 'AROA:ann' }))?.scopes).toEqual([]);
+    expect(verifiedCaller('iam', contextOf({ caller: 'AROA:ann' }))?.scopes).toEqual([]);
     const everything = { ...contextOf({ caller: 'AROA:ann' }), authorizer: { owner: 'owner#a' } };
-    expect(callerOf('anonymous', everything)).toBeUndefined();
+    expect(verifiedCaller('anonymous', everything)).toBeUndefined();
     expect(keyOf('AROA:ann')).not.toBe(keyOf('AROA:ben'));
     expect(keyOf('AROA:ann')).toBe(keyOf('AROA:ann'));
   });
@@ -43,7 +43,7 @@ describe('who signed a request', () => {
 });
 
 describe('what the authorizer says of a caller', () => {
-  const of = (authorizer?: object) => callerOf('oauth', { authorizer } as APIGatewayProxyEvent['requestContext']);
+  const of = (authorizer?: object) => verifiedCaller('oauth', { authorizer } as APIGatewayProxyEvent['requestContext']);
 
   test('is whose tasks are theirs, and their scopes', () => {
     expect(of({ owner: 'owner#a', scope: 'a b:c', principalId: 'p' })).toEqual({
@@ -59,7 +59,7 @@ describe('what the authorizer says of a caller', () => {
 });
 
 describe('what a caller may do', () => {
-  const oauth = (more: Partial<Server> = {}) =>
+  const oauth = (more: Partial<ServerContext> = {}) =>
     fakeServer({ manifest: { ...manifest, auth: 'oauth', scopes: ['mcp'] }, ...more });
   const by = (...scopes: string[]) => ({ caller: { key: 'owner#a', scopes } }) as unknown as HttpRequest;
   const session = { key: 's' } as Session;
@@ -93,7 +93,7 @@ describe('what a caller may do', () => {
   const tools = new Map([
     ['open', entryOf('open')],
     ['deploy', entryOf('deploy', ['ops'])],
-  ]) as unknown as Server['tools'];
+  ]) as unknown as ServerContext['tools'];
   const principal = (...scopes: string[]) => ({ kind: 'verified', key: 'owner#a', scopes }) as const;
 
   test('is what its scopes allow: those of the tool now, of a tool that is gone those of its task (G-16)', () => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Server } from '../../../../functions/mcp/context.ts';
+import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { type Answer, modernMessage } from '../../../support/clients.ts';
 import { exchange, judged } from '../../../support/schema/exchange.ts';
@@ -43,7 +43,7 @@ function world(questions: object = sure) {
     headers: Headers,
     body: object,
     on: (message: Message) => unknown = () => {},
-    over: Partial<Server> = {},
+    over: Partial<ServerContext> = {},
   ) {
     const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
     const reply = await endpoint(request, { ...server, ...over });
@@ -69,7 +69,7 @@ function world(questions: object = sure) {
     let id = 0;
     const request = (method: string, params_: object, on?: (message: Message) => unknown) =>
       send(headers, { jsonrpc: '2.0', id: `q${++id}`, method, params: params_ }, on);
-    const respond = (to: unknown, answer: object, over: Partial<Server> = {}) =>
+    const respond = (to: unknown, answer: object, over: Partial<ServerContext> = {}) =>
       send(headers, { jsonrpc: '2.0', id: to, ...answer }, undefined, over);
     return {
       ...{ headers, request, respond },

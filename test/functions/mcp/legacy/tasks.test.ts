@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
-import type { Server } from '../../../../functions/mcp/context.ts';
+import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { type Answer, modernMessage } from '../../../support/clients.ts';
 import { exchange } from '../../../support/schema/exchange.ts';
@@ -14,21 +14,21 @@ const NOT_FOUND = { code: -32602, message: 'Task not found' };
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /** The endpoint with a list that has pages; its clock is in the test's hand, and goes on while it sleeps. */
-function world(over: Partial<Server> = {}) {
+function world(over: Partial<ServerContext> = {}) {
   const clock = { now: START };
   const pass = async (ms: number) => {
     clock.now += ms;
   };
   const fake = fakeServer({ now: () => clock.now, sleep: pass, ...over });
   const { records, did } = fake;
-  const list: Server['store']['list'] = async (owner, limit, after) => {
+  const list: ServerContext['store']['list'] = async (owner, limit, after) => {
     const newestFirst = [...records.values()].sort((a, b) => (a.taskId < b.taskId ? 1 : -1));
     const rest = newestFirst.filter((task) => task.owner === owner && (after === undefined || task.taskId < after));
     const tasks = rest.slice(0, limit);
     const last = tasks.at(-1)?.taskId;
     return { tasks, ...(rest.length >= limit && last !== undefined && { last }) };
   };
-  const server: Server = { ...fake.server, store: { ...fake.server.store, list } };
+  const server: ServerContext = { ...fake.server, store: { ...fake.server.store, list } };
 
   async function send(headers: Headers, body: object) {
     const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Server, Tool } from '../../../../functions/mcp/context.ts';
+import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { type Answer, type ModernOptions, modernMessage, TASKS } from '../../../support/clients.ts';
@@ -12,7 +12,7 @@ const START = 1_700_000_000_000;
 type Change = Partial<TaskRecord>;
 
 /** A server whose clock runs while it sleeps; `later` is what becomes of tasks, by ms from the start. */
-function clocked(later: Record<number, () => void> = {}, over: Partial<Server> = {}) {
+function clocked(later: Record<number, () => void> = {}, over: Partial<ServerContext> = {}) {
   const due = Object.entries(later).map(([at, happen]) => ({ at: START + Number(at), happen }));
   let now = START;
   const sleep = async (ms: number) => {

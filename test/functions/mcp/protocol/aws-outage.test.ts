@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { isOutage, isThrottled, unread } from '../../../../functions/mcp/protocol/aws-outage.ts';
+import { asTaskUnread, isOutage, isThrottled } from '../../../../functions/mcp/protocol/aws-outage.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -19,8 +19,8 @@ test.each<[string, unknown, boolean, boolean]>([
 test('an outage while a task is read names the task; what is none stays as it is (A-15)', () => {
   const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const defect = new TypeError('x');
-  expect(unread(defect, 't')).toBe(defect);
+  expect(asTaskUnread(defect, 't')).toBe(defect);
   expect(said).not.toHaveBeenCalled();
-  expect(unread(named('ThrottlingException'), 't')).toMatchObject({ name: 'TaskUnread', data: { taskId: 't' } });
+  expect(asTaskUnread(named('ThrottlingException'), 't')).toMatchObject({ name: 'TaskUnread', data: { taskId: 't' } });
   expect(said).toHaveBeenCalledOnce();
 });

@@ -1,7 +1,7 @@
-import type { Server } from '../../../../functions/mcp/context.ts';
+import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Manifest, ToolEntry } from '../../../../functions/mcp/manifest.ts';
-import { countPolls } from '../../../../functions/mcp/task/poll-limit.ts';
+import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { auditLine } from '../../../../functions/tasks/audit.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import type { SessionNotes, SessionStore } from '../../../../functions/tasks/table/session-notes.ts';
@@ -37,13 +37,13 @@ export const manifest: Manifest = {
   ],
 };
 
-/** A Server of plain functions: everything it was asked to do is in `did`. Nothing of AWS in it. */
-export function fakeServer(over: Partial<Server> = {}) {
+/** A ServerContext of plain functions: everything it was asked to do is in `did`. Nothing of AWS in it. */
+export function fakeServer(over: Partial<ServerContext> = {}) {
   const records = new Map<string, TaskRecord>();
   const did: string[] = [];
   const audited: string[] = [];
   const picky = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
-  const server: Server = {
+  const server: ServerContext = {
     manifest,
     tools: new Map(
       manifest.tools.map((tool) => [
@@ -111,7 +111,7 @@ export function fakeServer(over: Partial<Server> = {}) {
       return { text: '"hi"' };
     },
     signer: signer(async () => 'a key'),
-    polls: countPolls(over.now ?? (() => 1_700_000_000_000)),
+    pollLimit: pollLimit(over.now ?? (() => 1_700_000_000_000)),
     now: () => 1_700_000_000_000,
     sleep: async () => {},
     ...over,

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import type { Server } from '../../../../functions/mcp/context.ts';
+import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { FORMS, modernMessage } from '../../../support/clients.ts';
 import { readSse } from '../../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
@@ -30,7 +30,7 @@ interface Sent {
 
 /** What the tool `optional` needs here: a token of any caller but a `weak` one has it. */
 export const NEEDED = ['mcp', 'ops:deploy'];
-const tools: Server['tools'] = new Map(
+const tools: ServerContext['tools'] = new Map(
   [...fakeServer().server.tools].map(([name, tool]) => [
     name,
     name === 'optional' ? { ...tool, entry: { ...tool.entry, scopes: NEEDED } } : tool,
@@ -38,7 +38,7 @@ const tools: Server['tools'] = new Map(
 );
 
 /** The endpoint, by default behind a front door that verifies callers. Every task asks; time passes while the server sleeps. */
-export function world(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<Server> = {}) {
+export function world(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<ServerContext> = {}) {
   let now = 1_700_000_000_000;
   const fake = fakeServer({
     manifest: { ...manifest, auth, helperTools: true },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Server } from '../../../../functions/mcp/context.ts';
-import { machineStates, withState } from '../../../../functions/mcp/task/machine-progress.ts';
+import type { ServerContext } from '../../../../functions/mcp/context.ts';
+import { machineStates, withMachineState } from '../../../../functions/mcp/task/machine-progress.ts';
 import type { ExecutionState } from '../../../../functions/tasks/execution-history.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer } from '../support/fake-server.ts';
@@ -11,7 +11,7 @@ const record: TaskRecord = {
 };
 
 describe('what a reader sees', () => {
-  const server = (state: ExecutionState | undefined, stateMachine?: number): Server => {
+  const server = (state: ExecutionState | undefined, stateMachine?: number): ServerContext => {
     const { server: plain } = fakeServer({ currentState: async () => state });
     const tool = plain.tools.get('optional');
     if (tool === undefined) throw new Error('no such tool');
@@ -21,15 +21,19 @@ describe('what a reader sees', () => {
   const state = { name: 'Gather', enteredAt: 300 };
 
   test('the state as status message, and since when', async () => {
-    expect(await withState(record, server(state, 0))).toEqual({ ...record, statusMessage: 'Gather', updatedAt: 300 });
+    expect(await withMachineState(record, server(state, 0))).toEqual({
+      ...record,
+      statusMessage: 'Gather',
+      updatedAt: 300,
+    });
   });
 
   test('never earlier than the record itself', async () => {
-    const shown = await withState(record, server({ ...state, enteredAt: 150 }, 0));
+    const shown = await withMachineState(record, server({ ...state, enteredAt: 150 }, 0));
     expect(shown).toMatchObject({ statusMessage: 'Gather', updatedAt: 200 });
   });
 
-  test.each<[string, TaskRecord, Server]>([
+  test.each<[string, TaskRecord, ServerContext]>([
     ['nothing is known', record, server(undefined, 0)],
     ['the tool is a function', record, server(state)],
     ['the tool is gone', { ...record, tool: 'gone' }, server(state, 0)],
@@ -37,7 +41,7 @@ describe('what a reader sees', () => {
     ['the task waits for input', { ...record, status: 'input_required' }, server(state, 0)],
     ['the task is over', { ...record, status: 'completed', result: '1' }, server(state, 0)],
   ])('the record as it is, where %s', async (_title, task, some) => {
-    expect(await withState(task, some)).toBe(task);
+    expect(await withMachineState(task, some)).toBe(task);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countPolls } from '../../../../functions/mcp/task/poll-limit.ts';
+import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { type Answer, modernMessage } from '../../../support/clients.ts';
 import { exchange } from '../../../support/schema/exchange.ts';
@@ -97,7 +97,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
 });
 
 test('of very many tasks only so many are remembered: those asked for last', () => {
-  const polls = countPolls(() => 0);
+  const polls = pollLimit(() => 0);
   const key = (n: number) => ({ owner: 'o', taskId: String(n) });
   const drain = (n: number) => {
     for (let i = 0; i < burst; i++) polls.count(key(n));
@@ -112,7 +112,7 @@ test('of very many tasks only so many are remembered: those asked for last', () 
 
 test('a clock that is set back takes no polls from anybody', () => {
   const clock = { now: 3_600 * SECOND };
-  const polls = countPolls(() => clock.now);
+  const polls = pollLimit(() => clock.now);
   const key = { owner: 'o', taskId: 'a' };
   polls.count(key);
   clock.now = 0;
@@ -122,7 +122,7 @@ test('a clock that is set back takes no polls from anybody', () => {
 });
 
 test('a poll of one owner does not count for another', () => {
-  const polls = countPolls(() => 0);
+  const polls = pollLimit(() => 0);
   for (let i = 0; i < burst; i++) polls.count({ owner: 'a', taskId: 't' });
   expect(() => polls.count({ owner: 'a', taskId: 't' })).toThrow();
   expect(() => polls.count({ owner: 'b', taskId: 't' })).not.toThrow();

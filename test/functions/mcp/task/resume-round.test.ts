@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Server, Tool } from '../../../../functions/mcp/context.ts';
-import { goOn } from '../../../../functions/mcp/task/resume-round.ts';
+import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
+import { startCurrentRound } from '../../../../functions/mcp/task/resume-round.ts';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { answer, cancel, create, failAsSeen } from '../../../../functions/tasks/transitions.ts';
@@ -49,11 +49,11 @@ test('a cancel that came between the last answer and its start found no run: it 
     },
   });
   records.set(answered.taskId, answered);
-  await goOn({ ...answered, tool: 'required' }, server);
+  await startCurrentRound({ ...answered, tool: 'required' }, server);
   expect(did.filter((what) => what === 'stop')).toHaveLength(1);
 });
 
-function serverWith(record: TaskRecord, now: number, over: Partial<Server> = {}) {
+function serverWith(record: TaskRecord, now: number, over: Partial<ServerContext> = {}) {
   const inputs: string[] = [];
   const clock = { now };
   const fake = fakeServer({
@@ -72,8 +72,9 @@ function serverWith(record: TaskRecord, now: number, over: Partial<Server> = {})
     ...over,
   });
   const { apply } = fake.server.store;
-  const applyBlind: Server['store']['applyBlind'] = async (at, change) => (await apply(at, change)) !== undefined;
-  const server: Server = { ...fake.server, store: { ...fake.server.store, applyBlind } };
+  const applyBlind: ServerContext['store']['applyBlind'] = async (at, change) =>
+    (await apply(at, change)) !== undefined;
+  const server: ServerContext = { ...fake.server, store: { ...fake.server.store, applyBlind } };
   fake.records.set(record.taskId, record);
   const send = async (method: string, params: object = {}, options: ModernOptions = {}) => {
     const { body, headers } = modernMessage(
@@ -208,7 +209,7 @@ describe('a first round', () => {
     const tools = new Map([['required', { ...tool, entry: { ...entry, timeout } }]]);
     const { create: put } = fake.server.store;
     const clock = { now: T0 };
-    const store: Server['store'] = {
+    const store: ServerContext['store'] = {
       ...fake.server.store,
       async create(record) {
         clock.now += ms;

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema, ToolEntry } from '../../../../functions/mcp/manifest.ts';
-import { advertised, windowClosed } from '../../../../functions/mcp/task/still-running-result.ts';
+import { advertised, stillRunningResult } from '../../../../functions/mcp/task/still-running-result.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
@@ -12,7 +12,7 @@ const entry = (outputSchema: JsonSchema, more: Partial<ToolEntry> = {}): ToolEnt
 const task = { tool: 't', ttl: 1, timeout: 1, accepts: [], legacy: false };
 const record = create({ owner: 'o', taskId: 'the-task' }, task, 0);
 const withHelpers = fakeServer({ manifest: { ...manifest, helperTools: true } }).server;
-const running = windowClosed(record, withHelpers).structuredContent;
+const running = stillRunningResult(record, withHelpers).structuredContent;
 
 const string = { type: 'string' };
 const number = { type: 'number' };
@@ -89,7 +89,7 @@ describe('the outputSchema that clients are told', () => {
 });
 
 test('a tool that still runs: without helper tools that is an error, which says not to call again (F-14)', () => {
-  const { content, isError } = windowClosed(record, fakeServer().server);
+  const { content, isError } = stillRunningResult(record, fakeServer().server);
   expect(isError).toBe(true);
   expect(content).toEqual([
     { type: 'text', text: expect.stringContaining('It has not failed: do not call it again.') },

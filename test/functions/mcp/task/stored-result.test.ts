@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { withResult, withStatus } from '../../../../functions/mcp/task/stored-result.ts';
+import { withCheckedStatus, withResult } from '../../../../functions/mcp/task/stored-result.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
@@ -70,10 +70,10 @@ test('a result that cannot be read says so, and the log says why by a name (A-15
 test('where only the status is shown, a result is read only if there is a schema to judge it by (A-19)', async () => {
   const text = JSON.stringify('x'.repeat(bytes - 2));
   const { server } = fakeServer({ results: { get: async () => text } });
-  expect(await withStatus(record, server)).toBe(record);
-  expect(await withStatus({ ...record, tool: 'gone' }, server)).toMatchObject({ result: record.result });
+  expect(await withCheckedStatus(record, server)).toBe(record);
+  expect(await withCheckedStatus({ ...record, tool: 'gone' }, server)).toMatchObject({ result: record.result });
   const tool = server.tools.get('optional');
   if (tool === undefined) throw new Error('The fake server has no such tool');
   const tools = new Map([['optional', { ...tool, validateOutput: () => true }]]);
-  expect(await withStatus(record, { ...server, tools })).toMatchObject({ result: text });
+  expect(await withCheckedStatus(record, { ...server, tools })).toMatchObject({ result: text });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answerTask } from '../../../../functions/mcp/task/answer-task.ts';
-import { goOn, goOnIfLost } from '../../../../functions/mcp/task/resume-round.ts';
-import { keepSmall, withQuestions } from '../../../../functions/mcp/task/task-input.ts';
+import { startCurrentRound, startIfCrashed } from '../../../../functions/mcp/task/resume-round.ts';
+import { moveLargeInput, withQuestions } from '../../../../functions/mcp/task/task-input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
@@ -52,11 +52,11 @@ afterEach(() => vi.restoreAllMocks());
 describe('large questions in a record', () => {
   test('are moved once, and nothing that a reader sees changes', async () => {
     const { server, stored, objects } = world(waiting);
-    await keepSmall(stored(), server);
+    await moveLargeInput(stored(), server);
     expect(stored()).toMatchObject({ status: 'input_required', round: 1, updatedAt: now, inputResponses: {} });
     expect(stored()).not.toHaveProperty('asked');
     expect(asOf(stored(), now)).toEqual(stored());
-    await keepSmall(stored(), server);
+    await moveLargeInput(stored(), server);
     expect(objects.did).toEqual(['PUT']);
     expect(await withQuestions(stored(), server)).toMatchObject({ asked, arguments: '{"n":1}' });
   });
@@ -65,21 +65,21 @@ describe('large questions in a record', () => {
     const { server, stored, records } = world(waiting);
     const seen = stored();
     records.set(taskId, { ...seen, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
-    await keepSmall(seen, server);
+    await moveLargeInput(seen, server);
     expect(stored()).toMatchObject({ asked, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
   });
 
   test('are not moved if no client can be asked them: every reader must see why the task has failed', async () => {
     const { accepts: _, ...unasked } = waiting;
     const { server, stored, objects } = world(unasked);
-    await keepSmall(stored(), server);
+    await moveLargeInput(stored(), server);
     expect([stored(), objects.did]).toEqual([unasked, []]);
   });
 
   test('stay while S3 fails, which is not tried at each look', async () => {
     const { server, stored, objects } = world(waiting);
     objects.state.down = 'SlowDown';
-    for (let looks = 0; looks < 5; looks++) await keepSmall(stored(), server);
+    for (let looks = 0; looks < 5; looks++) await moveLargeInput(stored(), server);
     expect([stored(), objects.did]).toEqual([waiting, ['PUT']]);
   });
 });
@@ -89,7 +89,7 @@ describe('an answer', () => {
     const { server, stored } = world(waiting);
     const get: typeof server.store.get = async (key) => {
       const seen = await server.store.get(key);
-      if (seen?.asked !== undefined) await keepSmall(seen, server);
+      if (seen?.asked !== undefined) await moveLargeInput(seen, server);
       return seen;
     };
     await answerTask(principal, taskId, { 'r1.a': YES }, 'refuse', { ...server, store: { ...server.store, get } });
@@ -124,8 +124,8 @@ describe('input that is lost ends its task, which says so', () => {
   test('but not in a later round, which may run: that is for the sweep to find out', async () => {
     const { server, stored, did } = away(answered, false);
     const before = stored();
-    await goOnIfLost(before, server);
-    await expect(goOn(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    await startIfCrashed(before, server);
+    await expect(startCurrentRound(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored()).toEqual(before);
     expect(did).not.toContain('start');
   });

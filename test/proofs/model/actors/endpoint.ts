@@ -1,11 +1,11 @@
-import type { Call, Server } from '../../../../functions/mcp/context.ts';
+import type { Call, ServerContext } from '../../../../functions/mcp/context.ts';
 import { type EventStream, KEEP_ALIVE } from '../../../../functions/mcp/http/sse.ts';
 import { type Signer, signer } from '../../../../functions/mcp/identity/signing.ts';
 import { acceptResponse } from '../../../../functions/mcp/legacy.ts';
 import { methods } from '../../../../functions/mcp/methods/index.ts';
 import { LEGACY, MODERN } from '../../../../functions/mcp/protocol/versions.ts';
 import { questionId } from '../../../../functions/mcp/stream/questions.ts';
-import { countPolls } from '../../../../functions/mcp/task/poll-limit.ts';
+import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { InternalError, McpError } from '../../../../functions/tasks/errors.ts';
@@ -92,7 +92,12 @@ function callOf(era: Era, method: string, params: Params, tasks: boolean): Call 
   return { ...common, wire: wires[era], version, method, params, tasks } as Call;
 }
 
-function invoke(world: World, client: string, what: string, run: (server: Server) => Promise<object>): Promise<object> {
+function invoke(
+  world: World,
+  client: string,
+  what: string,
+  run: (server: ServerContext) => Promise<object>,
+): Promise<object> {
   const { agenda, faults, trace } = world;
   const { promise, resolve, reject } = Promise.withResolvers<object>();
   const failed = () => reject(new Disconnected());
@@ -104,7 +109,7 @@ function invoke(world: World, client: string, what: string, run: (server: Server
       if (lost && draw(2) === 0) return failed();
       const process = world.start({ name: `endpoint for ${client}`, patience: PATIENCE, most: MOST, died: failed });
       const services = watched(world.services(process, 'endpoint'), world);
-      const server: Server = {
+      const server: ServerContext = {
         manifest,
         tools,
         ...services,
@@ -115,7 +120,7 @@ function invoke(world: World, client: string, what: string, run: (server: Server
         currentState: async () => undefined,
         invoke: () => Promise.reject(new Error('no tool of the model is called directly')),
         signer: keys,
-        polls: countPolls(process.now),
+        pollLimit: pollLimit(process.now),
         now: process.now,
         sleep: process.sleep,
       };
