@@ -24,54 +24,54 @@ import { jsonService, openWire } from './wire/server.ts';
 export interface CloudOptions {
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
-  /** Of the REST front door. @default 0, a free one */
+  /** The port of the REST front door. @default 0, a free one */
   readonly port?: number;
   /**
-   * Where tables, objects, secrets and executions are kept. A folder of this cloud alone, which gets mode 0700. When it
+   * The folder that keeps tables, objects, secrets and executions, with mode 0700. One cloud uses it at a time. If it
    * cannot be written, an uncaught DiskError ends the process. @default in memory
    */
   readonly dataDir?: string;
-  /** What functions and the cloud itself have to say. @default nowhere */
+  /** Gets each log line of the functions and of the cloud itself. @default dropped */
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
-  /** Milliseconds since the epoch, to all but the functions. @default Date.now */
+  /** The clock of all parts but the functions, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-  /** Whether `cloud.clock` can be moved, that of the functions with it; in place of `now`. @default false */
+  /** Whether `cloud.clock` can be moved, and the clocks of the functions with it. Excludes `now`. @default false */
   readonly movableClock?: boolean;
   /**
    * Divides the waits, retry delays and timeouts of state machines, the rates of schedules and of rotations, and the
-   * pauses before events are delivered again and asynchronous invocations repeated. @default 1
+   * pauses before retries of events and of asynchronous invocations. @default 1
    */
   readonly timeScale?: number;
-  /** Whether schedules and rotations run by themselves; `cloud.schedules.fire` runs those either way. @default true */
+  /** Whether schedules and rotations run on their own; `cloud.schedules.fire` runs schedules anyway. @default true */
   readonly schedules?: boolean;
-  /** How often expired items and objects are removed. @default 5_000 */
+  /** Milliseconds between two removals of expired items and objects. @default 5_000 */
   readonly ttlSweepMs?: number;
-  /** Of each function, at most. @default 16 */
+  /** The most workers of one function. @default 16 */
   readonly maxWorkersPerFunction?: number;
-  /** Of all functions together, in megabytes: see `LambdaOptions`. @default three quarters of the machine's memory */
+  /** For the workers of all functions, in megabytes: see `LambdaOptions`. @default 3/4 of the machine's memory */
   readonly maxMemoryMb?: number;
   /**
-   * Whether functions that say so run many events at once in one worker: see docs/writing-tools.md. False gives each
-   * event a worker to itself, as AWS does, and then streams that are held use up the workers. @default true
+   * Whether functions that allow it run many events at once in one worker: see docs/writing-tools.md. False gives each
+   * event its own worker, as AWS does; held streams then use up the workers. @default true
    */
   readonly sharedWorkers?: boolean;
   /**
-   * How many executions all functions together may have at once, as the account's quota says: 10 is that of many new
-   * accounts. More are refused with TooManyRequestsException, or come later. @default 1_000
+   * The account's quota of concurrent executions, over all functions. Many new accounts have 10. Above it, synchronous
+   * calls get TooManyRequestsException and asynchronous ones wait. @default 1_000
    */
   readonly concurrency?: number;
-  /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`; writes get slower. @default false */
+  /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`. Makes writes slower. @default false */
   readonly recordCalls?: boolean;
   /** Whether the fault `killProcess` may end this process. @default false */
   readonly mortal?: boolean;
-  /** The facts of an EventBridge "Step Functions Execution Status Change". */
+  /** Gets the facts of each EventBridge "Step Functions Execution Status Change". */
   readonly onStatusChange?: (change: StatusChange) => void;
 }
 
 export interface Cloud {
   /** The REST API, as behind a custom domain with an empty base path. */
   readonly url: string;
-  /** All AWS services: what `AWS_ENDPOINT_URL` of the functions is. */
+  /** The endpoint of all AWS services, and the `AWS_ENDPOINT_URL` of the functions. */
   readonly endpoint: string;
   readonly region: string;
   /** Names of the tables. */
@@ -87,14 +87,14 @@ export interface Cloud {
   readonly stepFunctions: StepFunctions;
   /** The rules that run by schedule. */
   readonly schedules: Schedules;
-  /** What went to the queues, by their names: events and invocations that were given up. */
+  /** The messages in each queue, by its name: events and invocations that could not be delivered. */
   readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
-  /** What goes wrong, as tests want it: calls that get lost, fail or wait, workers that die. */
+  /** Faults that a test plants: calls that are lost, fail or wait, workers that die. */
   readonly faults: Faults;
   readonly clock: Clock;
   /** What the policies of the template grant. */
   readonly permissions: Permissions;
-  /** Removes expired items and objects now; answers how many. */
+  /** Removes expired items and objects now. Returns how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export interface Cloud {
 type OnLog = NonNullable<CloudOptions['onLog']>;
 
 const RECORDED_CALLS = 100_000;
-/** How often it is looked whether a secret is due for rotation. */
+/** Time between two checks whether a secret is due for rotation. */
 const ROTATION_CHECK_MS = 60_000;
 
 /**
@@ -114,7 +114,7 @@ const ROTATION_CHECK_MS = 60_000;
  * await cloud.stop();
  */
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
-  // Undone in reverse order, at the end or when a later part fails to start.
+  // Run in reverse order, by `stop` or when a later part fails to start.
   const undo: (() => unknown)[] = [];
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step();
@@ -172,7 +172,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
       onRun: runPoint(specs.functions, bench, onError),
       ...workers,
     },
-    // Lambda multiplies by its scale what Step Functions divides.
+    // Lambda multiplies by its scale, Step Functions divides.
     timeScale: 1 / timeScale,
   });
   atStop(lambda.stop);
@@ -224,7 +224,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   };
 }
 
-/** What Lambda gives every function, except that its calls come here; the template's own variables are on top. */
+/** The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win. */
 function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: string): FunctionSpec {
   const environment = {
     AWS_ENDPOINT_URL: endpoint,
@@ -237,7 +237,7 @@ function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: st
   return { ...spec, environment };
 }
 
-/** Leaves out what a function prints that has no right to its logs: on AWS nobody would read it either. */
+/** Drops the output of functions that may not write their logs: on AWS it is lost too. */
 function ofThoseThatMay(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
   const functions = stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::Lambda::Function'));
   const mute = new Set(functions.filter((resource) => !mayLog(resource, iam)).map(({ name }) => name));

@@ -11,7 +11,7 @@ export interface Arrival {
   readonly body: Buffer;
   readonly requestId: string;
   readonly at: number;
-  /** The access key that signed the request, where that is asked for. */
+  /** The access key that signed the request, if the route requires one. */
   readonly accessKey?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function proxyEvent(
     pathParameters: pathParameters && { ...pathParameters },
     stageVariables: api.stageVariables && { ...api.stageVariables },
     requestContext: requestContext(request, { api, path, resource: route.resource, requestId, at, accessKey }),
-    // No binary media types are configured, so that every body is text.
+    // No binary media types are configured: every body is text.
     body: body.length > 0 ? body.toString('utf8') : null,
     isBase64Encoded: false,
   };
@@ -86,13 +86,13 @@ function signerOf(accessKey: string, { account }: Api) {
   return { accessKey, accountId: account, caller: accessKey, user: accessKey, userArn };
 }
 
-/** The event as the integration gets it, once an authorizer has spoken. */
+/** The event that the integration gets after the authorizer. */
 export function withAuthorizer(event: APIGatewayProxyEvent, context: AuthorizerContext): APIGatewayProxyEvent {
   const authorizer = { ...context, integrationLatency: 0 };
   return { ...event, requestContext: { ...event.requestContext, authorizer } };
 }
 
-/** Names as the client sent them, and what the front door adds. */
+/** Header names as the client sent them, and the headers that the front door adds. */
 function headersOf(request: IncomingMessage): Record<string, string[]> {
   const headers = new Map<string, { name: string; values: string[] }>();
   const add = (name: string, value: string): void => {

@@ -19,7 +19,7 @@ interface Kept {
 }
 
 /**
- * @param killWorker as of Lambda: false where there is no such worker any more
+ * @param killWorker as in `Lambda`: false if the worker is already gone
  * @param mortal whether this process may be killed
  */
 export function createFaults(killWorker: KillWorker, mortal = false): FaultBench {
@@ -83,7 +83,7 @@ export function createFaults(killWorker: KillWorker, mortal = false): FaultBench
   };
 }
 
-/** Of a cloud that nobody sets a fault in. */
+/** The bench of a cloud without faults. */
 export const noFaults: FaultBench = createFaults(async () => false);
 
 function callOf({ input, ...facts }: CallFacts, at: FaultPoint): FaultCall {
@@ -126,7 +126,7 @@ async function apply(fault: Fault, call: FaultCall, killWorker: KillWorker): Pro
   }
 }
 
-/** It may take an instant: nobody hears of the call any more. */
+/** The signal may take a moment: until then the call does not return. */
 function die(): Promise<never> {
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => {});

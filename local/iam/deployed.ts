@@ -3,8 +3,8 @@ import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { Iam } from './index.ts';
 
 /**
- * What a deployment would fail for, or go on without in silence: a role that its service may not take, or that lacks
- * what the service does in its name.
+ * Refuses what makes a deployment fail, or silently incomplete: a role that its service may not assume, or that lacks a
+ * permission that the service needs.
  */
 export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void {
   const problems = stacks.flatMap(({ resources }) =>
@@ -42,7 +42,7 @@ const LOG_DELIVERY = [
   ...['CreateLogDelivery', 'GetLogDelivery', 'UpdateLogDelivery', 'DeleteLogDelivery', 'ListLogDeliveries'],
   ...['PutResourcePolicy', 'DescribeResourcePolicies', 'DescribeLogGroups'],
 ].map((action) => `logs:${action}`);
-/** How Step Functions hears of the end of what `.sync` starts. */
+/** The rule by which Step Functions learns that a `.sync` execution has ended. */
 const MANAGED_RULE = ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'];
 const RULE = 'rule/StepFunctionsGetEventsForStepFunctionsExecutionRule';
 
@@ -60,7 +60,7 @@ function ofMachine(resource: Resource, iam: Iam): string[] {
   return problems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
 }
 
-/** Secrets Manager asks for that before it takes the schedule. */
+/** Secrets Manager requires this before it accepts the schedule. */
 function ofRotation({ properties: { RotationLambdaARN, SecretId }, where }: Resource, iam: Iam): string[] {
   const [service, action] = ['secretsmanager.amazonaws.com', 'lambda:InvokeFunction'];
   if (iam.mayService(service, action, String(RotationLambdaARN), String(SecretId))) return [];
@@ -76,7 +76,7 @@ function problems(resource: Resource, service: string, role: string, needs: read
   ];
 }
 
-/** Which functions keep logs: the others run as well, and nobody hears of it. */
+/** Whether a function may write its logs. Without that right it runs, but its output is lost. */
 export function mayLog({ properties, name, region, account }: Resource, iam: Iam): boolean {
   const { LoggingConfig, Role } = properties;
   const named = isObject(LoggingConfig) ? stringOf(LoggingConfig.LogGroup) : undefined;

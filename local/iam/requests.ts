@@ -4,7 +4,7 @@ import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
 
-/** Where the cloud is, for the ARNs of what the template does not have. */
+/** Region and account, for the ARNs of resources that are not in the template. */
 export interface Place {
   readonly region: string;
   readonly account: string;
@@ -14,7 +14,7 @@ type Requests = (operation: string, input: JsonObject) => readonly AccessRequest
 
 const one = (action: string, resource: string): AccessRequest[] => [{ action, resource, context: {} }];
 
-/** What the services tell IAM of a call. */
+/** The actions and resources that a call needs. */
 export function createRequests(
   specs: Specs,
   { region, account }: Place,
@@ -39,7 +39,7 @@ export function createRequests(
   return ({ service, operation, input }) => services[service]?.(operation, readInput(input)) ?? [];
 }
 
-/** What cannot be read is for the service to refuse. */
+/** An unreadable input counts as empty: the service refuses it. */
 function readInput(input: () => unknown): JsonObject {
   try {
     return objectOf(input());

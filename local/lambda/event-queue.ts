@@ -12,7 +12,7 @@ export interface EventQueue {
 
 export interface EventQueueOptions {
   readonly spec: FunctionSpec;
-  /** @param patienceMs how long it may wait for a worker */
+  /** @param patienceMs how long the job may wait for a worker */
   readonly submit: (job: Job, patienceMs: number) => void;
   /** Factor on the pauses between attempts and on the age of an event. */
   readonly timeScale: number;
@@ -35,13 +35,13 @@ const FIRST_BACKOFF = 1_000;
 const LONGEST_BACKOFF = 300_000;
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/** As Lambda: an event whose function fails is tried again, by default twice, and given up after that or when too old. */
+/** As Lambda: retries an event whose function fails, by default twice, and gives up after that or if it is too old. */
 export function createEventQueue(options: EventQueueOptions): EventQueue {
   const { spec, submit, timeScale, log } = options;
   const { maximumRetryAttempts = 2, maximumEventAgeSeconds = 21_600 }: AsynchronousSettings = spec.asynchronous ?? {};
   const { pause, end } = createPauses();
 
-  /** Undefined when it was throttled. */
+  /** Undefined if it was throttled. */
   const attempt = ({ id, payload, until }: Queued): Promise<InvokeResult | undefined> =>
     new Promise((resolve, reject) => {
       const refused = (error: unknown) => (isThrottled(error) ? resolve(undefined) : reject(error));
@@ -49,7 +49,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
       submit(job, Math.min(Math.max(0, until - performance.now()), LONGEST_WAIT));
     });
 
-  /** Undefined when the event got too old before a worker took it: throttled attempts are not counted. */
+  /** Undefined if the event got too old before a worker took it: throttled attempts do not count. */
   const untilTaken = async (event: Queued): Promise<InvokeResult | undefined> => {
     for (let backoff = FIRST_BACKOFF; performance.now() < event.until; backoff *= 2) {
       const ended = await attempt(event);

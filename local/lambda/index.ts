@@ -21,7 +21,7 @@ import { createPool, type Pool } from './workers/pool.ts';
 export { FunctionError } from './errors.ts';
 export type * from './types.ts';
 
-/** AWS starts a worker for all that the limits of concurrency let through; here, where they are few, it may wait a little. */
+/** AWS starts a worker for each event within the concurrency limits. Here workers are few, so an event may wait. */
 const patienceMs = 30_000;
 
 interface Entry {
@@ -131,8 +131,8 @@ function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory)
 }
 
 /**
- * A promise that an abort rejects. Whatever runs goes on running, as it does in AWS when its caller goes away.
- * @param begin starts the work and returns what is to be done when nobody waits for it any more
+ * A promise that an abort rejects. The work keeps running, as in AWS when the caller disconnects.
+ * @param begin starts the work and returns a function that runs when the caller stops waiting
  */
 async function settled<T>(signal: AbortSignal | undefined, begin: (settle: Settle<T>) => () => void): Promise<T> {
   signal?.throwIfAborted();

@@ -8,10 +8,10 @@ import { isExpired } from './lifecycle.ts';
 import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
 import { checkBody, refuseUnknown, type Target, targetOf } from './request.ts';
 
-/** S3 as far as tasks need it: single objects of the template's buckets, and their expiry. */
+/** The part of S3 that tasks need: single objects of the template's buckets, and their expiry. */
 export interface S3 {
   readonly service: RestService;
-  /** Removes expired objects now; answers how many. */
+  /** Removes expired objects now. Returns how many. */
   sweep(): number;
   stop(): void;
 }
@@ -21,7 +21,7 @@ export interface S3Options {
   /** In memory without it. */
   readonly dataDir?: string | undefined;
   readonly now: () => number;
-  /** How often expired objects are removed. */
+  /** Milliseconds between two removals of expired objects. */
   readonly sweepMs: number;
   readonly onError: (message: string) => void;
 }
@@ -129,7 +129,7 @@ function headersOf({ type, etag, bytes, modifiedAt }: ObjectFacts): Record<strin
   return { 'content-type': type, 'content-length': String(bytes), etag, 'last-modified': modified };
 }
 
-/** As S3 says it; an answer to HEAD has no body. */
+/** An error in the form of S3; an answer to HEAD has no body. */
 function xmlError({ type, message, status }: AwsError, { method }: RestRequest): WireResponse {
   const text = message.replace(/[<&]/g, (character) => (character === '<' ? '&lt;' : '&amp;'));
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${type}</Code><Message>${text}</Message></Error>`;

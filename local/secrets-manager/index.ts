@@ -9,7 +9,7 @@ import { openVersions, type Version, type Versions } from './versions.ts';
 
 export interface SecretsManager {
   readonly operations: Operations;
-  /** Begins the rotations that are due. */
+  /** Starts the rotations that are due. */
   rotateDue(): void;
 }
 

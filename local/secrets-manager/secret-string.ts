@@ -14,7 +14,7 @@ const KNOWN = new Set([
   ...['SecretStringTemplate', 'GenerateStringKey'],
 ]);
 
-/** A value as `GenerateSecretString` of CloudFormation asks for it. */
+/** Generates a value by `GenerateSecretString` of CloudFormation. */
 export function generateSecret(options: JsonObject): string {
   const unknown = Object.keys(options).find((name) => !KNOWN.has(name));
   if (unknown !== undefined) throw new Error(`the embedded cloud does not know GenerateSecretString.${unknown}`);

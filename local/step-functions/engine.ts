@@ -20,7 +20,7 @@ import type {
   StepFunctionsOptions,
 } from './types.ts';
 
-/** What an execution has only while it runs. */
+/** The parts of an execution that exist only while it runs. */
 interface Live {
   readonly abort: AbortController;
   readonly outside: Outside;
@@ -39,8 +39,8 @@ const END_EVENTS: Record<ClosedStatus, string> = {
 const KEEP_CLOSED = 20_000;
 
 /**
- * An embedded Step Functions that runs JSONata state machines. Throws a DefinitionError for a definition that uses
- * anything it does not know. With a journal, what ran when the last process ended goes on.
+ * An embedded Step Functions that runs JSONata state machines. Throws a DefinitionError if a definition uses anything
+ * it does not know. With a journal, the executions that ran when the last process ended continue.
  */
 export function createStepFunctions(specs: StateMachineSpec[], options: StepFunctionsOptions): StepFunctions {
   const { now = Date.now, timeScale = 1, keepClosed = KEEP_CLOSED } = options;
@@ -55,7 +55,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   let lastNumber = store.all().at(-1)?.number ?? 0;
   let stopped = false;
 
-  // The first to close wins: a result, a timeout, StopExecution or stop(); whatever comes later finds it closed.
+  // The first of result, timeout, StopExecution and stop() closes the execution. Later ones change nothing.
   const close = (execution: Execution, status: ClosedStatus, outcome: Outcome) => {
     if (execution.status !== 'RUNNING') return;
     const stopDate = now();
@@ -111,7 +111,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     return execution;
   };
 
-  // An execution keeps the definition it began with.
+  // An execution keeps the definition with which it started.
   const loaded = new Map([...machines.values()].map((machine) => [machine.id, machine]));
   for (const { spec, started, ...known } of before.running) {
     const { execution, live } = begin(started, spec, known);
@@ -128,7 +128,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const operations = createOperations({ machines, store, created: now(), now, start, abort });
   const unlessStopped = (operation: Operation): Operation => {
     return async (request) => {
-      // Nobody must see executions as ended that go on at the next start.
+      // Callers must not see executions as ended that continue at the next start.
       if (stopped) throw new AwsError('ServiceUnavailable', 'Step Functions is stopped', 503);
       return operation(request);
     };
@@ -163,7 +163,7 @@ function failure({ error, cause_ }: StatesError): Outcome {
   return { ...(error && { error }), ...(cause_ && { cause: cause_ }) };
 }
 
-/** A listener that fails is the listener's trouble, not the execution's. */
+/** A failing listener does not affect the execution. */
 function announce(listener: ((change: StatusChange) => unknown) | undefined, execution: Execution): void {
   const tell = async () => listener?.(statusChange(execution));
   tell().catch((thrown: unknown) => process.emitWarning(`onStatusChange failed: ${String(thrown)}`));

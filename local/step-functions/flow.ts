@@ -10,7 +10,7 @@ export interface Run {
   stateMachineArn: string;
   roleArn: string;
   integrations: ReadonlyMap<string, Integration>;
-  /** The only source of anything that could be different the next time. */
+  /** The only source of anything that could differ in a replay. */
   outside: Outside;
   history: Recorder;
 }
@@ -21,9 +21,9 @@ export interface Surroundings {
   signal: AbortSignal;
   /** `$states.context` without State. */
   context: Readonly<Record<string, unknown>>;
-  /** Assigned outside; read here, never written. */
+  /** Variables of the outer flows: read here, never written. */
   variables: Variables;
-  /** The event this flow follows. */
+  /** The id of the event before this flow. */
   event: number;
 }
 
@@ -33,11 +33,11 @@ export interface Visit extends Surroundings {
   input: unknown;
 }
 
-/** How a visit ended. */
+/** The result of a visit. */
 export interface Step {
   output: unknown;
   assigned: Variables;
-  /** undefined: the flow is over. */
+  /** undefined at the end of the flow. */
   next: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Flow {
   states: ReadonlyMap<string, State>;
 }
 
-/** Runs a flow to its end and answers its output. Throws a StatesError, or the signal's reason. */
+/** Runs a flow to its end and returns its output. Throws a StatesError, or the signal's reason. */
 export async function runFlow(flow: Flow, input: unknown, around: Surroundings): Promise<unknown> {
   let { variables, event } = around;
   let output = input;
@@ -81,7 +81,7 @@ function enter(state: State, input: unknown, around: Surroundings): Visit {
   return { ...around, state: state.name, input, context: { ...around.context, State: entered } };
 }
 
-/** What expressions of this state see; `more` adds the result or the error. */
+/** What expressions of this state can read; `more` adds the result or the error. */
 export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
   return {
     states: { input: visit.input, context: visit.context, ...more },
@@ -92,7 +92,7 @@ export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
   };
 }
 
-/** A value leaving or entering the state: plain JSON within the limit. */
+/** A value that enters or leaves the state: plain JSON within the limit. */
 export function statePayload(visit: Visit, value: unknown): unknown {
   return payload(value, visit.state);
 }

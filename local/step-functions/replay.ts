@@ -3,27 +3,27 @@ import type { Answer, AnsweredRecord, Journal } from './journal/records.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Timers } from './timers.ts';
 
-/** What an integration answers to a call whose first answer was lost: evaluate its Arguments once more, and send them. */
+/** Returned for a lost call to make it again: the engine evaluates its Arguments again and sends them. */
 export const AGAIN = Symbol('again');
 
 /** One call of an integration. */
 export interface Attempt {
-  /** Aborts on the timeout of the call and when nobody waits for it any more. */
+  /** Aborts on the timeout of the call, and when the execution no longer waits for it. */
   readonly signal: AbortSignal;
-  /** It began before the process died, and nobody knows what came of it. */
+  /** It began before the process died, and its outcome is unknown. */
   readonly lost: boolean;
-  /** Notes that it begins; again as often as anybody likes. Throws when it cannot be noted: then it must not begin. */
+  /** Records in the journal that it begins. Idempotent. Throws if that fails: then the call must not begin. */
   readonly begins: () => void;
 }
 
 /**
- * All that an execution learns while it runs: what its tasks answer, that a wait is over, the time, random numbers.
- * What it does is a function of these alone. So an execution whose process died runs again from its start, is given the
- * same answers in the same order, decides the same, and comes to where it was. This rests on four rules:
- *   - an answer is in the journal before anybody acts on it;
- *   - it is handed over when everything that the last one set off has come to rest. Between two answers there is
- *     nothing but microtasks, so that one turn of the event loop is enough;
- *   - the clock stands still between two answers, at the instant of the earlier one;
+ * Deterministic replay. The only source of time, randomness and results for a running execution.
+ * An execution whose process died runs again from its start, gets the same answers in the same order, takes the same
+ * decisions and reaches the same state. This rests on four rules:
+ *   - an answer is in the journal before the execution sees it;
+ *   - an answer is delivered only when all work after the previous one has finished. That work is only microtasks, so
+ *     one turn of the event loop is enough;
+ *   - between two answers the clock stands still, at the time of the earlier one;
  *   - random numbers follow from a seed.
  */
 export interface Outside {
@@ -32,11 +32,11 @@ export interface Outside {
   readonly random: Random;
   /** Resolves in the next turn of the event loop: StartExecution answers before the first state runs, as on AWS. */
   begin(): Promise<void>;
-  /** Waits so many milliseconds of workflow time, or rejects with the signal's reason if that comes first. */
+  /** Waits this time, in milliseconds of workflow time. Rejects with the signal's reason if that aborts first. */
   sleep(state: string, milliseconds: number, signal: AbortSignal): Promise<void>;
   /**
-   * Makes a call and waits for its answer, States.Timeout after so many milliseconds; rejects like `sleep`. `waits`: it
-   * begins when it says so, and not at once.
+   * Makes a call and waits for its answer, which is States.Timeout after `milliseconds`. Rejects like `sleep`. With
+   * `waits` the call begins when it reports so, not at once.
    */
   call(
     state: string,
@@ -55,9 +55,9 @@ export interface OutsideParts {
   readonly timers: Timers;
   readonly now: () => number;
   readonly journal: Journal | undefined;
-  /** Of the execution: nothing is answered once it is aborted, and it is when the journal tells of another execution. */
+  /** Ends the execution: no more answers after it aborts. Aborted here if the journal does not match the execution. */
   readonly abort: AbortController;
-  /** What the journal knows of an execution that goes on. */
+  /** The journal of an execution that continues. */
   readonly before?: Before | undefined;
 }
 
@@ -67,19 +67,19 @@ export interface Before {
   readonly answers: readonly AnsweredRecord[];
 }
 
-/** Something that is waited for. */
+/** A call or a wait without an answer yet. */
 interface Ask {
-  /** Counted from 1 in the order of asking, which is the same in every replay. */
+  /** Counted from 1 in the order of the calls and waits, which is the same in every replay. */
   readonly number: number;
   readonly state: string;
   readonly due: number;
   readonly begin: Begin;
   readonly settle: (answer: Answer) => void;
-  /** Takes back what was begun. */
+  /** Cancels what `begin` started. */
   end: () => void;
 }
 
-/** Sets off what will answer; what it returns takes that back. */
+/** Starts what will answer. Returns a function that cancels it. */
 type Begin = (number: number, due: number, answer: (answer: Answer) => void) => () => void;
 
 export function createOutside(parts: OutsideParts): Outside {
@@ -89,7 +89,7 @@ export function createOutside(parts: OutsideParts): Outside {
   let time = parts.since;
   let asked = 0;
   let replayed = 0;
-  // Until all answers of before have been given again, nothing is called and no timer runs.
+  // Until all recorded answers have been replayed, no call is made and no timer runs.
   let live = before === undefined;
   let atRest = false;
 
@@ -121,7 +121,7 @@ export function createOutside(parts: OutsideParts): Outside {
   };
   const goLive = () => {
     live = true;
-    // In order of time where more than one fell due while nothing ran.
+    // In order of time, if several fell due while no process ran.
     for (const ask of [...open.values()].sort((a, b) => a.due - b.due)) start(ask);
   };
   const answerNext = () => {
@@ -191,7 +191,7 @@ export function createOutside(parts: OutsideParts): Outside {
         const lost = before?.called.has(number) === true;
         let begun = lost;
         const begins = () => {
-          // Of a function no power cut may leave it open whether it began: one that may not be repeated would run twice.
+          // A power cut must not lose the start of a function: one that must not be repeated would run twice.
           if (!begun) journal?.called({ execution, ask: number }, waits);
           begun = true;
         };

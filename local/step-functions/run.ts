@@ -5,7 +5,7 @@ import { payloadText } from './payload.ts';
 
 type Started = Pick<Execution, 'arn' | 'name' | 'startDate' | 'input'>;
 
-/** Runs one execution to its end and answers its output. Throws a StatesError, or why it was aborted. */
+/** Runs one execution to its end and returns its output. Throws a StatesError, or the reason of an abort. */
 export async function runExecution(
   execution: Started,
   machine: Machine,

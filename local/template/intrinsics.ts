@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, stringOf } from '../json.ts';
 
-/** What the intrinsic functions of one template may refer to. */
+/** What the intrinsic functions of a template can refer to. */
 export interface Scope {
   /** Parameters and pseudo parameters; undefined for names that are neither. */
   parameter(name: string): unknown;
@@ -21,7 +21,7 @@ interface Context {
 
 type Intrinsic = (argument: unknown, context: Context) => unknown;
 
-/** What `{ "Ref": "AWS::NoValue" }` resolves to: its property or list entry is left out. */
+/** The value of `{ "Ref": "AWS::NoValue" }`: its property or list entry is left out. */
 const NO_VALUE = Symbol('AWS::NoValue');
 
 export function createResolve(scope: Scope): Resolve {
@@ -51,7 +51,7 @@ function resolveIn(scope: Scope, where: string): (value: unknown) => unknown {
   return resolve;
 }
 
-/** CloudFormation would put a secret or an SSM parameter here; taking the reference as text would be silently wrong. */
+/** CloudFormation puts a secret or an SSM parameter here. Taken as text, the reference would be silently wrong. */
 function literal(value: string, where: string): string {
   if (value.includes('{{resolve:')) throw new Error(`the embedded cloud does not know dynamic references ${where}`);
   return value;
@@ -65,7 +65,7 @@ function resolveProperties(value: JsonObject, resolve: (value: unknown) => unkno
 function intrinsicName(value: JsonObject): string | undefined {
   const [name, ...others] = Object.keys(value);
   if (name === undefined || others.length > 0) return undefined;
-  // { "Condition": "Name" } is a function only with a string: policies use the same word for something else.
+  // { "Condition": "Name" } is a function only with a string: policies use the same key for something else.
   if (name === 'Condition') return typeof value.Condition === 'string' ? name : undefined;
   return name === 'Ref' || name.startsWith('Fn::') ? name : undefined;
 }
@@ -119,7 +119,7 @@ function attribute(logicalId: string, name: string, { scope, where }: Context): 
   return value;
 }
 
-/** `${Name}`, `${Name.Attribute}`, `${!Literal}`, with variables of its own in the two-argument form. */
+/** `${Name}`, `${Name.Attribute}`, `${!Literal}`; the two-argument form adds variables. */
 function substitute(argument: unknown, context: Context): string {
   const [text, variables] = Array.isArray(argument) ? argument : [argument, {}];
   if (stringOf(text) === undefined) throw new Error(`Fn::Sub needs a string ${context.where}`);

@@ -13,8 +13,8 @@ export interface CarryOutOptions {
 }
 
 /**
- * Carries a call out and keeps it in the call log, as it was answered; also one that faults kept from being carried out.
- * @param refuse makes an answer of an error that comes about on the way
+ * Executes a call and logs it with its answer, also if a fault prevents the execution.
+ * @param refuse turns an error on the way into an answer
  */
 export async function carryOut(
   call: CallFacts,
@@ -58,7 +58,7 @@ function tolerant(input: () => unknown): unknown {
   }
 }
 
-/** As AWS JSON answers it; what is no error of AWS is ours. */
+/** An error in the form of AWS JSON. Anything but an AwsError is a failure of the embedded cloud. */
 export function failure(thrown: unknown, options: Pick<CarryOutOptions, 'onError'>): WireResponse {
   if (!(thrown instanceof AwsError)) options.onError(thrown instanceof Error ? String(thrown.stack) : String(thrown));
   const { type, message, status } =

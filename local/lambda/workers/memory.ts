@@ -1,12 +1,12 @@
 import { totalmem } from 'node:os';
 
-/** What the workers of all functions may take together, each counted by its function's memory. */
+/** The memory budget of all workers, each counted as the memory of its function. */
 export interface Memory {
-  /** Makes a pool known: how it ends a worker that has nothing to do, and starts what waits for room. */
+  /** Registers a pool: how it ends an idle worker, and how it starts workers that wait for room. */
   join(pool: Sharer): void;
   /**
-   * Takes room for one more worker, if need be that of an idle worker of another function. The first worker of a
-   * function always has room: else a function that waits for another one could wait for ever.
+   * Takes room for one more worker, if necessary by ending an idle worker of another function. The first worker of a
+   * function always has room: otherwise two functions that wait for each other could block.
    */
   take(megabytes: number, first: boolean): boolean;
   /** How many more such workers have room. */
@@ -15,12 +15,12 @@ export interface Memory {
 }
 
 interface Sharer {
-  /** False: none of its workers is idle. */
+  /** False if none of its workers is idle. */
   endIdle(): boolean;
   pump(): void;
 }
 
-/** Three quarters of what this machine, or this container, has: the rest is for the process itself and for others. */
+/** Three quarters of the memory of this machine or container. The rest is for this process and for others. */
 export function machineMemoryMb(): number {
   const bytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return Math.floor((bytes * 0.75) / 2 ** 20);

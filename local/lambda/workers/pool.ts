@@ -15,28 +15,28 @@ export interface PoolOptions {
   /** Whether its workers run many events at once. */
   shared: boolean;
   log: (line: string, stream: LogStream, requestId?: string) => void;
-  /** As of `LambdaOptions`. */
+  /** As in `LambdaOptions`. */
   onRun: NonNullable<LambdaOptions['onRun']>;
 }
 
 /** The workers of one function, and the jobs that wait for one. */
 export interface Pool {
-  /** @param patienceMs how long the job may wait when no more workers may be started; undefined waits on */
+  /** @param patienceMs how long the job may wait if no more workers may start; undefined waits without limit */
   submit(job: Job, patienceMs?: number): void;
-  /** Takes back a job that has not started. */
+  /** Removes a job that has not started. */
   withdraw(job: Job): void;
   /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
   load(): { count: number; busy: number; waiting: number };
   heaps(): Promise<readonly WorkerHeap[]>;
   kill(): void;
-  /** Undefined when there is no such worker; else resolves when it is gone. */
+  /** Resolves when the worker is gone; undefined if it does not exist. */
   killWorker(workerId: string): Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * One more shared worker is started for each so many events at once, up to the bound; then all take more. As many as a
- * Node.js environment of Lambda Managed Instances takes per vCPU by default.
+ * Events per shared worker before another one starts, up to the bound; then all take more. The default of Lambda
+ * Managed Instances for a Node.js environment, per vCPU.
  */
 const SHARED_EVENTS = 64;
 
@@ -45,7 +45,7 @@ const refuse: Verdict = (job) => job.reply.refused(stopped());
 export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   const sandboxes = new Set<Sandbox>();
   const exits = new Set<Promise<void>>();
-  /** The last to become idle is the first to work again: surplus ones stay at the bottom until their time is up. */
+  /** A stack: the last worker to become idle works first, so that surplus workers stay idle and end. */
   let idle: { sandbox: Sandbox; timer: NodeJS.Timeout }[] = [];
   let open = true;
 
@@ -54,7 +54,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
 
   const inState = (...states: ReturnType<Sandbox['state']>[]): Sandbox[] =>
     [...sandboxes].filter((sandbox) => states.includes(sandbox.state()));
-  /** The workers that take jobs, or will. */
+  /** The workers that take jobs now or after their start. */
   const serving = () => inState('starting', 'idle', 'busy');
   const line = createWaitingLine(() => {
     const more = Math.min(maxWorkers - serving().length, memory.room(spec.memoryMb));
@@ -63,8 +63,8 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   });
 
   /**
-   * Gives waiting jobs to workers that take them, and starts workers for the rest, up to the bound. No more start at
-   * once than there are cores: beyond that each only slows the others, and a short job is soon done by those that run.
+   * Gives waiting jobs to workers that take them, and starts workers for the rest, up to the bound. At most as many
+   * start at once as there are cores: more would slow each other, and running workers finish short jobs sooner.
    */
   function pump(): void {
     while (line.size() > 0) {
@@ -80,7 +80,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     for (let n = 0; n < missing && memory.take(spec.memoryMb, workers.length + n === 0); n++) start();
   }
 
-  /** An idle worker; where workers are shared and none is idle, the one that runs the fewest jobs. */
+  /** An idle worker; if workers are shared and none is idle, the one with the fewest jobs. */
   function taker(): Sandbox | undefined {
     const rested = idle.at(-1)?.sandbox;
     if (rested || !shared) return rested;

@@ -3,14 +3,14 @@ import type { Job } from '../job.ts';
 
 /** The jobs of one function that wait for a worker, first come, first served. */
 export interface WaitingLine {
-  /** @param patienceMs after so long the job is throttled; undefined waits on */
+  /** @param patienceMs the job is throttled after this time; undefined waits without limit */
   add(job: Job, patienceMs: number | undefined): void;
   next(): Job | undefined;
   remove(job: Job): void;
   size(): number;
 }
 
-/** @param expected how many workers are being or may still be started: the jobs at the head wait for those, which is no throttling */
+/** @param expected workers that start now or may still start: the first jobs wait for them and are not throttled */
 export function createWaitingLine(expected: () => number): WaitingLine {
   const line = new Map<Job, NodeJS.Timeout | undefined>();
 

@@ -8,14 +8,14 @@ import { arnOf, executionInput, executionName, optionalText, page } from './requ
 
 type Request = Record<string, unknown>;
 
-/** What the operations need of the engine. */
+/** What the operations need from the engine. */
 export interface Engine {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly store: ExecutionStore;
   /** When the machines were loaded. */
   readonly created: number;
   now(): number;
-  /** Registers the execution at once, runs its first state later. */
+  /** Registers the execution at once and runs its first state later. */
   start(machine: Machine, name: string, input: string): Execution;
   /** Ends a running execution as ABORTED; a closed one stays as it is. */
   abort(execution: Execution, reason: Outcome): void;
@@ -39,7 +39,7 @@ export function createOperations(engine: Engine): Record<string, Operation> {
   };
 }
 
-/** Idempotent by name: the same name and input while it runs is the same execution; a closed name stays taken. */
+/** Idempotent by name: the same name and input returns the running execution. The name of a closed one stays taken. */
 function startExecution(engine: Engine, request: Request): unknown {
   const machine = findMachine(engine, request);
   const name = executionName(request) ?? randomUUID();

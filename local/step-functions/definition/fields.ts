@@ -1,8 +1,8 @@
 import { type Place, refuse } from '../place.ts';
 
 /**
- * A JSON object being read field by field. `close` refuses every field that nobody read, so a field counts as known
- * only where some code uses it.
+ * Reads a JSON object field by field. `close` refuses every field that no code has read, so only fields that have an
+ * effect count as known.
  */
 export interface Fields {
   readonly place: Place;
@@ -10,9 +10,9 @@ export interface Fields {
   has(name: string): boolean;
   take(name: string): unknown;
   text(name: string): string;
-  /** undefined when absent. */
+  /** undefined if absent. */
   number(name: string, bounds: Bounds): number | undefined;
-  /** One object of the field's array after the other; none when it is absent. */
+  /** The objects in the array of this field; none if it is absent. */
   list(name: string): Fields[];
   object(name: string): Fields;
   close(): void;
@@ -24,7 +24,7 @@ export interface Bounds {
   fraction?: true;
 }
 
-/** Longest duration Step Functions takes, in seconds. */
+/** The longest duration that Step Functions accepts, in seconds. */
 export const MOST_SECONDS = 99_999_999;
 
 export function openFields(source: unknown, place: Place): Fields {

@@ -3,7 +3,7 @@ import { isRecord } from './fields.ts';
 
 const IDENTIFIER = /^\p{ID_Start}[\p{ID_Continue}]{0,79}$/u;
 
-/** Names any state of this flow assigns (rules and catchers included, inner flows not). */
+/** The names that states of this flow assign, including rules and catchers, without inner flows. */
 export function assignedNames(states: Record<string, unknown>): Set<string> {
   const names = new Set<string>();
   for (const state of Object.values(states)) {

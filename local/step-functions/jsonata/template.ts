@@ -7,13 +7,13 @@ import { findUnknown, type StatesMember } from './inspect.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** What an expression sees while it is evaluated. */
+/** What an expression can read during its evaluation. */
 export interface Scope {
   states: Readonly<Partial<Record<StatesMember, unknown>>>;
   variables: Variables;
   now: number;
   random: Random;
-  /** Starts the cause of a failure: which state, which event. */
+  /** The first words of the cause of a failure: which state, which event. */
   during: string;
 }
 
@@ -98,7 +98,7 @@ async function evaluate(expression: Expression, scope: Scope, subject: string): 
     });
   } catch (thrown) {
     if (!(thrown instanceof JsonataFailure)) throw thrown;
-    // As AWS writes it: github.com/floci-io/floci/issues/2737.
+    // The wording of AWS: github.com/floci-io/floci/issues/2737.
     const then = thrown.coded ? '.' : ':';
     throw queryError(scope, `${subject} threw an error during evaluation${then} ${thrown.message}`);
   }

@@ -64,7 +64,7 @@ function loadState(fields: Fields, machine: MachineScope, loader: Loader): State
   return { name, type, visit };
 }
 
-/** Only JSONata runs here; JSONPath, AWS's default, would mean something else by the same fields. */
+/** Refuses JSONPath, the default of AWS, which gives the same fields another meaning. Only JSONata runs here. */
 export function checkQueryLanguage(fields: Fields, required = false): void {
   const language = fields.take('QueryLanguage');
   if (language === undefined && !required) return;

@@ -6,7 +6,7 @@ import type { StatesMember } from '../jsonata/inspect.ts';
 import type { Scope, Template, Variables } from '../jsonata/template.ts';
 import { refuse } from '../place.ts';
 
-/** Leaves a state: `natural` is the output where there is no Output, `more` what `$states` holds besides. */
+/** Leaves a state. `natural` is the output without an Output field, `more` adds members to `$states`. */
 export type Exit = (visit: Visit, natural: unknown, more?: Scope['states']) => Promise<Step>;
 
 /** Next or End. */
@@ -17,7 +17,7 @@ export function loadNext(fields: Fields, loader: Loader): string | undefined {
   return undefined;
 }
 
-/** Output and Assign: of a state, of a Choice rule, of a Catcher. Both see the variables as they were. */
+/** Output and Assign of a state, a Choice rule or a Catcher. Both see the variables from before the Assign. */
 export function loadExit(
   fields: Fields,
   loader: Loader,

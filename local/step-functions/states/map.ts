@@ -7,7 +7,7 @@ import { refuse } from '../place.ts';
 import { loadNumber } from './number.ts';
 import { loadRecoverable } from './recovery.ts';
 
-// AWS's ceiling for an inline Map, and what 0 ("no limit") means there.
+// The AWS limit for an inline Map, and the meaning of 0 ("no limit") there.
 const MOST_CONCURRENT = 40;
 
 export function loadMap(fields: Fields, loader: Loader): State['visit'] {
@@ -55,7 +55,7 @@ async function iterate(flow: Flow, selector: Template | undefined, visit: Visit,
   return runFlow(flow, statePayload(visit, input), inside);
 }
 
-/** Maps with at most `width` items under way; results keep the order of the items. */
+/** Maps with at most `width` items at a time. Results keep the order of the items. */
 async function mapAll<T>(
   items: readonly unknown[],
   width: number,

@@ -6,14 +6,14 @@ import { loadErrorNames, matchesError } from './error-names.ts';
 import { type Exit, loadExit, loadNext } from './exit.ts';
 import { loadRetry } from './retry.ts';
 
-/** What a state does to get its `$states.result`; it is called once per attempt. */
+/** Produces the `$states.result` of a state; called once per attempt. */
 export type Attempt = (visit: Visit) => Promise<unknown>;
 
 type CatchFailure = (visit: Visit, failure: StatesError) => Promise<Step>;
 
 /**
- * A state with a result and a second chance: Task, Parallel, Map. An attempt is everything from Arguments to Output and
- * Assign, so a failing Output is retried and caught like a failing task.
+ * A state with a result, Retry and Catch: Task, Parallel, Map. An attempt covers everything from Arguments to Output
+ * and Assign, so a failing Output is retried and caught like a failing task.
  */
 export function loadRecoverable(fields: Fields, loader: Loader, attempt: Attempt): State['visit'] {
   const exit = loadExit(fields, loader, loadNext(fields, loader), ['result']);
@@ -45,7 +45,7 @@ function withRetryCount(visit: Visit, retries: number): Visit {
   return { ...visit, context: { ...visit.context, State: state } };
 }
 
-/** The first catcher that names the error takes it; without one it goes on to whoever runs this flow. */
+/** The first catcher that names the error handles it; without one the error leaves the flow. */
 function loadCatch(fields: Fields, loader: Loader): CatchFailure {
   const sources = fields.list('Catch');
   const catchers = sources.map((source, index) => loadCatcher(source, loader, index === sources.length - 1));

@@ -49,7 +49,7 @@ async function ask(integration: Integration | undefined, call: IntegrationCall):
   return integration(call);
 }
 
-/** `arn:aws:states:::aws-sdk:lambda:invoke` is resource invoke of type aws-sdk:lambda. */
+/** `arn:aws:states:::aws-sdk:lambda:invoke` is the resource `invoke` of the type `aws-sdk:lambda`. */
 function taskName(arn: string): { resourceType: string; resource: string } {
   const [, path] = arn.split(':::');
   const [, resourceType, resource] = /^(aws-sdk:[^:]+|[^:]+):(.+)$/.exec(path ?? '') ?? [];
@@ -67,7 +67,7 @@ const apiCallLimit = (resourceType: string): number =>
 
 const isTimeout = (answer: Answer): boolean => 'error' in answer && answer.error === 'States.Timeout';
 
-/** The client of the integration gives up; what it called goes on. */
+/** The client of the integration stops waiting; what it called continues. */
 function cutOff(resourceType: string): StatesError {
   const service = resourceType.slice('aws-sdk:'.length);
   const name = `${service.charAt(0).toUpperCase()}${service.slice(1)}.SdkClientException`;
