@@ -178,7 +178,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(lambda.stop);
   const events = createEventBridge({ rules, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
-  const callerOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
+  const accessKeyOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const integrations = createIntegrations({
     lambda,
@@ -188,7 +188,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     region,
     calls,
     now,
-    callerOf,
+    accessKeyOf,
     closed,
     timeScale,
   });

@@ -18,7 +18,7 @@ export interface Authorizer {
 /** The verdict of an authorizer, and what it passes to the integration. */
 export type AuthorizerContext = Readonly<Record<string, string>>;
 
-export type Verdict =
+export type AuthorizerVerdict =
   | { readonly allowed: true; readonly context: AuthorizerContext }
   | {
       readonly allowed: false;
@@ -55,7 +55,7 @@ export interface AuthorizeOptions {
   readonly onError: (message: string) => void;
 }
 
-interface Known {
+interface CachedPolicy {
   readonly policy: readonly JsonObject[];
   readonly context: AuthorizerContext;
   readonly until: number;
@@ -70,15 +70,15 @@ export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions)
     const source = methodArn.replace(/\/.*$/, `/authorizers/${id}`);
     return iam?.mayService('apigateway.amazonaws.com', 'lambda:InvokeFunction', functionArn, source) ?? true;
   };
-  const caches = new Map<Authorizer, Map<string, Known>>();
+  const caches = new Map<Authorizer, Map<string, CachedPolicy>>();
 
-  return async (authorizer: Authorizer, event: APIGatewayProxyEvent, methodArn: string): Promise<Verdict> => {
+  return async (authorizer: Authorizer, event: APIGatewayProxyEvent, methodArn: string): Promise<AuthorizerVerdict> => {
     const { body: _body, isBase64Encoded: _encoded, ...request } = event;
     const sent = new Map(Object.entries(event.headers).map(([name, value]) => [name.toLowerCase(), value]));
     const identity = authorizer.identity.map((name) => sent.get(name) ?? '');
     // A request without an identity header gets 401, and the authorizer is not invoked.
     if (identity.includes('')) return UNAUTHORIZED;
-    const cache = caches.get(authorizer) ?? new Map<string, Known>();
+    const cache = caches.get(authorizer) ?? new Map<string, CachedPolicy>();
     caches.set(authorizer, cache);
     const key = JSON.stringify(identity);
     const cached = cache.get(key);
@@ -112,7 +112,7 @@ export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions)
 }
 
 /** The policy and the context of an answer; undefined if API Gateway refuses it, or this cloud does not know it. */
-function readAnswer(payload: string): Pick<Known, 'policy' | 'context'> | undefined {
+function readAnswer(payload: string): Pick<CachedPolicy, 'policy' | 'context'> | undefined {
   const { principalId, policyDocument, context = {} } = objectOf(JSON.parse(payload));
   const policy = [objectOf(policyDocument).Statement].flat().map(objectOf);
   const readable = policy.every(
@@ -130,7 +130,7 @@ function readAnswer(payload: string): Pick<Known, 'policy' | 'context'> | undefi
 }
 
 /** As in IAM: an explicit deny wins, and what no statement allows is denied. */
-function judge({ policy, context }: Known, methodArn: string): Verdict {
+function judge({ policy, context }: CachedPolicy, methodArn: string): AuthorizerVerdict {
   const effects = policy
     .filter(({ Action, Resource }) => covers(Action, 'execute-api:Invoke') && covers(Resource, methodArn))
     .map(({ Effect }) => Effect);

@@ -5,7 +5,7 @@ import type { AuthorizerContext } from './authorizers.ts';
 import type { Api, Match } from './routes.ts';
 
 /** One request, and where it goes. */
-export interface Arrival {
+export interface RoutedRequest {
   readonly api: Api;
   readonly match: Match;
   readonly body: Buffer;
@@ -18,7 +18,7 @@ export interface Arrival {
 /** The event a proxy integration sends (payload version 1.0), as behind a custom domain with an empty base path. */
 export function proxyEvent(
   request: IncomingMessage,
-  { api, match, body, requestId, at, accessKey }: Arrival,
+  { api, match, body, requestId, at, accessKey }: RoutedRequest,
 ): APIGatewayProxyEvent {
   const { path, query } = targetOf(request);
   const multiValueHeaders = headersOf(request);
@@ -43,7 +43,7 @@ export function proxyEvent(
 
 function requestContext(
   request: IncomingMessage,
-  call: Omit<Arrival, 'match' | 'body'> & { path: string; resource: string },
+  call: Omit<RoutedRequest, 'match' | 'body'> & { path: string; resource: string },
 ): APIGatewayProxyEvent['requestContext'] {
   const { api, path, resource, requestId, at, accessKey } = call;
   const domainName = (request.headers.host ?? '').replace(/:\d+$/, '');

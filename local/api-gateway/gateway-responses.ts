@@ -37,7 +37,7 @@ export function readGatewayResponse(resource: Resource): [type: string, response
   return [String(ResponseType), response];
 }
 
-export interface Answer {
+export interface GatewayAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -55,7 +55,7 @@ export interface Refusal {
 export function gatewayAnswer(
   responses: ReadonlyMap<string, GatewayResponse>,
   { type, status, message, requestId }: Refusal,
-): Answer {
+): GatewayAnswer {
   const response = responses.get(type) ?? responses.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
   const template = response?.template ?? '{"message":$context.error.messageString}';
   const values: Record<string, string> = {

@@ -40,11 +40,11 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url
   return { url, stop: () => close(server) };
 }
 
-interface Serving extends ApiGatewayOptions {
+interface ServeContext extends ApiGatewayOptions {
   readonly authorize: ReturnType<typeof createAuthorize>;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, options: Serving): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, options: ServeContext): Promise<void> {
   const { api, lambda, bench, onError, authorize } = options;
   const requestId = randomUUID();
   const send = (status: number, headers: OutgoingHttpHeaders, body: string) => {

@@ -91,7 +91,7 @@ function isPassing(error: unknown): boolean {
   return !(error instanceof AwsError) || error.status === 429 || error.status >= 500;
 }
 
-interface Dead {
+interface Undelivered {
   readonly rule: Rule;
   readonly target: Target;
   readonly event: Event;
@@ -99,9 +99,9 @@ interface Dead {
   readonly retries: number;
 }
 
-function giveUp(dead: Dead, condition: string | undefined, options: DeliveryOptions): undefined {
+function giveUp(undelivered: Undelivered, condition: string | undefined, options: DeliveryOptions): undefined {
   const { queues, onError } = options;
-  const { rule, target, event, error, retries } = dead;
+  const { rule, target, event, error, retries } = undelivered;
   onError(`EventBridge gave up an event of the rule ${rule.name}: ${String(error)}`);
   if (target.deadLetterArn === undefined) return;
   if (!may(rule, 'sqs:SendMessage', target.deadLetterArn, options)) {

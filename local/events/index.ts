@@ -1,5 +1,5 @@
 import type { InvokeResult } from '../lambda/index.ts';
-import { isNamed } from '../names.ts';
+import { matchesLogicalId } from '../logical-id.ts';
 import type { StatusChange } from '../step-functions/index.ts';
 import { every } from '../template/schedule.ts';
 import { createPauses } from '../time/timeout.ts';
@@ -50,7 +50,7 @@ export function createEventBridge({ rules, now, scheduled, ...options }: EventBr
       names: schedules.map(({ name }) => name),
       async fire(name) {
         const found = schedules.filter(
-          (rule) => name === undefined || rule.name === name || isNamed(rule.logicalId, name),
+          (rule) => name === undefined || rule.name === name || matchesLogicalId(rule.logicalId, name),
         );
         if (found.length === 0) throw new Error(`there is no enabled schedule${name === undefined ? '' : ` ${name}`}`);
         return Promise.all(found.flatMap(run));

@@ -101,7 +101,7 @@ export type CallFacts = Omit<FaultCall, 'at' | 'input'> & { readonly input: () =
 export interface FaultBench {
   readonly faults: Faults;
   /** Runs a call with the faults before and after it. Throws an AwsError or ConnectionLost if one strikes. */
-  around<T>(call: CallFacts, run: () => Promise<T>): Promise<T>;
+  withFaults<T>(call: CallFacts, run: () => Promise<T>): Promise<T>;
   /** Applies the faults of one point. Returns those that did not end the call; undefined if there are none. */
   strike(call: CallFacts, at: FaultPoint): Promise<readonly Fault[]> | undefined;
 }

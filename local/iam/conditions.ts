@@ -2,9 +2,9 @@ import { isObject, listOf } from '../json.ts';
 import { isArn, isLike } from './patterns.ts';
 
 /** The context keys of a request. Operators distinguish an absent key from an empty list. */
-export type Context = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type ConditionKeys = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export type Condition = (context: Context) => boolean;
+export type Condition = (context: ConditionKeys) => boolean;
 
 type Test = (value: string, wanted: string) => boolean;
 

@@ -17,7 +17,7 @@ export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void 
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
-type Need = readonly [action: string, resource: string, what: string];
+type Requirement = readonly [action: string, resource: string, what: string];
 
 function ofFunction(resource: Resource, all: readonly Resource[], iam: Iam): string[] {
   const { Role, TracingConfig } = resource.properties;
@@ -28,8 +28,8 @@ function ofFunction(resource: Resource, all: readonly Resource[], iam: Iam): str
       [resource.name, resource.arn].includes(String(properties.FunctionName)),
   );
   const destination = stringOf(objectOf(objectOf(config?.properties.DestinationConfig).OnFailure).Destination);
-  const needs: Need[] = [
-    ...(traced ? TRACES.map((action): Need => [action, '*', 'its TracingConfig']) : []),
+  const needs: Requirement[] = [
+    ...(traced ? TRACES.map((action): Requirement => [action, '*', 'its TracingConfig']) : []),
     ...(destination === undefined ? [] : [['sqs:SendMessage', destination, 'its OnFailure destination'] as const]),
   ];
   return problems(resource, 'lambda.amazonaws.com', String(Role), needs, iam);
@@ -52,10 +52,10 @@ function ofMachine(resource: Resource, iam: Iam): string[] {
   const rule = `arn:aws:events:${resource.region}:${resource.account}:${RULE}`;
   const waits = /:states:startExecution\.sync/.test(String(DefinitionString));
   const traced = objectOf(TracingConfiguration).Enabled === true;
-  const needs: Need[] = [
-    ...(logs ? LOG_DELIVERY.map((action): Need => [action, '*', 'its LoggingConfiguration']) : []),
-    ...(traced ? [...TRACES, ...SAMPLING].map((action): Need => [action, '*', 'its TracingConfiguration']) : []),
-    ...(waits ? MANAGED_RULE.map((action): Need => [action, rule, 'startExecution.sync']) : []),
+  const needs: Requirement[] = [
+    ...(logs ? LOG_DELIVERY.map((action): Requirement => [action, '*', 'its LoggingConfiguration']) : []),
+    ...(traced ? [...TRACES, ...SAMPLING].map((action): Requirement => [action, '*', 'its TracingConfiguration']) : []),
+    ...(waits ? MANAGED_RULE.map((action): Requirement => [action, rule, 'startExecution.sync']) : []),
   ];
   return problems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
 }
@@ -67,7 +67,13 @@ function ofRotation({ properties: { RotationLambdaARN, SecretId }, where }: Reso
   return [`${service} may not ${action} on ${RotationLambdaARN}, for its RotationSchedule ${where}`];
 }
 
-function problems(resource: Resource, service: string, role: string, needs: readonly Need[], iam: Iam): string[] {
+function problems(
+  resource: Resource,
+  service: string,
+  role: string,
+  needs: readonly Requirement[],
+  iam: Iam,
+): string[] {
   const { where, arn = '' } = resource;
   const missing = needs.filter(([action, target]) => !iam.mayRole(role, action, target));
   return [

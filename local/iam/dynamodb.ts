@@ -1,6 +1,6 @@
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
-import type { Context } from './conditions.ts';
+import type { ConditionKeys } from './conditions.ts';
 import type { AccessRequest } from './statements.ts';
 
 /** The IAM requests of a DynamoDB call: one for each table or index it touches. */
@@ -45,7 +45,7 @@ function nameOf(table: string): string {
 
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 
-function contextOf(action: string, call: JsonObject, schema: JsonObject): Context {
+function contextOf(action: string, call: JsonObject, schema: JsonObject): ConditionKeys {
   const projected = stringOf(call.ProjectionExpression) !== undefined || call.AttributesToGet !== undefined;
   const all = call.IndexName === undefined ? 'ALL_ATTRIBUTES' : 'ALL_PROJECTED_ATTRIBUTES';
   const leading = leadingKeys(call, schema);

@@ -4,7 +4,7 @@ import type { ResolvedStack } from '../template/resources.ts';
 import type { Specs } from '../template/specs.ts';
 import { type Grant, type Ledger, openLedger } from './ledger.ts';
 import { type Role, readResourcePolicies, readRoles } from './policies.ts';
-import { createRequests, type Place } from './requests.ts';
+import { createRequests, type RegionAndAccount } from './requests.ts';
 import { type AccessRequest, match, type Statement } from './statements.ts';
 
 export type { Grant } from './ledger.ts';
@@ -31,7 +31,7 @@ export interface Permissions {
   unused(): readonly Grant[];
 }
 
-export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: Place): Iam {
+export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: RegionAndAccount): Iam {
   const roles = readRoles(stacks);
   const resourcePolicies = readResourcePolicies(stacks);
   const callers = readCallers(roles, specs);

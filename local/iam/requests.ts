@@ -5,7 +5,7 @@ import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
 
 /** Region and account, for the ARNs of resources that are not in the template. */
-export interface Place {
+export interface RegionAndAccount {
   readonly region: string;
   readonly account: string;
 }
@@ -17,7 +17,7 @@ const one = (action: string, resource: string): AccessRequest[] => [{ action, re
 /** The actions and resources that a call needs. */
 export function createRequests(
   specs: Specs,
-  { region, account }: Place,
+  { region, account }: RegionAndAccount,
 ): (call: CallFacts) => readonly AccessRequest[] {
   const arn = (service: string, resource: string) => `arn:aws:${service}:${region}:${account}:${resource}`;
   const services: Readonly<Record<string, Requests>> = {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, listOf, stringOf } from '../json.ts';
-import { type Condition, type Context, readCondition } from './conditions.ts';
+import { type Condition, type ConditionKeys, readCondition } from './conditions.ts';
 import { isAction, isArn } from './patterns.ts';
 
 export interface Statement {
@@ -20,7 +20,7 @@ export interface Statement {
 export interface AccessRequest {
   readonly action: string;
   readonly resource: string;
-  readonly context: Context;
+  readonly context: ConditionKeys;
 }
 
 const KNOWN = new Set(

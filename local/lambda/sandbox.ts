@@ -6,7 +6,7 @@ import type { FunctionSpec, LogStream } from './types.ts';
 import { startThread } from './workers/thread.ts';
 
 /** Reports to a job how its worker ended. */
-export type Verdict = (job: Job) => void;
+export type EndJob = (job: Job) => void;
 
 export interface SandboxEvents {
   /** A job is about to start: it waits for the returned promise. */
@@ -14,7 +14,7 @@ export interface SandboxEvents {
   /** The module is loaded, or an event is done. */
   free(): void;
   /** The worker ended. Has a verdict if it ended on its own, before it could take a job. */
-  gone(verdict?: Verdict): void;
+  gone(verdict?: EndJob): void;
   /** @param requestId of the event that wrote the line; undefined outside of events */
   log(line: string, stream: LogStream, requestId?: string): void;
 }
@@ -30,12 +30,12 @@ export interface Sandbox {
   /** The size of its heap after a garbage collection, which pauses it. Undefined once it is gone. */
   heapBytes(): Promise<number | undefined>;
   /** Ends the worker now, also if it is busy. */
-  end(verdict: Verdict): void;
+  end(verdict: EndJob): void;
   /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
 }
 
-export const killed: Verdict = (job) => job.reply.failed(runtimeExited(job.id, 'signal: killed'));
+export const killed: EndJob = (job) => job.reply.failed(runtimeExited(job.id, 'signal: killed'));
 
 interface Running {
   readonly job: Job;
@@ -50,7 +50,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
   const ownLines = lineSplitter(events.log);
   const exited = Promise.withResolvers<void>();
   const timeoutMs = spec.timeoutSeconds * 1000;
-  const timedOutVerdict: Verdict = (late) => late.reply.failed(timedOut(late.id, spec.timeoutSeconds));
+  const timedOutVerdict: EndJob = (late) => late.reply.failed(timedOut(late.id, spec.timeoutSeconds));
   let stage: 'starting' | 'ready' | 'retired' | 'gone' = 'starting';
   const running = new Map<string, Running>();
 
@@ -58,7 +58,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
   const post = (message: ToWorker): void => thread.postMessage(message);
   const startTimer = setTimeout(() => lost(timedOutVerdict), initMs + timeoutMs);
 
-  function finish(verdict: Verdict): void {
+  function finish(verdict: EndJob): void {
     const unfinished = [...running.values()];
     for (const entry of unfinished) forget(entry);
     stage = 'gone';
@@ -67,7 +67,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
     for (const { job } of unfinished) verdict(job);
   }
 
-  function lost(verdict: Verdict): void {
+  function lost(verdict: EndJob): void {
     if (stage === 'gone') return;
     const early = stage === 'starting';
     finish(verdict);

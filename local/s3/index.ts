@@ -6,7 +6,7 @@ import type { BucketResource } from '../template/specs.ts';
 import type { RestRequest, RestService, WireResponse } from '../wire/types.ts';
 import { isExpired } from './lifecycle.ts';
 import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
-import { checkBody, refuseUnknown, type Target, targetOf } from './request.ts';
+import { checkBody, type ObjectPath, objectPathOf, refuseUnknown } from './request.ts';
 
 /** The part of S3 that tasks need: single objects of the template's buckets, and their expiry. */
 export interface S3 {
@@ -26,7 +26,7 @@ export interface S3Options {
   readonly onError: (message: string) => void;
 }
 
-type Operation = (target: Target, objects: Objects, request: RestRequest, now: number) => WireResponse;
+type Operation = (target: ObjectPath, objects: Objects, request: RestRequest, now: number) => WireResponse;
 
 const OPERATIONS: Readonly<Record<string, readonly [name: string, run: Operation]>> = {
   PUT: ['PutObject', putObject],
@@ -45,7 +45,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
   );
 
   const handle = (request: RestRequest): WireResponse => {
-    const target = targetOf(request);
+    const target = objectPathOf(request);
     refuseUnknown(request);
     const [, run] = OPERATIONS[request.method] ?? [];
     if (run === undefined || target.key === '') {
@@ -79,7 +79,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
     service: {
       name: 's3',
       operation: ({ method }) => OPERATIONS[method]?.[0] ?? method,
-      input: (request) => ({ Bucket: targetOf(request).bucket, Key: targetOf(request).key }),
+      input: (request) => ({ Bucket: objectPathOf(request).bucket, Key: objectPathOf(request).key }),
       handle: async (request) => {
         try {
           return handle(request);
@@ -95,7 +95,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
   };
 }
 
-function putObject({ key }: Target, objects: Objects, request: RestRequest, now: number): WireResponse {
+function putObject({ key }: ObjectPath, objects: Objects, request: RestRequest, now: number): WireResponse {
   checkBody(request);
   const { body, headers } = request;
   const etag = `"${createHash('md5').update(body).digest('hex')}"`;
@@ -104,16 +104,16 @@ function putObject({ key }: Target, objects: Objects, request: RestRequest, now:
   return { status: 200, headers: { etag }, body: '' };
 }
 
-function getObject({ key }: Target, objects: Objects): WireResponse {
+function getObject({ key }: ObjectPath, objects: Objects): WireResponse {
   const facts = existing(key, objects);
   return { status: 200, headers: headersOf(facts), body: objects.read(key) };
 }
 
-function headObject({ key }: Target, objects: Objects): WireResponse {
+function headObject({ key }: ObjectPath, objects: Objects): WireResponse {
   return { status: 200, headers: headersOf(existing(key, objects)), body: '' };
 }
 
-function deleteObject({ key }: Target, objects: Objects): WireResponse {
+function deleteObject({ key }: ObjectPath, objects: Objects): WireResponse {
   objects.remove(key);
   return { status: 204, body: '' };
 }

@@ -4,13 +4,13 @@ import { AwsError } from '../aws-error.ts';
 import type { RestRequest } from '../wire/types.ts';
 
 /** The bucket and key of a path-style request. */
-export interface Target {
+export interface ObjectPath {
   readonly bucket: string;
   /** Empty for the bucket itself. */
   readonly key: string;
 }
 
-export function targetOf({ path }: RestRequest): Target {
+export function objectPathOf({ path }: RestRequest): ObjectPath {
   const [, bucket = '', key = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path.split('?')[0] ?? '') ?? [];
   try {
     return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(key) };

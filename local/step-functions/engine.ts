@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
-import { createOperations, type Engine, type Outcome } from './api/operations.ts';
+import { createOperations, type ExecutionEngine, type Outcome } from './api/operations.ts';
 import { asStatesError, type StatesError } from './errors.ts';
 import { createExecutionStore, type Execution, nameOf, snapshot, statusChange } from './executions.ts';
 import { createRecorder, newHistory, type Recorder } from './history.ts';
 import type { StartedRecord } from './journal/records.ts';
 import { loadMachine, type Machine } from './machine/machine.ts';
 import { refuse } from './place.ts';
-import { type Before, createOutside, type Outside } from './replay.ts';
+import { createReplay, type PastCalls, type Replay } from './replay.ts';
 import { restore } from './restore.ts';
 import { runExecution } from './run.ts';
 import { createTimers } from './timers.ts';
@@ -23,7 +23,7 @@ import type {
 /** The parts of an execution that exist only while it runs. */
 interface Live {
   readonly abort: AbortController;
-  readonly outside: Outside;
+  readonly replay: Replay;
   readonly history: Recorder;
   /** Resolves once it is closed. */
   over: Promise<void>;
@@ -50,8 +50,8 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const timers = createTimers(timeScale, now);
   const store = createExecutionStore(keepClosed);
   const running = new Map<Execution, Live>();
-  const before = restore(options, store, now());
-  const { journal } = before;
+  const restored = restore(options, store, now());
+  const { journal } = restored;
   let lastNumber = store.all().at(-1)?.number ?? 0;
   let stopped = false;
 
@@ -71,36 +71,36 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     if (!stopped) announce(options.onStatusChange, execution);
   };
 
-  const begin = (started: StartedRecord, spec: StateMachineSpec, known?: Before) => {
+  const begin = (started: StartedRecord, spec: StateMachineSpec, past?: PastCalls) => {
     const { execution: number, arn, startDate, input, seed } = started;
     const abort = new AbortController();
-    const parts = { execution: number, seed, since: startDate, timers, now, journal, abort, before: known };
-    const outside = createOutside(parts);
+    const context = { execution: number, seed, since: startDate, timers, now, journal, abort, past };
+    const replay = createReplay(context);
     const history = newHistory();
-    const recorder = createRecorder(history, outside.now);
+    const recorder = createRecorder(history, replay.now);
     recorder.add('ExecutionStarted', 0, { roleArn: spec.roleArn });
     const machine = { stateMachineArn: spec.arn, name: nameOf(arn) };
     const execution: Execution = { arn, ...machine, number, startDate, history, status: 'RUNNING', input };
     store.add(execution);
     lastNumber = Math.max(lastNumber, number);
-    const live: Live = { abort, outside, history: recorder, over: Promise.resolve() };
+    const live: Live = { abort, replay, history: recorder, over: Promise.resolve() };
     running.set(execution, live);
     return { execution, live };
   };
 
-  const run = async (execution: Execution, machine: Machine, { abort, outside, history }: Live) => {
+  const run = async (execution: Execution, machine: Machine, { abort, replay, history }: Live) => {
     const { timeoutSeconds = Number.POSITIVE_INFINITY } = machine;
     const timeOut = () => close(execution, 'TIMED_OUT', { error: 'States.Timeout' });
-    outside.sleep('', timeoutSeconds * 1000, abort.signal).then(timeOut, () => undefined);
+    replay.sleep('', timeoutSeconds * 1000, abort.signal).then(timeOut, () => undefined);
     try {
-      const output = await runExecution(execution, machine, { integrations, outside, history }, abort.signal);
+      const output = await runExecution(execution, machine, { integrations, replay, history }, abort.signal);
       close(execution, 'SUCCEEDED', { output });
     } catch (thrown) {
       close(execution, 'FAILED', failure(asStatesError(thrown)));
     }
   };
 
-  const start: Engine['start'] = (machine, name, input) => {
+  const start: ExecutionEngine['start'] = (machine, name, input) => {
     const arn = `${machine.executionPrefix}${name}`;
     const number = { execution: lastNumber + 1, machine: machine.id };
     const started = { ...number, arn, startDate: now(), input, seed: randomUUID() };
@@ -113,8 +113,8 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
 
   // An execution keeps the definition with which it started.
   const loaded = new Map([...machines.values()].map((machine) => [machine.id, machine]));
-  for (const { spec, started, ...known } of before.running) {
-    const { execution, live } = begin(started, spec, known);
+  for (const { spec, started, ...past } of restored.running) {
+    const { execution, live } = begin(started, spec, past);
     try {
       const machine = loaded.get(started.machine) ?? loadMachine(spec, resources);
       loaded.set(started.machine, machine);
@@ -124,7 +124,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     }
   }
 
-  const abort: Engine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
+  const abort: ExecutionEngine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
   const operations = createOperations({ machines, store, created: now(), now, start, abort });
   const unlessStopped = (operation: Operation): Operation => {
     return async (request) => {
@@ -159,8 +159,8 @@ function loadMachines(specs: StateMachineSpec[], resources: ReadonlySet<string>)
   return machines;
 }
 
-function failure({ error, cause_ }: StatesError): Outcome {
-  return { ...(error && { error }), ...(cause_ && { cause: cause_ }) };
+function failure({ error, detail }: StatesError): Outcome {
+  return { ...(error && { error }), ...(detail && { cause: detail }) };
 }
 
 /** A failing listener does not affect the execution. */

@@ -6,13 +6,13 @@
  */
 export class StatesError extends Error {
   readonly error: string;
-  readonly cause_: string;
+  readonly detail: string;
 
   constructor(error: string, cause = '') {
     super(cause === '' ? error : `${error}: ${cause}`);
     this.name = 'StatesError';
     this.error = error;
-    this.cause_ = cause;
+    this.detail = cause;
   }
 }
 
@@ -24,5 +24,5 @@ export function asStatesError(thrown: unknown, otherwise = 'States.Runtime'): St
 
 /** The value of `$states.errorOutput`, and the output of a Catch without Output. */
 export function errorOutput(failure: StatesError): { Error: string; Cause: string } {
-  return { Error: failure.error, Cause: failure.cause_ };
+  return { Error: failure.error, Cause: failure.detail };
 }

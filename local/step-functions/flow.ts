@@ -1,7 +1,7 @@
 import type { Recorder } from './history.ts';
 import type { Scope, Variables } from './jsonata/template.ts';
 import { payload } from './payload.ts';
-import type { Outside } from './replay.ts';
+import type { Replay } from './replay.ts';
 import type { Integration } from './types.ts';
 
 /** What all states of one execution share. */
@@ -11,12 +11,12 @@ export interface Run {
   roleArn: string;
   integrations: ReadonlyMap<string, Integration>;
   /** The only source of anything that could differ in a replay. */
-  outside: Outside;
+  replay: Replay;
   history: Recorder;
 }
 
 /** Where states run: the whole execution, one branch, or one Map iteration. */
-export interface Surroundings {
+export interface FlowContext {
   run: Run;
   signal: AbortSignal;
   /** `$states.context` without State. */
@@ -28,7 +28,7 @@ export interface Surroundings {
 }
 
 /** One state being executed. */
-export interface Visit extends Surroundings {
+export interface Visit extends FlowContext {
   state: string;
   input: unknown;
 }
@@ -53,16 +53,16 @@ export interface Flow {
 }
 
 /** Runs a flow to its end and returns its output. Throws a StatesError, or the signal's reason. */
-export async function runFlow(flow: Flow, input: unknown, around: Surroundings): Promise<unknown> {
-  let { variables, event } = around;
+export async function runFlow(flow: Flow, input: unknown, flowContext: FlowContext): Promise<unknown> {
+  let { variables, event } = flowContext;
   let output = input;
   for (let name: string | undefined = flow.startAt; name !== undefined; ) {
-    around.signal.throwIfAborted();
+    flowContext.signal.throwIfAborted();
     const state: State = find(flow, name);
-    event = around.run.history.entered(state.type, name, event);
-    const step: Step = await state.visit(enter(state, output, { ...around, variables, event }));
-    around.signal.throwIfAborted();
-    event = around.run.history.add(`${state.type}StateExited`, event, { name });
+    event = flowContext.run.history.entered(state.type, name, event);
+    const step: Step = await state.visit(enter(state, output, { ...flowContext, variables, event }));
+    flowContext.signal.throwIfAborted();
+    event = flowContext.run.history.add(`${state.type}StateExited`, event, { name });
     variables = { ...variables, ...step.assigned };
     output = step.output;
     name = step.next;
@@ -76,9 +76,9 @@ function find(flow: Flow, name: string): State {
   return state;
 }
 
-function enter(state: State, input: unknown, around: Surroundings): Visit {
-  const entered = { Name: state.name, EnteredTime: new Date(around.run.outside.now()).toISOString() };
-  return { ...around, state: state.name, input, context: { ...around.context, State: entered } };
+function enter(state: State, input: unknown, flowContext: FlowContext): Visit {
+  const entered = { Name: state.name, EnteredTime: new Date(flowContext.run.replay.now()).toISOString() };
+  return { ...flowContext, state: state.name, input, context: { ...flowContext.context, State: entered } };
 }
 
 /** What expressions of this state can read; `more` adds the result or the error. */
@@ -86,8 +86,8 @@ export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
   return {
     states: { input: visit.input, context: visit.context, ...more },
     variables: visit.variables,
-    now: visit.run.outside.now(),
-    random: visit.run.outside.random,
+    now: visit.run.replay.now(),
+    random: visit.run.replay.random,
     during: `An error occurred while executing the state '${visit.state}' (entered at the event id #${visit.event}).`,
   };
 }

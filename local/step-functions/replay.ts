@@ -26,7 +26,7 @@ export interface Attempt {
  *   - between two answers the clock stands still, at the time of the earlier one;
  *   - random numbers follow from a seed.
  */
-export interface Outside {
+export interface Replay {
   /** Epoch milliseconds of the last answer, or of the start. */
   now(): number;
   readonly random: Random;
@@ -47,7 +47,7 @@ export interface Outside {
   ): Promise<Answer>;
 }
 
-export interface OutsideParts {
+export interface ReplayContext {
   readonly execution: number;
   readonly seed: string;
   /** Epoch milliseconds of the start. */
@@ -58,10 +58,10 @@ export interface OutsideParts {
   /** Ends the execution: no more answers after it aborts. Aborted here if the journal does not match the execution. */
   readonly abort: AbortController;
   /** The journal of an execution that continues. */
-  readonly before?: Before | undefined;
+  readonly past?: PastCalls | undefined;
 }
 
-export interface Before {
+export interface PastCalls {
   /** Numbers of the calls that began. */
   readonly called: ReadonlySet<number>;
   readonly answers: readonly AnsweredRecord[];
@@ -82,15 +82,15 @@ interface Ask {
 /** Starts what will answer. Returns a function that cancels it. */
 type Begin = (number: number, due: number, answer: (answer: Answer) => void) => () => void;
 
-export function createOutside(parts: OutsideParts): Outside {
-  const { execution, timers, journal, abort, before } = parts;
+export function createReplay(context: ReplayContext): Replay {
+  const { execution, timers, journal, abort, past } = context;
   const open = new Map<number, Ask>();
   const arrived: { ask: Ask; answer: Answer }[] = [];
-  let time = parts.since;
+  let time = context.since;
   let asked = 0;
   let replayed = 0;
   // Until all recorded answers have been replayed, no call is made and no timer runs.
-  let live = before === undefined;
+  let live = past === undefined;
   let atRest = false;
 
   const settle = (ask: Ask, answer: Answer, at: number) => {
@@ -107,12 +107,12 @@ export function createOutside(parts: OutsideParts): Outside {
   };
   const next = () => {
     if (!atRest || abort.signal.aborted) return;
-    const record = before?.answers[replayed];
-    if (record !== undefined) replay(record);
+    const record = past?.answers[replayed];
+    if (record !== undefined) replayAnswer(record);
     else if (!live) goLive();
     else answerNext();
   };
-  const replay = ({ ask: number, state, at, answer }: AnsweredRecord) => {
+  const replayAnswer = ({ ask: number, state, at, answer }: AnsweredRecord) => {
     replayed += 1;
     const ask = open.get(number);
     if (ask?.state === state) return settle(ask, answer, at);
@@ -127,7 +127,7 @@ export function createOutside(parts: OutsideParts): Outside {
   const answerNext = () => {
     for (let one = arrived.shift(); one !== undefined; one = arrived.shift()) {
       if (!open.has(one.ask.number)) continue;
-      const at = parts.now();
+      const at = context.now();
       const { number, state } = one.ask;
       journal?.answered({ execution, ask: number, state, at, answer: one.answer });
       return settle(one.ask, one.answer, at);
@@ -170,7 +170,7 @@ export function createOutside(parts: OutsideParts): Outside {
 
   return {
     now: () => time,
-    random: createRandom(parts.seed),
+    random: createRandom(context.seed),
     begin: () =>
       new Promise((resolve) =>
         setImmediate(() => {
@@ -188,7 +188,7 @@ export function createOutside(parts: OutsideParts): Outside {
           attempt.abort(new StatesError('States.Timeout'));
           answer(failed(attempt.signal.reason));
         });
-        const lost = before?.called.has(number) === true;
+        const lost = past?.called.has(number) === true;
         let begun = lost;
         const begins = () => {
           // A power cut must not lose the start of a function: one that must not be repeated would run twice.
@@ -211,6 +211,6 @@ export function createOutside(parts: OutsideParts): Outside {
 }
 
 function failed(thrown: unknown): Answer {
-  const { error, cause_ } = asStatesError(thrown, 'States.TaskFailed');
-  return { error, cause: cause_ };
+  const { error, detail } = asStatesError(thrown, 'States.TaskFailed');
+  return { error, cause: detail };
 }

@@ -9,15 +9,15 @@ type Started = Pick<Execution, 'arn' | 'name' | 'startDate' | 'input'>;
 export async function runExecution(
   execution: Started,
   machine: Machine,
-  shared: Pick<Run, 'integrations' | 'outside' | 'history'>,
+  shared: Pick<Run, 'integrations' | 'replay' | 'history'>,
   signal: AbortSignal,
 ): Promise<string> {
-  await shared.outside.begin();
+  await shared.replay.begin();
   const { arn, roleArn } = machine.spec;
   const run: Run = { ...shared, executionArn: execution.arn, stateMachineArn: arn, roleArn };
   const context = executionContext(execution, machine);
-  const around = { run, signal, context, variables: {}, event: 0 };
-  return payloadText(await runFlow(machine.flow, context.Execution.Input, around), execution.name);
+  const flowContext = { run, signal, context, variables: {}, event: 0 };
+  return payloadText(await runFlow(machine.flow, context.Execution.Input, flowContext), execution.name);
 }
 
 /** `$states.context` of the whole execution. */

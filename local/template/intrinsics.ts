@@ -13,13 +13,13 @@ export interface Scope {
 /** Resolves a value of a template. `where` names the resource in errors. */
 export type Resolve = (value: unknown, where: string) => unknown;
 
-interface Context {
+interface ResolveContext {
   readonly scope: Scope;
   readonly where: string;
   readonly resolve: (value: unknown) => unknown;
 }
 
-type Intrinsic = (argument: unknown, context: Context) => unknown;
+type Intrinsic = (argument: unknown, context: ResolveContext) => unknown;
 
 /** The value of `{ "Ref": "AWS::NoValue" }`: its property or list entry is left out. */
 const NO_VALUE = Symbol('AWS::NoValue');
@@ -106,21 +106,21 @@ const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
   Condition: (argument, context) => holds(context.scope, String(argument), context.where),
 };
 
-function reference(name: string, { scope, where }: Context): unknown {
+function reference(name: string, { scope, where }: ResolveContext): unknown {
   if (name === 'AWS::NoValue') return NO_VALUE;
   const value = scope.parameter(name) ?? scope.ref(name);
   if (value === undefined) throw new Error(`the embedded cloud does not know the Ref of ${name} ${where}`);
   return value;
 }
 
-function attribute(logicalId: string, name: string, { scope, where }: Context): string {
+function attribute(logicalId: string, name: string, { scope, where }: ResolveContext): string {
   const value = scope.getAtt(logicalId, name);
   if (value === undefined) throw new Error(`the embedded cloud does not know Fn::GetAtt ${logicalId}.${name} ${where}`);
   return value;
 }
 
 /** `${Name}`, `${Name.Attribute}`, `${!Literal}`; the two-argument form adds variables. */
-function substitute(argument: unknown, context: Context): string {
+function substitute(argument: unknown, context: ResolveContext): string {
   const [text, variables] = Array.isArray(argument) ? argument : [argument, {}];
   if (stringOf(text) === undefined) throw new Error(`Fn::Sub needs a string ${context.where}`);
   return String(text).replace(/\$\{([^}]+)\}/g, (_, name: string) => {
@@ -131,12 +131,12 @@ function substitute(argument: unknown, context: Context): string {
   });
 }
 
-function args(argument: unknown, count: number, { where }: Context): readonly unknown[] {
+function args(argument: unknown, count: number, { where }: ResolveContext): readonly unknown[] {
   if (Array.isArray(argument) && argument.length === count) return argument;
   throw new Error(`an intrinsic function needs ${count} arguments ${where}`);
 }
 
-function list(value: unknown, { where }: Context): readonly unknown[] {
+function list(value: unknown, { where }: ResolveContext): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw new Error(`an intrinsic function needs a list ${where}`);
 }

@@ -1,4 +1,4 @@
-import { after } from '../time/timeout.ts';
+import { startTimeout } from '../time/timeout.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
@@ -20,7 +20,7 @@ export function every(ms: number, callback: () => void): () => void {
     const elapsed = performance.now() - start;
     // A timer may fire early, so the next run goes by number; runs that were missed are skipped.
     turn = Math.max(turn, Math.floor(elapsed / ms)) + 1;
-    cancel = after(turn * ms - elapsed, () => {
+    cancel = startTimeout(turn * ms - elapsed, () => {
       next();
       callback();
     });

@@ -1,4 +1,4 @@
-import { isNamed } from '../names.ts';
+import { matchesLogicalId } from '../logical-id.ts';
 
 /**
  * The time that the cloud and its functions see, in milliseconds since the epoch. Moving it does not affect waits and
@@ -58,7 +58,7 @@ export function movableClock(functions: readonly string[]): CloudClock {
       if (words[1] !== 0n) set(now() - Date.now(), 0);
     },
     skew(name, ms) {
-      const found = [...skews].filter(([logicalId]) => isNamed(logicalId, name));
+      const found = [...skews].filter(([logicalId]) => matchesLogicalId(logicalId, name));
       if (found.length === 0) throw new Error(`there is no function ${name}`);
       for (const [, own] of found) Atomics.store(new BigInt64Array(own), 0, BigInt(Math.round(ms)));
     },

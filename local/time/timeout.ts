@@ -2,7 +2,7 @@
 const LONGEST_LAP = 2 ** 31 - 1;
 
 /** Calls back after a time, and does not keep the process alive. Returns a function that cancels it. */
-export function after(milliseconds: number, callback: () => void): () => void {
+export function startTimeout(milliseconds: number, callback: () => void): () => void {
   let left = Math.max(0, milliseconds);
   let timer: NodeJS.Timeout | undefined;
   const lap = (): void => {
@@ -28,7 +28,7 @@ export function createPauses(): Pauses {
     pause: (milliseconds) =>
       new Promise((resolve) => {
         if (ended) return;
-        const cancel = after(milliseconds, () => {
+        const cancel = startTimeout(milliseconds, () => {
           cancels.delete(cancel);
           resolve();
         });

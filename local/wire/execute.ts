@@ -4,9 +4,9 @@ import type { Iam } from '../iam/index.ts';
 import type { CallLog } from './call-log.ts';
 import type { WireResponse } from './types.ts';
 
-export interface CarryOutOptions {
+export interface ExecuteOptions {
   readonly calls: CallLog;
-  readonly bench: Pick<FaultBench, 'around'>;
+  readonly bench: Pick<FaultBench, 'withFaults'>;
   readonly iam: Pick<Iam, 'denied'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
@@ -16,11 +16,11 @@ export interface CarryOutOptions {
  * Executes a call and logs it with its answer, also if a fault prevents the execution.
  * @param refuse turns an error on the way into an answer
  */
-export async function carryOut(
+export async function executeCall(
   call: CallFacts,
   run: () => Promise<WireResponse>,
   refuse: (error: AwsError) => WireResponse,
-  options: CarryOutOptions,
+  options: ExecuteOptions,
 ): Promise<WireResponse> {
   const at = options.now();
   const { service, operation, caller, input } = call;
@@ -38,7 +38,7 @@ export async function carryOut(
     return answered;
   };
   try {
-    return await options.bench.around(call, answer);
+    return await options.bench.withFaults(call, answer);
   } catch (struck) {
     if (struck instanceof AwsError) {
       const refused = refuse(struck);
@@ -59,7 +59,7 @@ function tolerant(input: () => unknown): unknown {
 }
 
 /** An error in the form of AWS JSON. Anything but an AwsError is a failure of the embedded cloud. */
-export function failure(thrown: unknown, options: Pick<CarryOutOptions, 'onError'>): WireResponse {
+export function failure(thrown: unknown, options: Pick<ExecuteOptions, 'onError'>): WireResponse {
   if (!(thrown instanceof AwsError)) options.onError(thrown instanceof Error ? String(thrown.stack) : String(thrown));
   const { type, message, status } =
     thrown instanceof AwsError ? thrown : new AwsError('InternalFailure', 'the embedded cloud failed', 500);

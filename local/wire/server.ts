@@ -5,13 +5,13 @@ import { type CallFacts, ConnectionLost, type FaultService } from '../faults/ind
 import { isObject, type JsonObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
-import { type CarryOutOptions, carryOut, failure } from './execute.ts';
+import { type ExecuteOptions, executeCall, failure } from './execute.ts';
 import { isForS3, restRequest } from './rest.ts';
 import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
 
 /** One server for all AWS services: what `AWS_ENDPOINT_URL` of the functions points to. */
 
-export interface WireOptions extends CarryOutOptions {
+export interface WireOptions extends ExecuteOptions {
   /** Services by the part of `X-Amz-Target` before the dot. */
   readonly services: Readonly<Record<string, WireService>>;
   /** Lambda speaks REST, not AWS JSON. Undefined for a path that it does not know. */
@@ -97,7 +97,7 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   if (!service) return invoke(request, path, body, who, options);
   const call = { ...who, service: service.name, operation, input: () => parseInput(body) };
   const run = () => service.handle({ operation, caller, headers: request.headers, body });
-  return carryOut(call, run, (error) => failure(error, options), options);
+  return executeCall(call, run, (error) => failure(error, options), options);
 }
 
 type Who = Pick<CallFacts, 'caller' | 'worker'>;
@@ -105,7 +105,7 @@ type Who = Pick<CallFacts, 'caller' | 'worker'>;
 function callRest(service: RestService, request: RestRequest, who: Who, options: WireOptions) {
   const input = () => service.input(request);
   const call = { ...who, service: service.name, operation: service.operation(request), input };
-  return carryOut(
+  return executeCall(
     call,
     () => service.handle(request),
     (error) => service.refuse(error, request),
@@ -124,5 +124,5 @@ function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, 
     Payload: body.toString(),
   });
   const call = { ...who, service: 'lambda', operation: 'Invoke', input } as const;
-  return carryOut(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
+  return executeCall(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
 }

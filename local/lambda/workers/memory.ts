@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 /** The memory budget of all workers, each counted as the memory of its function. */
 export interface Memory {
   /** Registers a pool: how it ends an idle worker, and how it starts workers that wait for room. */
-  join(pool: Sharer): void;
+  join(pool: SharingPool): void;
   /**
    * Takes room for one more worker, if necessary by ending an idle worker of another function. The first worker of a
    * function always has room: otherwise two functions that wait for each other could block.
@@ -14,7 +14,7 @@ export interface Memory {
   give(megabytes: number): void;
 }
 
-interface Sharer {
+interface SharingPool {
   /** False if none of its workers is idle. */
   endIdle(): boolean;
   pump(): void;
@@ -27,18 +27,18 @@ export function machineMemoryMb(): number {
 }
 
 export function createMemory(megabytesInAll: number): Memory {
-  const sharers: Sharer[] = [];
+  const pools: SharingPool[] = [];
   let taken = 0;
   let woken = false;
   const wake = () => {
     woken = false;
-    for (const { pump } of sharers) pump();
+    for (const { pump } of pools) pump();
   };
   const fits = (megabytes: number) => taken + megabytes <= megabytesInAll;
   return {
-    join: (pool) => void sharers.push(pool),
+    join: (pool) => void pools.push(pool),
     take(megabytes, first) {
-      while (!first && !fits(megabytes)) if (!sharers.some(({ endIdle }) => endIdle())) return false;
+      while (!first && !fits(megabytes)) if (!pools.some(({ endIdle }) => endIdle())) return false;
       taken += megabytes;
       return true;
     },

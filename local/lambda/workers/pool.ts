@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { stopped } from '../errors.ts';
 import type { Job } from '../job.ts';
-import { killed, type Sandbox, startSandbox, type Verdict } from '../sandbox.ts';
+import { type EndJob, killed, type Sandbox, startSandbox } from '../sandbox.ts';
 import type { FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
 import type { Memory } from './memory.ts';
 import { createWaitingLine } from './waiting-line.ts';
@@ -40,7 +40,7 @@ export interface Pool {
  */
 const SHARED_EVENTS = 64;
 
-const refuse: Verdict = (job) => job.reply.refused(stopped());
+const refuse: EndJob = (job) => job.reply.refused(stopped());
 
 export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   const sandboxes = new Set<Sandbox>();
@@ -108,7 +108,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   }
 
   /** The jobs that the worker would have taken. */
-  function failWaiting(verdict: Verdict): void {
+  function failWaiting(verdict: EndJob): void {
     for (const job of Array.from({ length: Math.min(eventsEach, line.size()) }, line.next)) if (job) verdict(job);
   }
 
@@ -126,7 +126,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     idle = idle.filter((rested) => rested.sandbox !== sandbox);
   }
 
-  function endAll(verdict: Verdict): void {
+  function endAll(verdict: EndJob): void {
     for (const sandbox of [...sandboxes]) sandbox.end(verdict);
   }
 

@@ -11,14 +11,14 @@ export interface Fields {
   take(name: string): unknown;
   text(name: string): string;
   /** undefined if absent. */
-  number(name: string, bounds: Bounds): number | undefined;
+  number(name: string, bounds: NumberBounds): number | undefined;
   /** The objects in the array of this field; none if it is absent. */
   list(name: string): Fields[];
   object(name: string): Fields;
   close(): void;
 }
 
-export interface Bounds {
+export interface NumberBounds {
   least: number;
   most: number;
   fraction?: true;
@@ -66,12 +66,12 @@ export function openFields(source: unknown, place: Place): Fields {
   };
 }
 
-export function isNumber(value: unknown, { least, most, fraction }: Bounds): value is number {
+export function isNumber(value: unknown, { least, most, fraction }: NumberBounds): value is number {
   if (typeof value !== 'number' || !Number.isFinite(value)) return false;
   return value >= least && value <= most && (fraction === true || Number.isInteger(value));
 }
 
-export function describe({ least, most, fraction }: Bounds): string {
+export function describe({ least, most, fraction }: NumberBounds): string {
   return `${fraction === true ? 'a number' : 'an integer'} from ${least} to ${most}`;
 }
 

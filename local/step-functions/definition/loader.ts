@@ -21,14 +21,14 @@ export interface Loader {
   flow(fields: Fields): Flow;
 }
 
-interface LoaderParts {
+interface LoaderContext {
   machine: MachineScope;
   variables: ReadonlySet<string>;
   targets: Set<string>;
   flow: Loader['flow'];
 }
 
-export function createLoader({ machine, variables, targets, flow }: LoaderParts): Loader {
+export function createLoader({ machine, variables, targets, flow }: LoaderContext): Loader {
   return {
     resources: machine.resources,
     template(fields, name, members = []) {

@@ -14,7 +14,7 @@ import { describeExecution, ENDS_RULE, startExecutionSync } from './nested-execu
 export interface IntegrationOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
   /** @default no faults */
-  readonly bench?: Pick<FaultBench, 'around' | 'strike'>;
+  readonly bench?: Pick<FaultBench, 'withFaults' | 'strike'>;
   /** @default every call is allowed */
   readonly iam?: Pick<Iam, 'denied'>;
   /** The AWS endpoint of the embedded cloud. */
@@ -23,7 +23,7 @@ export interface IntegrationOptions {
   readonly calls: CallLog;
   readonly now: () => number;
   /** The access key of a role: its logical id. */
-  readonly callerOf: (roleArn: string) => string;
+  readonly accessKeyOf: (roleArn: string) => string;
   /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
   /** Divides the pauses between polls of an execution. @default 1 */
@@ -110,7 +110,7 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
   // The SDK integration sends a text unchanged; the optimized one sends every value as JSON.
   const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
   if (call.lost && InvocationType !== 'Event') return diedWithItsWorker();
-  const facts = { caller: options.callerOf(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
+  const facts = { caller: options.accessKeyOf(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
   const at = options.now();
   let kept = false;
   const keep = (status: number, error?: string) => {
@@ -128,7 +128,7 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
     return result;
   };
   try {
-    return await (options.bench ?? noFaults).around(asked, run);
+    return await (options.bench ?? noFaults).withFaults(asked, run);
   } catch (error) {
     if (error instanceof ConnectionLost) {
       keep(0, 'ConnectionLost');
@@ -166,12 +166,12 @@ function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: s
  * and authorized like those of a function.
  */
 function clientsOf<T>(
-  { endpoint, region, callerOf }: IntegrationOptions,
+  { endpoint, region, accessKeyOf }: IntegrationOptions,
   create: (config: ClientConfig) => T,
 ): (roleArn: string) => T {
   const clients = new Map<string, T>();
   return (roleArn) => {
-    const credentials = { accessKeyId: callerOf(roleArn), secretAccessKey: 'local' };
+    const credentials = { accessKeyId: accessKeyOf(roleArn), secretAccessKey: 'local' };
     // One attempt: the Retry of a state repeats failures, where the history shows it.
     const client = clients.get(roleArn) ?? create({ endpoint, region, credentials, maxAttempts: 1 });
     clients.set(roleArn, client);

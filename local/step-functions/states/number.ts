@@ -1,4 +1,4 @@
-import { type Bounds, describe, type Fields, isNumber } from '../definition/fields.ts';
+import { describe, type Fields, isNumber, type NumberBounds } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { scopeOf, type Visit } from '../flow.ts';
 import { isExpression, queryError } from '../jsonata/template.ts';
@@ -9,7 +9,7 @@ export function loadNumber(
   fields: Fields,
   loader: Loader,
   name: string,
-  bounds: Bounds,
+  bounds: NumberBounds,
 ): ((visit: Visit) => Promise<number>) | undefined {
   const source = fields.take(name);
   if (source === undefined) return undefined;

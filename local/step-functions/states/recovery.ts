@@ -7,7 +7,7 @@ import { type Exit, loadExit, loadNext } from './exit.ts';
 import { loadRetry } from './retry.ts';
 
 /** Produces the `$states.result` of a state; called once per attempt. */
-export type Attempt = (visit: Visit) => Promise<unknown>;
+export type ProduceResult = (visit: Visit) => Promise<unknown>;
 
 type CatchFailure = (visit: Visit, failure: StatesError) => Promise<Step>;
 
@@ -15,25 +15,25 @@ type CatchFailure = (visit: Visit, failure: StatesError) => Promise<Step>;
  * A state with a result, Retry and Catch: Task, Parallel, Map. An attempt covers everything from Arguments to Output
  * and Assign, so a failing Output is retried and caught like a failing task.
  */
-export function loadRecoverable(fields: Fields, loader: Loader, attempt: Attempt): State['visit'] {
+export function loadRecoverable(fields: Fields, loader: Loader, produce: ProduceResult): State['visit'] {
   const exit = loadExit(fields, loader, loadNext(fields, loader), ['result']);
   const startCounting = loadRetry(fields);
   const catchFailure = loadCatch(fields, loader);
 
   return async (visit) => {
-    const { outside, history } = visit.run;
-    const counters = startCounting(outside.random);
+    const { replay, history } = visit.run;
+    const counters = startCounting(replay.random);
     for (let retries = 0; ; retries += 1) {
       const now = withRetryCount(visit, retries);
       try {
-        const result = await attempt(now);
+        const result = await produce(now);
         return await exit(now, result, { result });
       } catch (thrown) {
         visit.signal.throwIfAborted();
         const failure = asStatesError(thrown);
         const delay = counters.next(failure.error);
         if (delay === undefined) return await catchFailure(now, failure);
-        await outside.sleep(visit.state, delay, visit.signal);
+        await replay.sleep(visit.state, delay, visit.signal);
         history.retried();
       }
     }

@@ -18,14 +18,14 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
   const timeout = loadNumber(fields, loader, 'TimeoutSeconds', { least: 1, most: MOST_SECONDS });
 
   return loadRecoverable(fields, loader, async (visit) => {
-    const { outside, history } = visit.run;
+    const { replay, history } = visit.run;
     for (let again = false; ; again = true) {
       const value = template === undefined ? visit.input : await template(scopeOf(visit));
       const sent = payload(value, visit.state);
       const seconds = (await timeout?.(visit)) ?? Number.POSITIVE_INFINITY;
       visit.signal.throwIfAborted();
       if (!again) history.add('TaskScheduled', visit.event, task);
-      const id = outside.random.uuid();
+      const id = replay.random.uuid();
       const { executionArn, stateMachineArn, roleArn, integrations } = visit.run;
       const integration = integrations.get(resource);
       const make = async (attempt: Attempt): Promise<Answer> => {
@@ -34,7 +34,7 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
         return result === AGAIN ? { again: true } : { result: payload(result, task.resourceType) };
       };
       const longest = Math.min(seconds, apiCallLimit(task.resourceType));
-      const answer = await outside.call(visit.state, longest * 1000, visit.signal, make, integration?.waits);
+      const answer = await replay.call(visit.state, longest * 1000, visit.signal, make, integration?.waits);
       if (longest < seconds && isTimeout(answer)) throw noteFailure(visit, task, cutOff(task.resourceType));
       if ('again' in answer) continue;
       if ('error' in answer) throw noteFailure(visit, task, new StatesError(answer.error, answer.cause));
@@ -76,7 +76,7 @@ function cutOff(resourceType: string): StatesError {
 
 function noteFailure(visit: Visit, task: ReturnType<typeof taskName>, failure: StatesError): StatesError {
   const type = failure.error === 'States.Timeout' ? 'TaskTimedOut' : 'TaskFailed';
-  const cause = failure.cause_ === '' ? {} : { cause: failure.cause_ };
+  const cause = failure.detail === '' ? {} : { cause: failure.detail };
   visit.run.history.add(type, visit.event, { ...task, error: failure.error, ...cause });
   return failure;
 }
