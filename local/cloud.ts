@@ -141,7 +141,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const iam = createIam(stacks, specs, { region, account });
   checkDeployed(stacks, iam);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
-  const clock = clockOf(options, specs.functions);
+  const clock = createClock(options, specs.functions);
   const { now } = clock;
 
   if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
@@ -165,13 +165,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const queues = createQueues(specs.queues, now);
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
-    ...{
-      onLog: ofThoseThatMay(stacks, iam, onLog),
-      now,
-      onGivenUp: queues.send,
-      onRun: runPoint(specs.functions, bench, onError),
-      ...workers,
-    },
+    onLog: withoutForbiddenLogs(stacks, iam, onLog),
+    now,
+    onGivenUp: queues.send,
+    onRun: runPoint(specs.functions, bench, onError),
+    ...workers,
     // Lambda multiplies by its scale, Step Functions divides.
     timeScale: 1 / timeScale,
   });
@@ -193,7 +191,10 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     timeScale,
   });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
-    ...{ integrations, now, timeScale, onNotice: onError },
+    integrations,
+    now,
+    timeScale,
+    onNotice: onError,
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
       events.statusChanged(change);
@@ -213,8 +214,16 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(frontDoor.stop);
 
   return {
-    ...{ url: frontDoor.url, endpoint: wire.url, region, calls, lambda, stepFunctions },
-    ...{ schedules: events.schedules, queues: queues.messages, faults: bench.faults, clock },
+    url: frontDoor.url,
+    endpoint: wire.url,
+    region,
+    calls,
+    lambda,
+    stepFunctions,
+    schedules: events.schedules,
+    queues: queues.messages,
+    faults: bench.faults,
+    clock,
     permissions: { unused: iam.ledger.unused },
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
@@ -238,14 +247,14 @@ function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: st
 }
 
 /** Drops the output of functions that may not write their logs: on AWS it is lost too. */
-function ofThoseThatMay(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
+function withoutForbiddenLogs(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
   const functions = stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::Lambda::Function'));
   const mute = new Set(functions.filter((resource) => !mayLog(resource, iam)).map(({ name }) => name));
   for (const name of mute) onLog('cloud', `${name} may not write its logs`, 'stderr');
   return (name, ...line) => (mute.has(name) ? undefined : onLog(name, ...line));
 }
 
-function clockOf({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
+function createClock({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
   if (!movable) return fixedClock(now ?? Date.now);
   if (now) throw new Error('a cloud with a movableClock has no use for now');
   return movableClock(functions.map(({ logicalId }) => logicalId));

@@ -82,7 +82,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   const call = { service: 'apigateway', operation, caller: 'client', input: () => JSON.parse(payload) } as const;
   let worker: string | undefined;
   const exchange: Exchange = {
-    ...{ route, payload, response, idleMs: api.idleMs, refuse, onError },
+    route,
+    payload,
+    response,
+    idleMs: api.idleMs,
+    refuse,
+    onError,
     headers: standardHeaders(requestId),
     onWorker(id) {
       worker = id;

@@ -56,7 +56,10 @@ export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
   const paths = resourcePaths(`${id}-root`, ofType('AWS::ApiGateway::Resource'));
   const authorizers = new Map(ofType('AWS::ApiGateway::Authorizer').map((one) => [one.ref, readAuthorizer(one)]));
   return {
-    ...{ id, region: api.region, account: api.account, stage: stage?.name ?? 'local' },
+    id,
+    region: api.region,
+    account: api.account,
+    stage: stage?.name ?? 'local',
     stageVariables: variables.length > 0 ? Object.fromEntries(variables.map(([k, v]) => [k, String(v)])) : null,
     routes: ofType('AWS::ApiGateway::Method').map((method) => readRoute(method, paths, authorizers)),
     responses: new Map(ofType('AWS::ApiGateway::GatewayResponse').map(readGatewayResponse)),

@@ -39,7 +39,11 @@ export function readRules(stacks: readonly ResolvedStack[], specs: Specs): Rule[
     if (State !== 'ENABLED' && State !== 'DISABLED') throw unknownValue(resource, 'State', State);
     const { logicalId, name, account, region, arn = '' } = resource;
     const rule: Rule = {
-      ...{ logicalId, name, account, region, arn },
+      logicalId,
+      name,
+      account,
+      region,
+      arn,
       everyMs: readSchedule(resource),
       matches: readPattern(resource),
       targets: listOf(Targets).map((target) => readTarget(resource, target, arns)),

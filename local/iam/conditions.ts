@@ -23,8 +23,13 @@ const OPERATORS: Readonly<Record<string, { readonly test: Test; readonly negated
 /** The keys that requests of this cloud have. A condition on another key would be silently wrong. */
 const KEYS = new Map(
   [
-    ...['dynamodb:Attributes', 'dynamodb:LeadingKeys', 'dynamodb:ReturnValues', 'dynamodb:Select'],
-    ...['aws:SourceArn', 'aws:SourceAccount', 'aws:SecureTransport'],
+    'dynamodb:Attributes',
+    'dynamodb:LeadingKeys',
+    'dynamodb:ReturnValues',
+    'dynamodb:Select',
+    'aws:SourceArn',
+    'aws:SourceAccount',
+    'aws:SecureTransport',
   ].map((key) => [key.toLowerCase(), key]),
 );
 

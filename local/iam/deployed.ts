@@ -39,8 +39,14 @@ const TRACES = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
 const SAMPLING = ['xray:GetSamplingRules', 'xray:GetSamplingTargets'];
 // "Using CloudWatch Logs to log execution history in Step Functions" and "Execution role for X-Ray" list these.
 const LOG_DELIVERY = [
-  ...['CreateLogDelivery', 'GetLogDelivery', 'UpdateLogDelivery', 'DeleteLogDelivery', 'ListLogDeliveries'],
-  ...['PutResourcePolicy', 'DescribeResourcePolicies', 'DescribeLogGroups'],
+  'CreateLogDelivery',
+  'GetLogDelivery',
+  'UpdateLogDelivery',
+  'DeleteLogDelivery',
+  'ListLogDeliveries',
+  'PutResourcePolicy',
+  'DescribeResourcePolicies',
+  'DescribeLogGroups',
 ].map((action) => `logs:${action}`);
 /** The rule by which Step Functions learns that a `.sync` execution has ended. */
 const MANAGED_RULE = ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'];

@@ -60,7 +60,11 @@ function contextOf(action: string, call: JsonObject, schema: JsonObject): Condit
 }
 
 const EXPRESSIONS = [
-  ...['ProjectionExpression', 'ConditionExpression', 'UpdateExpression', 'KeyConditionExpression', 'FilterExpression'],
+  'ProjectionExpression',
+  'ConditionExpression',
+  'UpdateExpression',
+  'KeyConditionExpression',
+  'FilterExpression',
 ];
 /** Words in expressions that are not attributes. */
 const WORDS = new Set(

@@ -6,8 +6,13 @@ import { readStatements, type Statement } from './statements.ts';
 const AWS_MANAGED: Readonly<Record<string, readonly string[]>> = {
   'service-role/AWSLambdaBasicExecutionRole': ['logs:CreateLogGroup', 'logs:CreateLogStream', 'logs:PutLogEvents'],
   'service-role/AmazonAPIGatewayPushToCloudWatchLogs': [
-    ...['CreateLogGroup', 'CreateLogStream', 'DescribeLogGroups', 'DescribeLogStreams', 'PutLogEvents'],
-    ...['GetLogEvents', 'FilterLogEvents'],
+    'CreateLogGroup',
+    'CreateLogStream',
+    'DescribeLogGroups',
+    'DescribeLogStreams',
+    'PutLogEvents',
+    'GetLogEvents',
+    'FilterLogEvents',
   ].map((action) => `logs:${action}`),
 };
 
@@ -44,7 +49,9 @@ function readRole(resource: Resource, policies: readonly Resource[]): Role {
   const ofAws = managed.filter((policyArn) => !policies.some(({ ref }) => ref === policyArn));
   const trust = properties.AssumeRolePolicyDocument;
   return {
-    ...{ arn, name, account },
+    arn,
+    name,
+    account,
     statements: [...inline, ...attached.flatMap(policyStatements)],
     managed: ofAws.flatMap((policyArn) => managedStatements(policyArn, where)),
     trust: isObject(trust) ? readStatements(trust, `${logicalId} trust`, where) : [],
@@ -78,7 +85,10 @@ function permission({ properties, logicalId, where }: Resource, functions: reado
   const target = functions.find(({ name, arn }) => name === FunctionName || arn === FunctionName);
   if (!target) throw new Error(`the embedded cloud does not know FunctionName ${FunctionName} ${where}`);
   const statement = {
-    ...{ Effect: 'Allow', Action, Resource: target.arn, Principal },
+    Effect: 'Allow',
+    Action,
+    Resource: target.arn,
+    Principal,
     Condition: {
       ...(SourceArn !== undefined && { ArnLike: { 'aws:SourceArn': SourceArn } }),
       ...(SourceAccount !== undefined && { StringEquals: { 'aws:SourceAccount': SourceAccount } }),

@@ -23,9 +23,7 @@ export interface AccessRequest {
   readonly context: ConditionKeys;
 }
 
-const KNOWN = new Set(
-  ['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition', 'Principal'].map(String),
-);
+const KNOWN = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition', 'Principal']);
 
 /**
  * The statements of a policy document, without those only about KMS: nothing is encrypted here, so no call needs them.

@@ -10,8 +10,12 @@ const CLASSES: readonly [exclude: string, characters: string][] = [
 
 const KNOWN = new Set([
   ...CLASSES.map(([exclude]) => exclude),
-  ...['PasswordLength', 'ExcludeCharacters', 'IncludeSpace', 'RequireEachIncludedType'],
-  ...['SecretStringTemplate', 'GenerateStringKey'],
+  'PasswordLength',
+  'ExcludeCharacters',
+  'IncludeSpace',
+  'RequireEachIncludedType',
+  'SecretStringTemplate',
+  'GenerateStringKey',
 ]);
 
 /** Generates a value by `GenerateSecretString` of CloudFormation. */

@@ -179,7 +179,11 @@ function readTable(resource: Resource): TableResource {
   const { GlobalSecondaryIndexes, TimeToLiveSpecification, Replicas } = resource.properties;
   if (Array.isArray(Replicas) && Replicas.length > 1) throw unknownValue(resource, 'Replicas', Replicas);
   const schema = {
-    ...{ TableName: resource.name, KeySchema, AttributeDefinitions, BillingMode, ProvisionedThroughput },
+    TableName: resource.name,
+    KeySchema,
+    AttributeDefinitions,
+    BillingMode,
+    ProvisionedThroughput,
     LocalSecondaryIndexes,
     GlobalSecondaryIndexes: Array.isArray(GlobalSecondaryIndexes)
       ? GlobalSecondaryIndexes.map(objectOf).map(({ WarmThroughput: _, ...index }) => index)

@@ -205,9 +205,15 @@ function updateItem(options: IntegrationOptions): Integration {
 
 // The exceptions of UpdateItem that the service model names; all others get the name of the service.
 const MODELLED = new Set([
-  ...['ConditionalCheckFailedException', 'InternalServerError', 'ItemCollectionSizeLimitExceededException'],
-  ...['ProvisionedThroughputExceededException', 'ReplicatedWriteConflictException', 'RequestLimitExceeded'],
-  ...['ResourceNotFoundException', 'ThrottlingException', 'TransactionConflictException'],
+  'ConditionalCheckFailedException',
+  'InternalServerError',
+  'ItemCollectionSizeLimitExceededException',
+  'ProvisionedThroughputExceededException',
+  'ReplicatedWriteConflictException',
+  'RequestLimitExceeded',
+  'ResourceNotFoundException',
+  'ThrottlingException',
+  'TransactionConflictException',
 ]);
 
 function dynamoErrorName(error: unknown): string {
