@@ -4,9 +4,9 @@ import { readApi } from './api-gateway/routes.ts';
 import { lockDataDir } from './disk/data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createEventBridge, readRules, type Schedules } from './events/index.ts';
-import { createFaults, type Faults, runPoint } from './faults/index.ts';
+import { createFaults, runPoint } from './faults/index.ts';
 import { checkDeployed, mayLog } from './iam/deployed.ts';
-import { createIam, type Iam, type Permissions } from './iam/index.ts';
+import { createIam, type Iam } from './iam/index.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
@@ -17,11 +17,12 @@ import { DEFAULT_ACCOUNT, DEFAULT_REGION, readAssembly } from './template/assemb
 import { type ResolvedStack, resolveStack } from './template/resources.ts';
 import { every } from './template/schedule.ts';
 import { type FunctionResource, readSpecs } from './template/specs.ts';
-import { type Clock, fixedClock, movableClock } from './time/clock.ts';
-import { type CallLog, createCallLog } from './wire/call-log.ts';
+import type { TestingControls, TestingOptions } from './testing.ts';
+import { fixedClock, movableClock } from './time/clock.ts';
+import { createCallLog } from './wire/call-log.ts';
 import { jsonService, openWire } from './wire/server.ts';
 
-export interface CloudOptions {
+export interface CloudOptions extends TestingOptions {
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
   /** The port of the REST front door. @default 0, a free one */
@@ -35,8 +36,6 @@ export interface CloudOptions {
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
   /** The clock of all parts but the functions, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-  /** Whether `cloud.clock` can be moved, and the clocks of the functions with it. Excludes `now`. @default false */
-  readonly movableClock?: boolean;
   /**
    * Divides the waits, retry delays and timeouts of state machines, the rates of schedules and of rotations, and the
    * pauses before retries of events and of asynchronous invocations. @default 1
@@ -60,15 +59,11 @@ export interface CloudOptions {
    * calls get TooManyRequestsException and asynchronous ones wait. @default 1_000
    */
   readonly concurrency?: number;
-  /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`. Makes writes slower. @default false */
-  readonly recordCalls?: boolean;
-  /** Whether the fault `killProcess` may end this process. @default false */
-  readonly mortal?: boolean;
   /** Gets the facts of each EventBridge "Step Functions Execution Status Change". */
   readonly onStatusChange?: (change: StatusChange) => void;
 }
 
-export interface Cloud {
+export interface Cloud extends TestingControls {
   /** The REST API, as behind a custom domain with an empty base path. */
   readonly url: string;
   /** The endpoint of all AWS services, and the `AWS_ENDPOINT_URL` of the functions. */
@@ -82,18 +77,12 @@ export interface Cloud {
   readonly secrets: readonly string[];
   /** Outputs of the stacks. */
   readonly outputs: Readonly<Record<string, string>>;
-  readonly calls: CallLog;
   readonly lambda: Lambda;
   readonly stepFunctions: StepFunctions;
   /** The rules that run by schedule. */
   readonly schedules: Schedules;
   /** The messages in each queue, by its name: events and invocations that could not be delivered. */
   readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
-  /** Faults that a test plants: calls that are lost, fail or wait, workers that die. */
-  readonly faults: Faults;
-  readonly clock: Clock;
-  /** What the policies of the template grant. */
-  readonly permissions: Permissions;
   /** Removes expired items and objects now. Returns how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
