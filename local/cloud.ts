@@ -165,7 +165,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(lambda.stop);
   const events = createEventBridge({ rules, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
-  const accessKeyOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
+  const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const integrations = createIntegrations({
     lambda,
@@ -175,7 +175,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     region,
     calls,
     now,
-    accessKeyOf,
+    accessKeyOfRole,
     closed,
     timeScale,
   });

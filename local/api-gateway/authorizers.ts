@@ -66,7 +66,7 @@ const FAILURE = { allowed: false, status: 500, message: 'Internal server error' 
 
 /** Invokes authorizers, and caches their answers for the time that the template says. */
 export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions) {
-  const mayInvoke = ({ id, functionArn }: Authorizer, methodArn: string): boolean => {
+  const mayInvokeAuthorizer = ({ id, functionArn }: Authorizer, methodArn: string): boolean => {
     const source = methodArn.replace(/\/.*$/, `/authorizers/${id}`);
     return iam?.mayService('apigateway.amazonaws.com', 'lambda:InvokeFunction', functionArn, source) ?? true;
   };
@@ -84,7 +84,7 @@ export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions)
     const cached = cache.get(key);
     if (cached !== undefined && cached.until > now()) return judge(cached, methodArn);
 
-    if (!mayInvoke(authorizer, methodArn)) {
+    if (!mayInvokeAuthorizer(authorizer, methodArn)) {
       onError('API Gateway may not invoke the function of an authorizer');
       return { ...FAILURE, type: 'AUTHORIZER_CONFIGURATION_ERROR' };
     }

@@ -43,7 +43,7 @@ export interface GatewayAnswer {
   readonly body: string;
 }
 
-/** An answer that API Gateway makes itself. */
+/** Why API Gateway answers itself. */
 export interface Refusal {
   readonly type: string;
   readonly status: number;
@@ -51,7 +51,7 @@ export interface Refusal {
   readonly requestId: string;
 }
 
-/** Sends an answer of API Gateway itself, shaped by the template. */
+/** The answer that API Gateway makes itself, shaped by the template. */
 export function gatewayAnswer(
   responses: ReadonlyMap<string, GatewayResponse>,
   { type, status, message, requestId }: Refusal,

@@ -67,7 +67,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
 
   const { route } = match;
   const signed = route.authorization === 'AWS_IAM';
-  const accessKey = signed ? accessKeyOf(request) : undefined;
+  const accessKey = signed ? accessKeyIn(request) : undefined;
   if (signed && accessKey === undefined) return refuseUnknown(refuse);
   let event = proxyEvent(request, { api, match, body, requestId, at: options.now(), accessKey });
   if (typeof route.authorization === 'object') {
@@ -115,7 +115,7 @@ function refuseUnknown(refuse: Exchange['refuse']): void {
 }
 
 /** The access key in the signature. No service of this cloud verifies signatures. */
-function accessKeyOf({ headers }: IncomingMessage): string | undefined {
+function accessKeyIn({ headers }: IncomingMessage): string | undefined {
   return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
 }
 

@@ -26,7 +26,7 @@ export interface Exchange {
 /** Sends the answer of the function as a whole. */
 export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: Exchange): Promise<void> {
   const { route, payload, response, refuse, onError, onWorker } = exchange;
-  const result = await inTime(lambda.invoke(route.functionArn, payload, { onWorker }), exchange);
+  const result = await withinTimeout(lambda.invoke(route.functionArn, payload, { onWorker }), exchange);
   if (!result) return;
   await exchange.strike('after');
   const answer = result.functionError ? undefined : parseAnswer(result.payload);
@@ -43,7 +43,7 @@ export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: E
 export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, exchange: Exchange): Promise<void> {
   const { route, payload, response, onWorker } = exchange;
   const started = performance.now();
-  const result = await inTime(lambda.invokeStreaming(route.functionArn, payload, { onWorker }), exchange);
+  const result = await withinTimeout(lambda.invokeStreaming(route.functionArn, payload, { onWorker }), exchange);
   if (!result) return;
   const { statusCode, headers, cookies, body } = result;
   await exchange.strike('after')?.catch((struck: unknown) => {
@@ -74,12 +74,12 @@ function writeHead(
 }
 
 function pump(body: Readable, response: ServerResponse, { idleMs, onError, strike }: Exchange, leftMs: number): void {
-  const cut = (why: string) => () => {
+  const cutStream = (why: string) => () => {
     onError(`a stream was cut: ${why}`);
     response.destroy();
   };
-  const idle = setTimeout(cut('it was silent for too long'), idleMs);
-  const deadline = setTimeout(cut('it took longer than the integration may'), leftMs);
+  const idle = setTimeout(cutStream('it was silent for too long'), idleMs);
+  const deadline = setTimeout(cutStream('it took longer than the integration may'), leftMs);
   body.on('data', (chunk: Buffer) => {
     idle.refresh();
     if (!response.write(chunk)) body.pause();
@@ -90,12 +90,12 @@ function pump(body: Readable, response: ServerResponse, { idleMs, onError, strik
     body.pause();
     struck.then(
       () => body.resume(),
-      (error: unknown) => cut(String(error))(),
+      (error: unknown) => cutStream(String(error))(),
     );
   });
   response.on('drain', () => body.resume());
   body.on('end', () => response.end());
-  body.on('error', (error) => cut(String(error))());
+  body.on('error', (error) => cutStream(String(error))());
   response.on('close', () => {
     clearTimeout(idle);
     clearTimeout(deadline);
@@ -105,7 +105,10 @@ function pump(body: Readable, response: ServerResponse, { idleMs, onError, strik
 }
 
 /** The result; undefined if the client already got an error because the function failed or took too long. */
-async function inTime<T>(result: Promise<T>, { route, idleMs, refuse, onError }: Exchange): Promise<T | undefined> {
+async function withinTimeout<T>(
+  result: Promise<T>,
+  { route, idleMs, refuse, onError }: Exchange,
+): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<'late'>();
   const timer = setTimeout(() => resolve('late'), Math.min(route.timeoutMs, idleMs));
   try {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../json.ts';
 export type Matches = (event: JsonObject) => boolean;
 type Test = (value: unknown) => boolean;
 
-/** Reports a part of a pattern that this cloud does not know. */
+/** Refuses a part of a pattern that this cloud does not know. */
 export type Refuse = (path: string, value: unknown) => never;
 
 /**

@@ -9,9 +9,9 @@ import type { Iam } from './index.ts';
 export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void {
   const problems = stacks.flatMap(({ resources }) =>
     resources.flatMap((resource) => {
-      if (resource.type === 'AWS::Lambda::Function') return ofFunction(resource, resources, iam);
-      if (resource.type === 'AWS::SecretsManager::RotationSchedule') return ofRotation(resource, iam);
-      return resource.type === 'AWS::StepFunctions::StateMachine' ? ofMachine(resource, iam) : [];
+      if (resource.type === 'AWS::Lambda::Function') return functionProblems(resource, resources, iam);
+      if (resource.type === 'AWS::SecretsManager::RotationSchedule') return rotationProblems(resource, iam);
+      return resource.type === 'AWS::StepFunctions::StateMachine' ? machineProblems(resource, iam) : [];
     }),
   );
   if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -19,7 +19,7 @@ export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void 
 
 type Requirement = readonly [action: string, resource: string, what: string];
 
-function ofFunction(resource: Resource, all: readonly Resource[], iam: Iam): string[] {
+function functionProblems(resource: Resource, all: readonly Resource[], iam: Iam): string[] {
   const { Role, TracingConfig } = resource.properties;
   const traced = objectOf(TracingConfig).Mode === 'Active';
   const config = all.find(
@@ -32,7 +32,7 @@ function ofFunction(resource: Resource, all: readonly Resource[], iam: Iam): str
     ...(traced ? TRACES.map((action): Requirement => [action, '*', 'its TracingConfig']) : []),
     ...(destination === undefined ? [] : [['sqs:SendMessage', destination, 'its OnFailure destination'] as const]),
   ];
-  return problems(resource, 'lambda.amazonaws.com', String(Role), needs, iam);
+  return roleProblems(resource, 'lambda.amazonaws.com', String(Role), needs, iam);
 }
 
 const TRACES = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
@@ -52,7 +52,7 @@ const LOG_DELIVERY = [
 const MANAGED_RULE = ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'];
 const RULE = 'rule/StepFunctionsGetEventsForStepFunctionsExecutionRule';
 
-function ofMachine(resource: Resource, iam: Iam): string[] {
+function machineProblems(resource: Resource, iam: Iam): string[] {
   const { RoleArn, TracingConfiguration, LoggingConfiguration, DefinitionString } = resource.properties;
   const logs = listOf(objectOf(LoggingConfiguration).Destinations).length > 0;
   const rule = `arn:aws:events:${resource.region}:${resource.account}:${RULE}`;
@@ -63,17 +63,17 @@ function ofMachine(resource: Resource, iam: Iam): string[] {
     ...(traced ? [...TRACES, ...SAMPLING].map((action): Requirement => [action, '*', 'its TracingConfiguration']) : []),
     ...(waits ? MANAGED_RULE.map((action): Requirement => [action, rule, 'startExecution.sync']) : []),
   ];
-  return problems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
+  return roleProblems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
 }
 
 /** Secrets Manager requires this before it accepts the schedule. */
-function ofRotation({ properties: { RotationLambdaARN, SecretId }, where }: Resource, iam: Iam): string[] {
+function rotationProblems({ properties: { RotationLambdaARN, SecretId }, where }: Resource, iam: Iam): string[] {
   const [service, action] = ['secretsmanager.amazonaws.com', 'lambda:InvokeFunction'];
   if (iam.mayService(service, action, String(RotationLambdaARN), String(SecretId))) return [];
   return [`${service} may not ${action} on ${RotationLambdaARN}, for its RotationSchedule ${where}`];
 }
 
-function problems(
+function roleProblems(
   resource: Resource,
   service: string,
   role: string,

@@ -12,7 +12,7 @@ export interface Statement {
   readonly exceptActions: boolean;
   readonly exceptResources: boolean;
   readonly condition: Condition;
-  /** In a policy of a resource: on whose behalf the call may be made. */
+  /** In a policy of a resource: who may make the call. */
   readonly principals: readonly string[];
 }
 

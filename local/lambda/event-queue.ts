@@ -12,8 +12,8 @@ export interface EventQueue {
 
 export interface EventQueueOptions {
   readonly spec: FunctionSpec;
-  /** @param patienceMs how long the job may wait for a worker */
-  readonly submit: (job: Job, patienceMs: number) => void;
+  /** @param maxWaitMs how long the job may wait for a worker */
+  readonly submit: (job: Job, maxWaitMs: number) => void;
   /** Factor on the pauses between attempts and on the age of an event. */
   readonly timeScale: number;
   readonly now: () => number;
@@ -50,7 +50,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
     });
 
   /** Undefined if the event got too old before a worker took it: throttled attempts do not count. */
-  const untilTaken = async (event: Queued): Promise<InvokeResult | undefined> => {
+  const retryWhileThrottled = async (event: Queued): Promise<InvokeResult | undefined> => {
     for (let backoff = FIRST_BACKOFF; performance.now() < event.until; backoff *= 2) {
       const ended = await attempt(event);
       if (ended !== undefined) return ended;
@@ -65,7 +65,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
     while (attempts <= maximumRetryAttempts) {
       if (attempts > 0) await pause((RETRY_PAUSES[attempts - 1] ?? 0) * timeScale);
       if (performance.now() >= event.until) break;
-      const ended = await untilTaken(event);
+      const ended = await retryWhileThrottled(event);
       onAttempt?.(ended);
       if (ended === undefined) break;
       if (ended.functionError === undefined) return;

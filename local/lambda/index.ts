@@ -22,7 +22,7 @@ export { FunctionError } from './errors.ts';
 export type * from './types.ts';
 
 /** AWS starts a worker for each event within the concurrency limits. Here workers are few, so an event may wait. */
-const patienceMs = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 interface Entry {
   spec: FunctionSpec;
@@ -43,14 +43,14 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
   const memory = createMemory(options.maxMemoryMb ?? machineMemoryMb());
   const entries = functions.map((spec) => createEntry(spec, options, memory));
   const find = createRegistry(entries.map((entry) => ({ spec: entry.spec, value: entry })));
-  const patience = patienceMs * timeScale;
+  const maxWait = MAX_WAIT_MS * timeScale;
   const refusalOf = concurrencyOf(entries, concurrency);
   const queues = new Map(entries.map((entry) => [entry, createQueue(entry)]));
 
-  function submit(entry: Entry, job: Job, patienceMs: number): void {
+  function submit(entry: Entry, job: Job, maxWaitMs: number): void {
     const refusal = refusalOf(entry);
     if (refusal) job.reply.refused(refusal);
-    else entry.pool.submit(job, patienceMs);
+    else entry.pool.submit(job, maxWaitMs);
   }
 
   function createQueue(entry: Entry): EventQueue {
@@ -68,7 +68,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     }
     return settled(signal, (settle) => {
       const job = newJob(payload, 'buffered', wholeReply(settle), { log: entry.log, onWorker });
-      submit(entry, job, patience);
+      submit(entry, job, maxWait);
       return () => entry.pool.withdraw(job);
     });
   }
@@ -79,7 +79,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     const result = await settled<StreamResult>(signal, (settle) => {
       const reply = streamReply(settle);
       const job = newJob(payload, 'streaming', reply, { log: entry.log, onWorker });
-      submit(entry, job, patience);
+      submit(entry, job, maxWait);
       return () => {
         entry.pool.withdraw(job);
         reply.drop();

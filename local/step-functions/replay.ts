@@ -91,22 +91,22 @@ export function createReplay(context: ReplayContext): Replay {
   let replayed = 0;
   // Until all recorded answers have been replayed, no call is made and no timer runs.
   let live = past === undefined;
-  let atRest = false;
+  let idle = false;
 
   const settle = (ask: Ask, answer: Answer, at: number) => {
     time = at;
     ask.settle(answer);
-    rest();
+    deliverNextTurn();
   };
-  const rest = () => {
-    atRest = false;
+  const deliverNextTurn = () => {
+    idle = false;
     setImmediate(() => {
-      atRest = true;
+      idle = true;
       next();
     });
   };
   const next = () => {
-    if (!atRest || abort.signal.aborted) return;
+    if (!idle || abort.signal.aborted) return;
     const record = past?.answers[replayed];
     if (record !== undefined) replayAnswer(record);
     else if (!live) goLive();
@@ -175,7 +175,7 @@ export function createReplay(context: ReplayContext): Replay {
       new Promise((resolve) =>
         setImmediate(() => {
           resolve();
-          rest();
+          deliverNextTurn();
         }),
       ),
     async sleep(state, milliseconds, signal) {

@@ -27,7 +27,7 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
     region: 'us-east-1',
     calls,
     now: Date.now,
-    accessKeyOf: () => 'TheRole',
+    accessKeyOfRole: () => 'TheRole',
     closed: async () => {},
   };
   const integration = createIntegrations(options)[resource];

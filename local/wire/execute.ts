@@ -24,17 +24,17 @@ export async function executeCall(
 ): Promise<WireResponse> {
   const at = options.now();
   const { service, operation, caller, input } = call;
-  let kept = false;
-  const keep = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
-    if (!kept && options.calls.enabled) {
-      options.calls.add({ at, caller, service, operation, input: tolerant(input), status, error, consumed });
+  let logged = false;
+  const log = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
+    if (!logged && options.calls.enabled) {
+      options.calls.add({ at, caller, service, operation, input: inputIfReadable(input), status, error, consumed });
     }
-    kept = true;
+    logged = true;
   };
   const answer = async () => {
     const denied = options.iam.denied(call);
     const answered = denied ? refuse(denied) : await run().catch((thrown: unknown) => failure(thrown, options));
-    keep(answered);
+    log(answered);
     return answered;
   };
   try {
@@ -42,15 +42,15 @@ export async function executeCall(
   } catch (struck) {
     if (struck instanceof AwsError) {
       const refused = refuse(struck);
-      keep(refused);
+      log(refused);
       return refused;
     }
-    if (struck instanceof ConnectionLost) keep({ status: 0, error: 'ConnectionLost' });
+    if (struck instanceof ConnectionLost) log({ status: 0, error: 'ConnectionLost' });
     throw struck;
   }
 }
 
-function tolerant(input: () => unknown): unknown {
+function inputIfReadable(input: () => unknown): unknown {
   try {
     return input();
   } catch {

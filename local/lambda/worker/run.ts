@@ -47,18 +47,18 @@ async function answerStream(handler: LoadedHandler, invocation: InvokeMessage, p
   }
   const sink = portSink(id, post);
   sinks.set(id, sink);
-  await pour(handler, invocation, sink);
+  await runAndStream(handler, invocation, sink);
   return { type: 'done', id };
 }
 
 async function collect(handler: LoadedHandler, invocation: InvokeMessage): Promise<string> {
   const sink = collectingSink();
-  await pour(handler, invocation, sink);
+  await runAndStream(handler, invocation, sink);
   return sink.text();
 }
 
 /** The invocation lasts until the handler has returned and its stream has ended, whichever comes last. */
-async function pour(handler: LoadedHandler, invocation: InvokeMessage, sink: Sink): Promise<void> {
+async function runAndStream(handler: LoadedHandler, invocation: InvokeMessage, sink: Sink): Promise<void> {
   const stream = createResponseStream(sink, handler.highWaterMark);
   const ended = finished(stream);
   ended.catch(() => undefined); // the error of the handler itself reports the failure

@@ -6,7 +6,7 @@ export interface Memory {
   join(pool: SharingPool): void;
   /**
    * Takes room for one more worker, if necessary by ending an idle worker of another function. The first worker of a
-   * function always has room: otherwise two functions that wait for each other could block.
+   * function always has room: otherwise a function that waits for another one could wait endlessly.
    */
   take(megabytes: number, first: boolean): boolean;
   /** How many more such workers have room. */

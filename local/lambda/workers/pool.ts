@@ -21,8 +21,8 @@ export interface PoolOptions {
 
 /** The workers of one function, and the jobs that wait for one. */
 export interface Pool {
-  /** @param patienceMs how long the job may wait if no more workers may start; undefined waits without limit */
-  submit(job: Job, patienceMs?: number): void;
+  /** @param maxWaitMs how long the job may wait if no more workers may start; undefined waits without limit */
+  submit(job: Job, maxWaitMs?: number): void;
   /** Removes a job that has not started. */
   withdraw(job: Job): void;
   /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
@@ -68,7 +68,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
    */
   function pump(): void {
     while (line.size() > 0) {
-      const sandbox = taker();
+      const sandbox = workerForNextJob();
       const job = sandbox && line.next();
       if (!sandbox || !job) break;
       wake(sandbox);
@@ -81,7 +81,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   }
 
   /** An idle worker; if workers are shared and none is idle, the one with the fewest jobs. */
-  function taker(): Sandbox | undefined {
+  function workerForNextJob(): Sandbox | undefined {
     const rested = idle.at(-1)?.sandbox;
     if (rested || !shared) return rested;
     const [first, ...others] = inState('busy');
@@ -140,9 +140,9 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   });
 
   return {
-    submit(job, patienceMs) {
+    submit(job, maxWaitMs) {
       if (!open) return refuse(job);
-      line.add(job, patienceMs);
+      line.add(job, maxWaitMs);
       pump();
     },
     withdraw: line.remove,

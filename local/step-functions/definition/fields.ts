@@ -1,3 +1,4 @@
+import { isObject } from '../../json.ts';
 import { type Place, refuse } from '../place.ts';
 
 /**
@@ -28,7 +29,7 @@ export interface NumberBounds {
 export const MOST_SECONDS = 99_999_999;
 
 export function openFields(source: unknown, place: Place): Fields {
-  if (!isRecord(source)) return refuse(place, 'must be an object');
+  if (!isObject(source)) return refuse(place, 'must be an object');
   const read = new Set<string>();
   const at = (name: string): Place => ({
     ...place,
@@ -51,7 +52,7 @@ export function openFields(source: unknown, place: Place): Fields {
     number(name, bounds) {
       const value = take(name);
       if (value === undefined) return undefined;
-      return isNumber(value, bounds) ? value : refuse(at(name), `must be ${describe(bounds)}`);
+      return isNumber(value, bounds) ? value : refuse(at(name), `must be ${describeBounds(bounds)}`);
     },
     list(name) {
       const value = take(name) ?? [];
@@ -71,10 +72,6 @@ export function isNumber(value: unknown, { least, most, fraction }: NumberBounds
   return value >= least && value <= most && (fraction === true || Number.isInteger(value));
 }
 
-export function describe({ least, most, fraction }: NumberBounds): string {
+export function describeBounds({ least, most, fraction }: NumberBounds): string {
   return `${fraction === true ? 'a number' : 'an integer'} from ${least} to ${most}`;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -23,7 +23,7 @@ export interface IntegrationOptions {
   readonly calls: CallLog;
   readonly now: () => number;
   /** The access key of a role: its logical id. */
-  readonly accessKeyOf: (roleArn: string) => string;
+  readonly accessKeyOfRole: (roleArn: string) => string;
   /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
   /** Divides the pauses between polls of an execution. @default 1 */
@@ -34,7 +34,7 @@ export interface IntegrationOptions {
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
   const { closed, timeScale = 1 } = options;
   const clientOf = clientsOf(options, (config) => new SFNClient(config));
-  const executions = { clientOf, closed, heard: heardOf(options), timeScale };
+  const executions = { clientOf, closed, endEventDelivered: endEventDelivery(options), timeScale };
   return {
     'arn:aws:states:::lambda:invoke': waiting(async (call) =>
       lambdaOptimized(await invokeLambda(call, options, false)),
@@ -50,7 +50,7 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
 }
 
 /** Delivers the event that ends the wait of a `.sync` task: a fault can lose it. */
-function heardOf({ bench = noFaults }: IntegrationOptions): (executionArn: string) => Promise<boolean> {
+function endEventDelivery({ bench = noFaults }: IntegrationOptions): (executionArn: string) => Promise<boolean> {
   const call = { service: 'events', operation: 'Deliver', caller: ENDS_RULE, worker: undefined } as const;
   return async (executionArn) => {
     try {
@@ -109,8 +109,8 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
   const { FunctionName, Payload = {}, InvocationType } = input;
   // The SDK integration sends a text unchanged; the optimized one sends every value as JSON.
   const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
-  if (call.lost && InvocationType !== 'Event') return diedWithItsWorker();
-  const facts = { caller: options.accessKeyOf(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
+  if (call.lost && InvocationType !== 'Event') return workerDied();
+  const facts = { caller: options.accessKeyOfRole(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
   const at = options.now();
   let kept = false;
   const keep = (status: number, error?: string) => {
@@ -150,7 +150,7 @@ function lambdaErrorName(type: string, raw: boolean): string {
  * The error of a killed worker, which was part of the process that died. The Retry of the state machine decides whether
  * the function runs again.
  */
-function diedWithItsWorker(): InvokeResult {
+function workerDied(): InvokeResult {
   const error = runtimeExited(randomUUID(), 'signal: killed');
   return { statusCode: 200, payload: JSON.stringify(error), functionError: 'Unhandled', executedVersion: '$LATEST' };
 }
@@ -166,12 +166,12 @@ function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: s
  * and authorized like those of a function.
  */
 function clientsOf<T>(
-  { endpoint, region, accessKeyOf }: IntegrationOptions,
+  { endpoint, region, accessKeyOfRole }: IntegrationOptions,
   create: (config: ClientConfig) => T,
 ): (roleArn: string) => T {
   const clients = new Map<string, T>();
   return (roleArn) => {
-    const credentials = { accessKeyId: accessKeyOf(roleArn), secretAccessKey: 'local' };
+    const credentials = { accessKeyId: accessKeyOfRole(roleArn), secretAccessKey: 'local' };
     // One attempt: the Retry of a state repeats failures, where the history shows it.
     const client = clients.get(roleArn) ?? create({ endpoint, region, credentials, maxAttempts: 1 });
     clients.set(roleArn, client);

@@ -16,7 +16,7 @@ export interface ExecutionOptions {
   /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
   /** Delivers the event of its end to the waiting task; false if the event is lost. */
-  readonly heard: (executionArn: string) => Promise<boolean>;
+  readonly endEventDelivered: (executionArn: string) => Promise<boolean>;
   /** Divides the pause between two polls. */
   readonly timeScale: number;
 }
@@ -51,12 +51,13 @@ export function startExecutionSync(options: ExecutionOptions, parsed: boolean): 
     let polled: DescribeExecutionCommandOutput | undefined;
     try {
       await options.closed(executionArn);
-      if (!(await options.heard(executionArn))) polled = await poll(sfn, executionArn, call, options);
+      if (!(await options.endEventDelivered(executionArn))) polled = await poll(sfn, executionArn, call, options);
       call.signal.throwIfAborted();
     } finally {
       call.signal.removeEventListener('abort', stop);
     }
-    const found = polled ?? (await named('StepFunctions', sfn.send(new DescribeExecutionCommand({ executionArn }))));
+    const found =
+      polled ?? (await withErrorName('StepFunctions', sfn.send(new DescribeExecutionCommand({ executionArn }))));
     const output = described(found, (date) => date.getTime(), parsed);
     if (found.status === 'SUCCEEDED') return output;
     throw new StatesError('States.TaskFailed', JSON.stringify(output).slice(0, CAUSE));
@@ -81,7 +82,10 @@ async function poll(
 export function describeExecution({ clientOf }: ExecutionOptions): Integration {
   return async (call) => {
     const executionArn = String(objectOf(call.arguments).ExecutionArn);
-    const found = await named('Sfn', clientOf(call.roleArn).send(new DescribeExecutionCommand({ executionArn })));
+    const found = await withErrorName(
+      'Sfn',
+      clientOf(call.roleArn).send(new DescribeExecutionCommand({ executionArn })),
+    );
     return described(found, (date) => date.toISOString(), false);
   };
 }
@@ -98,7 +102,9 @@ async function start(sfn: SFNClient, call: IntegrationCall): Promise<string> {
   const [stateMachineArn, name] = [String(input.StateMachineArn), String(input.Name ?? call.id)];
   const request = { stateMachineArn, name, input: JSON.stringify(input.Input ?? {}) };
   const before = call.lost ? await startedBefore(sfn, request) : undefined;
-  return before ?? (await named('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? '';
+  return (
+    before ?? (await withErrorName('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? ''
+  );
 }
 
 /** The execution that a lost call started, if it got that far: the one with that name and that input. */
@@ -111,7 +117,7 @@ async function startedBefore(
     if (isObject(error) && error.name === 'ExecutionDoesNotExist') return undefined;
     throw error;
   });
-  return (await named('StepFunctions', asked))?.input === input ? executionArn : undefined;
+  return (await withErrorName('StepFunctions', asked))?.input === input ? executionArn : undefined;
 }
 
 /** Capitalizes the members, as in the answer of every integration. */
@@ -123,19 +129,19 @@ function described(
   const value = (name: string, member: unknown): unknown => {
     if (member instanceof Date) return dateOf(member);
     if (isObject(member))
-      return Object.fromEntries(Object.entries(member).map(([key, inner]) => [capital(key), inner]));
+      return Object.fromEntries(Object.entries(member).map(([key, inner]) => [capitalized(key), inner]));
     return parsed && ['input', 'output'].includes(name) ? JSON.parse(String(member)) : member;
   };
   const members = Object.entries(found).filter(([, member]) => member !== undefined);
   return Object.fromEntries(
-    members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [capital(name), value(name, member)]),
+    members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [capitalized(name), value(name, member)]),
   );
 }
 
-const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** An error of the service under the name of its integration, which always ends in Exception. */
-async function named<T>(prefix: string, answer: Promise<T>): Promise<T> {
+async function withErrorName<T>(prefix: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -47,7 +47,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
     for (const entry of entries.values()) yield* entry.lines;
     for (const record of closed()) yield lineOf({ ...record, type: 'closed' });
   }
-  const beginAnew = () => {
+  const rewrite = () => {
     const used = new Set([...entries.values()].map(({ machine }) => machine));
     for (const id of machines.keys()) if (!used.has(id)) machines.delete(id);
     const written = writeFile(`${file}.new`, lines());
@@ -60,7 +60,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
   const boundSize = () => {
     if (size <= limit) return;
     try {
-      beginAnew();
+      rewrite();
     } catch {
       // The old file is still complete.
       limit = 2 * size;
@@ -90,7 +90,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
   };
 
   try {
-    beginAnew();
+    rewrite();
   } catch (thrown) {
     throw new DiskError(file, thrown);
   }

@@ -1,4 +1,5 @@
-import { type Fields, isRecord, openFields } from '../definition/fields.ts';
+import { isObject } from '../../json.ts';
+import { type Fields, openFields } from '../definition/fields.ts';
 import { createLoader, type Loader, type MachineScope } from '../definition/loader.ts';
 import { visibleNames } from '../definition/variables.ts';
 import type { Flow, State, Visit } from '../flow.ts';
@@ -31,7 +32,7 @@ export function loadFlow(fields: Fields, machine: MachineScope, outer: ReadonlyS
   fields.take('Comment');
   const startAt = fields.text('StartAt');
   const sources = fields.take('States');
-  if (!isRecord(sources)) refuse(fields.at('States'), 'must be an object');
+  if (!isObject(sources)) refuse(fields.at('States'), 'must be an object');
   fields.close();
 
   const variables = visibleNames(sources, outer, fields.place);

@@ -1,4 +1,5 @@
-import { type Fields, isRecord } from '../definition/fields.ts';
+import { isObject } from '../../json.ts';
+import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { checkVariableName } from '../definition/variables.ts';
 import { type Step, scopeOf, statePayload, type Visit } from '../flow.ts';
@@ -39,7 +40,7 @@ export function loadExit(
 function loadAssign(fields: Fields, loader: Loader, members: readonly StatesMember[]): Template | undefined {
   const source = fields.take('Assign');
   if (source === undefined) return undefined;
-  if (!isRecord(source)) return refuse(fields.at('Assign'), 'must be an object');
+  if (!isObject(source)) return refuse(fields.at('Assign'), 'must be an object');
   for (const name of Object.keys(source)) checkVariableName(name, fields.at('Assign'));
   return loader.template(fields, 'Assign', members);
 }

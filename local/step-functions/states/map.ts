@@ -1,5 +1,6 @@
+import { isObject } from '../../json.ts';
 import { allOrAbort } from '../abort.ts';
-import { type Fields, isRecord } from '../definition/fields.ts';
+import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { type Flow, runFlow, type State, scopeOf, statePayload, type Visit } from '../flow.ts';
 import { isExpression, queryError, type Template } from '../jsonata/template.ts';
@@ -42,7 +43,7 @@ function loadItems(fields: Fields, loader: Loader): (visit: Visit) => Promise<un
 function loadProcessor(fields: Fields, loader: Loader): Flow {
   const processor = fields.object('ItemProcessor');
   const config = processor.take('ProcessorConfig');
-  if (config !== undefined && !(isRecord(config) && config.Mode === 'INLINE' && Object.keys(config).length === 1)) {
+  if (config !== undefined && !(isObject(config) && config.Mode === 'INLINE' && Object.keys(config).length === 1)) {
     refuse(processor.at('ProcessorConfig'), `only { "Mode": "INLINE" } is known to the embedded Step Functions`);
   }
   return loader.flow(processor);

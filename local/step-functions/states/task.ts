@@ -35,7 +35,7 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
       };
       const longest = Math.min(seconds, apiCallLimit(task.resourceType));
       const answer = await replay.call(visit.state, longest * 1000, visit.signal, make, integration?.waits);
-      if (longest < seconds && isTimeout(answer)) throw noteFailure(visit, task, cutOff(task.resourceType));
+      if (longest < seconds && isTimeout(answer)) throw noteFailure(visit, task, clientTimeout(task.resourceType));
       if ('again' in answer) continue;
       if ('error' in answer) throw noteFailure(visit, task, new StatesError(answer.error, answer.cause));
       history.add('TaskSucceeded', visit.event, task);
@@ -68,7 +68,7 @@ const apiCallLimit = (resourceType: string): number =>
 const isTimeout = (answer: Answer): boolean => 'error' in answer && answer.error === 'States.Timeout';
 
 /** The client of the integration stops waiting; what it called continues. */
-function cutOff(resourceType: string): StatesError {
+function clientTimeout(resourceType: string): StatesError {
   const service = resourceType.slice('aws-sdk:'.length);
   const name = `${service.charAt(0).toUpperCase()}${service.slice(1)}.SdkClientException`;
   return new StatesError(name, `Read timed out: a call of ${resourceType} takes at most ${API_CALL_LIMIT} seconds`);
