@@ -1,9 +1,9 @@
+/** The parts of the embedded cloud that only tests use. `cloud.ts` is the front door. */
+
 import type { Faults } from './faults/index.ts';
 import type { Permissions } from './iam/index.ts';
 import type { Clock } from './time/clock.ts';
 import type { CallLog } from './wire/call-log.ts';
-
-/** The parts of the embedded cloud that only tests use. `cloud.ts` is the front door. */
 
 export type {
   Choose,

@@ -4,7 +4,7 @@ import { targetOf } from '../loopback.ts';
 import type { AuthorizerContext } from './authorizers.ts';
 import type { Api, Match } from './routes.ts';
 
-/** One request, and where it goes. */
+/** One request and its route. */
 export interface RoutedRequest {
   readonly api: Api;
   readonly match: Match;

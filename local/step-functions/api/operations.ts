@@ -17,7 +17,7 @@ export interface ExecutionEngine {
   now(): number;
   /** Registers the execution at once and runs its first state later. */
   start(machine: Machine, name: string, input: string): Execution;
-  /** Ends a running execution as ABORTED; a closed one stays as it is. */
+  /** Ends a running execution as ABORTED; a closed one stays unchanged. */
   abort(execution: Execution, reason: Outcome): void;
 }
 
