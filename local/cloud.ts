@@ -4,9 +4,9 @@ import { readApi } from './api-gateway/routes.ts';
 import { lockDataDir } from './disk/data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createEventBridge, readRules, type Schedules } from './events/index.ts';
-import { createFaults, type Faults, runPoint } from './faults/index.ts';
+import { createFaults, runPoint } from './faults/index.ts';
 import { checkDeployed, mayLog } from './iam/deployed.ts';
-import { createIam, type Iam, type Permissions } from './iam/index.ts';
+import { createIam, type Iam } from './iam/index.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
@@ -17,61 +17,56 @@ import { DEFAULT_ACCOUNT, DEFAULT_REGION, readAssembly } from './template/assemb
 import { type ResolvedStack, resolveStack } from './template/resources.ts';
 import { every } from './template/schedule.ts';
 import { type FunctionResource, readSpecs } from './template/specs.ts';
-import { type Clock, fixedClock, movableClock } from './time/clock.ts';
-import { type CallLog, createCallLog } from './wire/call-log.ts';
+import type { TestingControls, TestingOptions } from './testing.ts';
+import { fixedClock, movableClock } from './time/clock.ts';
+import { createCallLog } from './wire/call-log.ts';
 import { jsonService, openWire } from './wire/server.ts';
 
-export interface CloudOptions {
+export interface CloudOptions extends TestingOptions {
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
-  /** Of the REST front door. @default 0, a free one */
+  /** The port of the REST front door. @default 0, a free one */
   readonly port?: number;
   /**
-   * Where tables, objects, secrets and executions are kept. A folder of this cloud alone, which gets mode 0700. When it
+   * The folder that keeps tables, objects, secrets and executions, with mode 0700. One cloud uses it at a time. If it
    * cannot be written, an uncaught DiskError ends the process. @default in memory
    */
   readonly dataDir?: string;
-  /** What functions and the cloud itself have to say. @default nowhere */
+  /** Gets each log line of the functions and of the cloud itself. @default dropped */
   readonly onLog?: (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
-  /** Milliseconds since the epoch, to all but the functions. @default Date.now */
+  /** The clock of all parts but the functions, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-  /** Whether `cloud.clock` can be moved, that of the functions with it; in place of `now`. @default false */
-  readonly movableClock?: boolean;
   /**
    * Divides the waits, retry delays and timeouts of state machines, the rates of schedules and of rotations, and the
-   * pauses before events are delivered again and asynchronous invocations repeated. @default 1
+   * pauses before retries of events and of asynchronous invocations. @default 1
    */
   readonly timeScale?: number;
-  /** Whether schedules and rotations run by themselves; `cloud.schedules.fire` runs those either way. @default true */
+  /** Whether schedules and rotations run on their own; `cloud.schedules.fire` runs schedules anyway. @default true */
   readonly schedules?: boolean;
-  /** How often expired items and objects are removed. @default 5_000 */
+  /** Milliseconds between two removals of expired items and objects. @default 5_000 */
   readonly ttlSweepMs?: number;
-  /** Of each function, at most. @default 16 */
+  /** The most workers of one function. @default 16 */
   readonly maxWorkersPerFunction?: number;
-  /** Of all functions together, in megabytes: see `LambdaOptions`. @default three quarters of the machine's memory */
+  /** For the workers of all functions, in megabytes: see `LambdaOptions`. @default 3/4 of the machine's memory */
   readonly maxMemoryMb?: number;
   /**
-   * Whether functions that say so run many events at once in one worker: see docs/writing-tools.md. False gives each
-   * event a worker to itself, as AWS does, and then streams that are held use up the workers. @default true
+   * Whether functions that allow it run many events at once in one worker: see docs/writing-tools.md. False gives each
+   * event its own worker, as AWS does; held streams then use up the workers. @default true
    */
   readonly sharedWorkers?: boolean;
   /**
-   * How many executions all functions together may have at once, as the account's quota says: 10 is that of many new
-   * accounts. More are refused with TooManyRequestsException, or come later. @default 1_000
+   * The account's quota of concurrent executions, over all functions. Many new accounts have 10. Above it, synchronous
+   * calls get TooManyRequestsException and asynchronous ones wait. @default 1_000
    */
   readonly concurrency?: number;
-  /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`; writes get slower. @default false */
-  readonly recordCalls?: boolean;
-  /** Whether the fault `killProcess` may end this process. @default false */
-  readonly mortal?: boolean;
-  /** The facts of an EventBridge "Step Functions Execution Status Change". */
+  /** Gets the facts of each EventBridge "Step Functions Execution Status Change". */
   readonly onStatusChange?: (change: StatusChange) => void;
 }
 
-export interface Cloud {
+export interface Cloud extends TestingControls {
   /** The REST API, as behind a custom domain with an empty base path. */
   readonly url: string;
-  /** All AWS services: what `AWS_ENDPOINT_URL` of the functions is. */
+  /** The endpoint of all AWS services, and the `AWS_ENDPOINT_URL` of the functions. */
   readonly endpoint: string;
   readonly region: string;
   /** Names of the tables. */
@@ -82,19 +77,13 @@ export interface Cloud {
   readonly secrets: readonly string[];
   /** Outputs of the stacks. */
   readonly outputs: Readonly<Record<string, string>>;
-  readonly calls: CallLog;
   readonly lambda: Lambda;
   readonly stepFunctions: StepFunctions;
   /** The rules that run by schedule. */
   readonly schedules: Schedules;
-  /** What went to the queues, by their names: events and invocations that were given up. */
+  /** The messages in each queue, by its name: events and invocations that could not be delivered. */
   readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
-  /** What goes wrong, as tests want it: calls that get lost, fail or wait, workers that die. */
-  readonly faults: Faults;
-  readonly clock: Clock;
-  /** What the policies of the template grant. */
-  readonly permissions: Permissions;
-  /** Removes expired items and objects now; answers how many. */
+  /** Removes expired items and objects now. Returns how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -102,7 +91,7 @@ export interface Cloud {
 type OnLog = NonNullable<CloudOptions['onLog']>;
 
 const RECORDED_CALLS = 100_000;
-/** How often it is looked whether a secret is due for rotation. */
+/** Time between two checks whether a secret is due for rotation. */
 const ROTATION_CHECK_MS = 60_000;
 
 /**
@@ -114,7 +103,7 @@ const ROTATION_CHECK_MS = 60_000;
  * await cloud.stop();
  */
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
-  // Undone in reverse order, at the end or when a later part fails to start.
+  // Run in reverse order, by `stop` or when a later part fails to start.
   const undo: (() => unknown)[] = [];
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step();
@@ -141,7 +130,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const iam = createIam(stacks, specs, { region, account });
   checkDeployed(stacks, iam);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
-  const clock = clockOf(options, specs.functions);
+  const clock = createClock(options, specs.functions);
   const { now } = clock;
 
   if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
@@ -165,20 +154,18 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const queues = createQueues(specs.queues, now);
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
-    ...{
-      onLog: ofThoseThatMay(stacks, iam, onLog),
-      now,
-      onGivenUp: queues.send,
-      onRun: runPoint(specs.functions, bench, onError),
-      ...workers,
-    },
-    // Lambda multiplies by its scale what Step Functions divides.
+    onLog: withoutForbiddenLogs(stacks, iam, onLog),
+    now,
+    onGivenUp: queues.send,
+    onRun: runPoint(specs.functions, bench, onError),
+    ...workers,
+    // Lambda multiplies by its scale, Step Functions divides.
     timeScale: 1 / timeScale,
   });
   atStop(lambda.stop);
   const events = createEventBridge({ rules, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
-  const callerOf = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
+  const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const integrations = createIntegrations({
     lambda,
@@ -188,12 +175,15 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     region,
     calls,
     now,
-    callerOf,
+    accessKeyOfRole,
     closed,
     timeScale,
   });
   const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
-    ...{ integrations, now, timeScale, onNotice: onError },
+    integrations,
+    now,
+    timeScale,
+    onNotice: onError,
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
       events.statusChanged(change);
@@ -213,8 +203,16 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(frontDoor.stop);
 
   return {
-    ...{ url: frontDoor.url, endpoint: wire.url, region, calls, lambda, stepFunctions },
-    ...{ schedules: events.schedules, queues: queues.messages, faults: bench.faults, clock },
+    url: frontDoor.url,
+    endpoint: wire.url,
+    region,
+    calls,
+    lambda,
+    stepFunctions,
+    schedules: events.schedules,
+    queues: queues.messages,
+    faults: bench.faults,
+    clock,
     permissions: { unused: iam.ledger.unused },
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
@@ -224,7 +222,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   };
 }
 
-/** What Lambda gives every function, except that its calls come here; the template's own variables are on top. */
+/** The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win. */
 function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: string): FunctionSpec {
   const environment = {
     AWS_ENDPOINT_URL: endpoint,
@@ -237,15 +235,15 @@ function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: st
   return { ...spec, environment };
 }
 
-/** Leaves out what a function prints that has no right to its logs: on AWS nobody would read it either. */
-function ofThoseThatMay(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
+/** Drops the output of functions that may not write their logs: on AWS it is lost too. */
+function withoutForbiddenLogs(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
   const functions = stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::Lambda::Function'));
   const mute = new Set(functions.filter((resource) => !mayLog(resource, iam)).map(({ name }) => name));
   for (const name of mute) onLog('cloud', `${name} may not write its logs`, 'stderr');
   return (name, ...line) => (mute.has(name) ? undefined : onLog(name, ...line));
 }
 
-function clockOf({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
+function createClock({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
   if (!movable) return fixedClock(now ?? Date.now);
   if (now) throw new Error('a cloud with a movableClock has no use for now');
   return movableClock(functions.map(({ logicalId }) => logicalId));

@@ -1,4 +1,4 @@
-/** JSON of unknown shape, read without casts at every step. */
+/** Reads JSON of unknown shape without casts. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -20,7 +20,7 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** CloudFormation writes numbers both as numbers and as strings. */
+/** CloudFormation writes numbers as numbers or as strings. */
 export function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;

@@ -4,26 +4,26 @@ import type { AddressInfo } from 'node:net';
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * Whether the request was addressed to this machine by a loopback name. A web page can point a name of its own at
- * 127.0.0.1 (DNS rebinding) and have the browser call us, but it cannot choose the Host header.
+ * Whether the Host header names this machine by a loopback name. A web page can point its own domain at 127.0.0.1 (DNS
+ * rebinding) and make the browser call this server, but it cannot choose the Host header.
  */
 export function isForLoopback(request: IncomingMessage): boolean {
   const host = request.headers.host?.toLowerCase().replace(/:\d+$/, '');
   return host !== undefined && LOOPBACK.has(host);
 }
 
-/** The target of a request as it was sent; `new URL` would take the host out of `//host/path`. */
+/** The target of a request as sent; `new URL` would remove the host from `//host/path`. */
 export function targetOf(request: IncomingMessage): { path: string; query: string } {
   const [, path = '/', query = ''] = /^([^?]*)\??(.*)$/.exec(request.url ?? '/') ?? [];
   return { path, query };
 }
 
-/** Whether the client went away before its request was complete: nobody is left to answer. */
+/** Whether the client disconnected before its request was complete. */
 export function isAbandoned(request: IncomingMessage): boolean {
   return request.destroyed && !request.complete;
 }
 
-/** Listens on 127.0.0.1, never on another interface; port 0 takes a free one. */
+/** Listens on 127.0.0.1, never on another interface; port 0 picks a free one. */
 export function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -34,7 +34,7 @@ export function listen(server: Server, port: number): Promise<string> {
   });
 }
 
-/** Stops listening and drops the connections that are left. */
+/** Stops listening and closes the open connections. */
 export function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -43,8 +43,8 @@ export function close(server: Server): Promise<void> {
 }
 
 /**
- * The whole body, or undefined when it is longer than allowed; the rest is then read and dropped, so that the client
- * gets to see an answer.
+ * The whole body; undefined if it is longer than allowed. The rest is then read and dropped, so that the client gets an
+ * answer.
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {

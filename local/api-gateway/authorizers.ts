@@ -9,16 +9,16 @@ import { unknownValue } from '../template/specs.ts';
 export interface Authorizer {
   readonly id: string;
   readonly functionArn: string;
-  /** Names of the request headers that tell callers apart, in lower case. */
+  /** Names of the request headers that identify the caller, in lower case. */
   readonly identity: readonly string[];
-  /** How long an answer counts for the same identity; 0: for this request only. */
+  /** How long an answer is cached for the same identity; 0 caches nothing. */
   readonly ttlMs: number;
 }
 
-/** What an authorizer lets the integration know of the caller. */
+/** The verdict of an authorizer, and what it passes to the integration. */
 export type AuthorizerContext = Readonly<Record<string, string>>;
 
-export type Verdict =
+export type AuthorizerVerdict =
   | { readonly allowed: true; readonly context: AuthorizerContext }
   | {
       readonly allowed: false;
@@ -49,13 +49,13 @@ export function readAuthorizer(resource: Resource): Authorizer {
 
 export interface AuthorizeOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
-  /** @default everything is allowed */
+  /** @default every call is allowed */
   readonly iam?: Pick<Iam, 'mayService'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
 }
 
-interface Known {
+interface CachedPolicy {
   readonly policy: readonly JsonObject[];
   readonly context: AuthorizerContext;
   readonly until: number;
@@ -64,27 +64,27 @@ interface Known {
 const UNAUTHORIZED = { allowed: false, type: 'UNAUTHORIZED', status: 401, message: 'Unauthorized' } as const;
 const FAILURE = { allowed: false, status: 500, message: 'Internal server error' } as const;
 
-/** Asks authorizers, and remembers their answers as long as the template says. */
+/** Invokes authorizers, and caches their answers for the time that the template says. */
 export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions) {
-  const mayInvoke = ({ id, functionArn }: Authorizer, methodArn: string): boolean => {
+  const mayInvokeAuthorizer = ({ id, functionArn }: Authorizer, methodArn: string): boolean => {
     const source = methodArn.replace(/\/.*$/, `/authorizers/${id}`);
     return iam?.mayService('apigateway.amazonaws.com', 'lambda:InvokeFunction', functionArn, source) ?? true;
   };
-  const caches = new Map<Authorizer, Map<string, Known>>();
+  const caches = new Map<Authorizer, Map<string, CachedPolicy>>();
 
-  return async (authorizer: Authorizer, event: APIGatewayProxyEvent, methodArn: string): Promise<Verdict> => {
+  return async (authorizer: Authorizer, event: APIGatewayProxyEvent, methodArn: string): Promise<AuthorizerVerdict> => {
     const { body: _body, isBase64Encoded: _encoded, ...request } = event;
     const sent = new Map(Object.entries(event.headers).map(([name, value]) => [name.toLowerCase(), value]));
     const identity = authorizer.identity.map((name) => sent.get(name) ?? '');
-    // Without what tells callers apart nobody is asked.
+    // A request without an identity header gets 401, and the authorizer is not invoked.
     if (identity.includes('')) return UNAUTHORIZED;
-    const cache = caches.get(authorizer) ?? new Map<string, Known>();
+    const cache = caches.get(authorizer) ?? new Map<string, CachedPolicy>();
     caches.set(authorizer, cache);
     const key = JSON.stringify(identity);
     const cached = cache.get(key);
     if (cached !== undefined && cached.until > now()) return judge(cached, methodArn);
 
-    if (!mayInvoke(authorizer, methodArn)) {
+    if (!mayInvokeAuthorizer(authorizer, methodArn)) {
       onError('API Gateway may not invoke the function of an authorizer');
       return { ...FAILURE, type: 'AUTHORIZER_CONFIGURATION_ERROR' };
     }
@@ -92,7 +92,7 @@ export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions)
     const result = await lambda.invoke(authorizer.functionArn, asked).catch((error: unknown) => {
       onError(`an authorizer could not be asked: ${error}`);
     });
-    // Throttled, above all.
+    // Mostly throttling.
     if (!result) return { ...FAILURE, type: 'AUTHORIZER_FAILURE' };
     if (result.functionError !== undefined) {
       const { errorMessage } = objectOf(JSON.parse(result.payload));
@@ -111,8 +111,8 @@ export function createAuthorize({ lambda, iam, now, onError }: AuthorizeOptions)
   };
 }
 
-/** The policy and the context of an answer; undefined where API Gateway would not take it, or this cloud cannot. */
-function readAnswer(payload: string): Pick<Known, 'policy' | 'context'> | undefined {
+/** The policy and the context of an answer; undefined if API Gateway refuses it, or this cloud does not know it. */
+function readAnswer(payload: string): Pick<CachedPolicy, 'policy' | 'context'> | undefined {
   const { principalId, policyDocument, context = {} } = objectOf(JSON.parse(payload));
   const policy = [objectOf(policyDocument).Statement].flat().map(objectOf);
   const readable = policy.every(
@@ -122,15 +122,15 @@ function readAnswer(payload: string): Pick<Known, 'policy' | 'context'> | undefi
       Resource !== undefined &&
       Object.keys(rest).every((name) => name === 'Sid'),
   );
-  // Objects and lists are refused by API Gateway, too.
+  // API Gateway refuses objects and lists too.
   if (typeof principalId !== 'string' || !readable || !isObject(context)) return undefined;
   if (Object.values(context).some((value) => typeof value === 'object')) return undefined;
   const values = Object.entries({ principalId, ...context }).map(([name, value]) => [name, String(value)]);
   return { policy, context: Object.fromEntries(values) };
 }
 
-/** As IAM judges: what is denied is denied, and what is not allowed is, too. */
-function judge({ policy, context }: Known, methodArn: string): Verdict {
+/** As in IAM: an explicit deny wins, and what no statement allows is denied. */
+function judge({ policy, context }: CachedPolicy, methodArn: string): AuthorizerVerdict {
   const effects = policy
     .filter(({ Action, Resource }) => covers(Action, 'execute-api:Invoke') && covers(Resource, methodArn))
     .map(({ Effect }) => Effect);
@@ -140,7 +140,7 @@ function judge({ policy, context }: Known, methodArn: string): Verdict {
   return { allowed: false, type: 'ACCESS_DENIED', status: 403, message };
 }
 
-/** Whether one of the patterns, in which `*` and `?` stand for anything, matches. */
+/** Whether one of the patterns matches; `*` and `?` are wildcards. */
 function covers(patterns: unknown, value: string): boolean {
   return [patterns].flat().some((pattern) => {
     const escaped = String(pattern).replace(/[.+^${}()|[\]\\]/g, '\\$&');

@@ -4,21 +4,21 @@ import { targetOf } from '../loopback.ts';
 import type { AuthorizerContext } from './authorizers.ts';
 import type { Api, Match } from './routes.ts';
 
-/** One request, and where it goes. */
-export interface Arrival {
+/** One request and its route. */
+export interface RoutedRequest {
   readonly api: Api;
   readonly match: Match;
   readonly body: Buffer;
   readonly requestId: string;
   readonly at: number;
-  /** The access key that signed the request, where that is asked for. */
+  /** The access key that signed the request, if the route requires one. */
   readonly accessKey?: string | undefined;
 }
 
 /** The event a proxy integration sends (payload version 1.0), as behind a custom domain with an empty base path. */
 export function proxyEvent(
   request: IncomingMessage,
-  { api, match, body, requestId, at, accessKey }: Arrival,
+  { api, match, body, requestId, at, accessKey }: RoutedRequest,
 ): APIGatewayProxyEvent {
   const { path, query } = targetOf(request);
   const multiValueHeaders = headersOf(request);
@@ -35,7 +35,7 @@ export function proxyEvent(
     pathParameters: pathParameters && { ...pathParameters },
     stageVariables: api.stageVariables && { ...api.stageVariables },
     requestContext: requestContext(request, { api, path, resource: route.resource, requestId, at, accessKey }),
-    // No binary media types are configured, so that every body is text.
+    // No binary media types are configured: every body is text.
     body: body.length > 0 ? body.toString('utf8') : null,
     isBase64Encoded: false,
   };
@@ -43,7 +43,7 @@ export function proxyEvent(
 
 function requestContext(
   request: IncomingMessage,
-  call: Omit<Arrival, 'match' | 'body'> & { path: string; resource: string },
+  call: Omit<RoutedRequest, 'match' | 'body'> & { path: string; resource: string },
 ): APIGatewayProxyEvent['requestContext'] {
   const { api, path, resource, requestId, at, accessKey } = call;
   const domainName = (request.headers.host ?? '').replace(/:\d+$/, '');
@@ -86,13 +86,13 @@ function signerOf(accessKey: string, { account }: Api) {
   return { accessKey, accountId: account, caller: accessKey, user: accessKey, userArn };
 }
 
-/** The event as the integration gets it, once an authorizer has spoken. */
+/** The event that the integration gets after the authorizer. */
 export function withAuthorizer(event: APIGatewayProxyEvent, context: AuthorizerContext): APIGatewayProxyEvent {
   const authorizer = { ...context, integrationLatency: 0 };
   return { ...event, requestContext: { ...event.requestContext, authorizer } };
 }
 
-/** Names as the client sent them, and what the front door adds. */
+/** Header names as the client sent them, and the headers that the front door adds. */
 function headersOf(request: IncomingMessage): Record<string, string[]> {
   const headers = new Map<string, { name: string; values: string[] }>();
   const add = (name: string, value: string): void => {

@@ -2,7 +2,7 @@ import { objectOf } from '../json.ts';
 import type { Resource } from '../template/resources.ts';
 import { unknownValue } from '../template/specs.ts';
 
-/** How the template wants the answers that API Gateway makes up by itself to look. */
+/** The gateway responses of the template: how API Gateway shapes the answers it makes itself. */
 export interface GatewayResponse {
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface GatewayResponse {
 
 const HEADER = 'gatewayresponse.header.';
 /**
- * AWS documents a static value or one of the request for a header, this cloud knows the first:
+ * AWS documents a static value or a value of the request for a header. This cloud knows static values only:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-gateway-responses.gatewayResponse.html
  */
 const STATIC = /^'(.*)'$/;
@@ -37,13 +37,13 @@ export function readGatewayResponse(resource: Resource): [type: string, response
   return [String(ResponseType), response];
 }
 
-export interface Answer {
+export interface GatewayAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What API Gateway has to say by itself. */
+/** Why API Gateway answers itself. */
 export interface Refusal {
   readonly type: string;
   readonly status: number;
@@ -51,11 +51,11 @@ export interface Refusal {
   readonly requestId: string;
 }
 
-/** An answer of API Gateway itself, as the template shapes it. */
+/** The answer that API Gateway makes itself, shaped by the template. */
 export function gatewayAnswer(
   responses: ReadonlyMap<string, GatewayResponse>,
   { type, status, message, requestId }: Refusal,
-): Answer {
+): GatewayAnswer {
   const response = responses.get(type) ?? responses.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
   const template = response?.template ?? '{"message":$context.error.messageString}';
   const values: Record<string, string> = {

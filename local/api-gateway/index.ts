@@ -13,12 +13,12 @@ import { answerBuffered, answerStreaming, type Exchange } from './integration.ts
 import { type Api, type FunctionRoute, matchRoute } from './routes.ts';
 
 export interface ApiGatewayOptions {
-  /** Without one, every request is answered as for an unknown path. */
+  /** Without one, every request gets the answer for an unknown path. */
   readonly api: Api | undefined;
   readonly lambda: Pick<Lambda, 'invoke' | 'invokeStreaming'>;
   readonly port: number;
   readonly bench: Pick<FaultBench, 'strike'>;
-  /** @default everything is allowed */
+  /** @default every call is allowed */
   readonly iam?: Pick<Iam, 'mayService'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
@@ -40,11 +40,11 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url
   return { url, stop: () => close(server) };
 }
 
-interface Serving extends ApiGatewayOptions {
+interface ServeContext extends ApiGatewayOptions {
   readonly authorize: ReturnType<typeof createAuthorize>;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, options: Serving): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, options: ServeContext): Promise<void> {
   const { api, lambda, bench, onError, authorize } = options;
   const requestId = randomUUID();
   const send = (status: number, headers: OutgoingHttpHeaders, body: string) => {
@@ -52,7 +52,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     response.writeHead(status, { ...headers, ...length, ...standardHeaders(requestId) });
     response.end(body);
   };
-  // Before anything else: a page of another site must not even learn which paths there are.
+  // First of all checks: a page of another site must not learn which paths exist.
   if (!isForLoopback(request)) return send(403, { 'content-type': 'application/json' }, '{"message":"Forbidden"}');
 
   const answerBy = (refusal: Omit<Refusal, 'requestId'>, headers: OutgoingHttpHeaders = {}) => {
@@ -67,7 +67,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
 
   const { route } = match;
   const signed = route.authorization === 'AWS_IAM';
-  const accessKey = signed ? accessKeyOf(request) : undefined;
+  const accessKey = signed ? accessKeyIn(request) : undefined;
   if (signed && accessKey === undefined) return refuseUnknown(refuse);
   let event = proxyEvent(request, { api, match, body, requestId, at: options.now(), accessKey });
   if (typeof route.authorization === 'object') {
@@ -82,7 +82,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   const call = { service: 'apigateway', operation, caller: 'client', input: () => JSON.parse(payload) } as const;
   let worker: string | undefined;
   const exchange: Exchange = {
-    ...{ route, payload, response, idleMs: api.idleMs, refuse, onError },
+    route,
+    payload,
+    response,
+    idleMs: api.idleMs,
+    refuse,
+    onError,
     headers: standardHeaders(requestId),
     onWorker(id) {
       worker = id;
@@ -103,14 +108,14 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   }
 }
 
-/** Also what a request gets that should be signed, and is not. */
+/** Also the answer to a request that must be signed and is not. */
 function refuseUnknown(refuse: Exchange['refuse']): void {
   const type = { 'x-amzn-errortype': 'MissingAuthenticationTokenException' };
   refuse('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token', type);
 }
 
-/** Who says to have signed the request: like the other services of this cloud, this one believes it. */
-function accessKeyOf({ headers }: IncomingMessage): string | undefined {
+/** The access key in the signature. No service of this cloud verifies signatures. */
+function accessKeyIn({ headers }: IncomingMessage): string | undefined {
   return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
 }
 

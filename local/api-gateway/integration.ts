@@ -14,19 +14,19 @@ export interface Exchange {
   readonly idleMs: number;
   /** The headers every answer carries. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Answers in place of the function. */
+  /** Sends an answer in place of the function's. */
   refuse(type: string, status: number, message: string, headers?: OutgoingHttpHeaders): void;
   onError(message: string): void;
-  /** Hears which worker answers. */
+  /** Gets the id of the worker that answers. */
   onWorker(workerId: string): void;
-  /** Lets the faults of a point strike. */
+  /** Applies the faults of a point. */
   strike(at: FaultPoint): ReturnType<FaultBench['strike']>;
 }
 
-/** The function answers as a whole. */
+/** Sends the answer of the function as a whole. */
 export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: Exchange): Promise<void> {
   const { route, payload, response, refuse, onError, onWorker } = exchange;
-  const result = await inTime(lambda.invoke(route.functionArn, payload, { onWorker }), exchange);
+  const result = await withinTimeout(lambda.invoke(route.functionArn, payload, { onWorker }), exchange);
   if (!result) return;
   await exchange.strike('after');
   const answer = result.functionError ? undefined : parseAnswer(result.payload);
@@ -39,11 +39,11 @@ export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: E
   if (writeHead(exchange, Number(answer.statusCode), { ...outgoing(headersOf(answer)), ...length })) response.end(body);
 }
 
-/** The function answers piece by piece; each goes out as it comes. */
+/** Streams the answer of the function: each chunk is sent when it arrives. */
 export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, exchange: Exchange): Promise<void> {
   const { route, payload, response, onWorker } = exchange;
   const started = performance.now();
-  const result = await inTime(lambda.invokeStreaming(route.functionArn, payload, { onWorker }), exchange);
+  const result = await withinTimeout(lambda.invokeStreaming(route.functionArn, payload, { onWorker }), exchange);
   if (!result) return;
   const { statusCode, headers, cookies, body } = result;
   await exchange.strike('after')?.catch((struck: unknown) => {
@@ -57,7 +57,7 @@ export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, e
   pump(body, response, exchange, route.timeoutMs - (performance.now() - started));
 }
 
-/** False, and the client told so, when the function chose a status or a header that HTTP does not know. */
+/** False if the function chose a status or header that HTTP does not know: the client then gets an error. */
 function writeHead(
   { response, headers, refuse, onError }: Exchange,
   status: number,
@@ -74,12 +74,12 @@ function writeHead(
 }
 
 function pump(body: Readable, response: ServerResponse, { idleMs, onError, strike }: Exchange, leftMs: number): void {
-  const cut = (why: string) => () => {
+  const cutStream = (why: string) => () => {
     onError(`a stream was cut: ${why}`);
     response.destroy();
   };
-  const idle = setTimeout(cut('it was silent for too long'), idleMs);
-  const deadline = setTimeout(cut('it took longer than the integration may'), leftMs);
+  const idle = setTimeout(cutStream('it was silent for too long'), idleMs);
+  const deadline = setTimeout(cutStream('it took longer than the integration may'), leftMs);
   body.on('data', (chunk: Buffer) => {
     idle.refresh();
     if (!response.write(chunk)) body.pause();
@@ -90,22 +90,25 @@ function pump(body: Readable, response: ServerResponse, { idleMs, onError, strik
     body.pause();
     struck.then(
       () => body.resume(),
-      (error: unknown) => cut(String(error))(),
+      (error: unknown) => cutStream(String(error))(),
     );
   });
   response.on('drain', () => body.resume());
   body.on('end', () => response.end());
-  body.on('error', (error) => cut(String(error))());
+  body.on('error', (error) => cutStream(String(error))());
   response.on('close', () => {
     clearTimeout(idle);
     clearTimeout(deadline);
-    // As in AWS, the function does not notice that its client is gone: it runs on, and its output is dropped.
+    // As in AWS, the function does not notice that its client is gone: it keeps running, and its output is dropped.
     body.destroy();
   });
 }
 
-/** The result, or undefined when the client got another answer: the function failed, or took too long. */
-async function inTime<T>(result: Promise<T>, { route, idleMs, refuse, onError }: Exchange): Promise<T | undefined> {
+/** The result; undefined if the client already got an error because the function failed or took too long. */
+async function withinTimeout<T>(
+  result: Promise<T>,
+  { route, idleMs, refuse, onError }: Exchange,
+): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<'late'>();
   const timer = setTimeout(() => resolve('late'), Math.min(route.timeoutMs, idleMs));
   try {
@@ -124,12 +127,12 @@ async function inTime<T>(result: Promise<T>, { route, idleMs, refuse, onError }:
 
 function refuseFailure(error: unknown, refuse: Exchange['refuse']): void {
   const type = error instanceof AwsError ? error.type : '';
-  // Lambda takes 6 MB, less than API Gateway does.
+  // Lambda takes 6 MB, less than API Gateway.
   if (type === 'RequestTooLargeException') refuse('REQUEST_TOO_LARGE', 413, 'Request Too Long');
   else refuse('DEFAULT_5XX', type === 'TooManyRequestsException' ? 500 : 502, 'Internal server error');
 }
 
-/** An answer that comes too late must not keep its function waiting for a reader. */
+/** Drops an answer that arrives too late, so that its function does not wait for a reader. */
 function discard(result: unknown): void {
   const { body } = objectOf(result);
   if (isObject(body) && 'destroy' in body) (body as unknown as Readable).destroy();
@@ -153,9 +156,9 @@ function headersOf(answer: JsonObject): OutgoingHttpHeaders {
   return { 'content-type': 'application/json', ...Object.fromEntries([...single, ...multi]) };
 }
 
-// What API Gateway does to headers of a function ("Amazon API Gateway important notes"): it writes these itself …
+// What API Gateway does with headers of a function ("Amazon API Gateway important notes"): it overwrites these …
 const DROPPED = new Set(['connection', 'content-length', 'keep-alive', 'transfer-encoding', 'trailer', 'upgrade']);
-// … and renames these, which is how WWW-Authenticate gets lost.
+// … and renames these, so a client never sees WWW-Authenticate.
 const REMAPPED = new Set(['authorization', 'date', 'host', 'max-forwards', 'server', 'user-agent', 'www-authenticate']);
 
 function outgoing(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {

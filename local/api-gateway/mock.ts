@@ -2,7 +2,7 @@ import { listOf, objectOf, stringOf } from '../json.ts';
 import type { Resource } from '../template/resources.ts';
 import { unknownValue } from '../template/specs.ts';
 
-/** What a MOCK integration answers, always. */
+/** The fixed answer of a MOCK integration. */
 export interface MockAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface MockAnswer {
 
 const HEADER = 'method.response.header.';
 
-/** A MOCK integration with one answer, whose texts are plain: templates are not run. */
+/** Reads a MOCK integration with one answer of plain text: mapping templates are not run. */
 export function readMock(resource: Resource): MockAnswer {
   const { Integration, MethodResponses } = resource.properties;
   const { RequestTemplates, IntegrationResponses } = objectOf(Integration);
@@ -27,7 +27,7 @@ export function readMock(resource: Resource): MockAnswer {
   const declared = listOf(MethodResponses)
     .map(objectOf)
     .find((response) => String(response.StatusCode) === String(StatusCode));
-  // AWS refuses what the method does not declare, too.
+  // AWS too refuses what the method does not declare.
   if (declared === undefined) throw unknownValue(resource, 'MethodResponses', MethodResponses);
   const headers = Object.entries(objectOf(ResponseParameters)).map(([name, value]): [string, string] => {
     const literal = /^'(.*)'$/.exec(String(value))?.[1];

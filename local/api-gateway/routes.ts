@@ -13,11 +13,11 @@ interface AnyRoute {
   readonly resource: string;
   /** `ANY` or one HTTP method. */
   readonly method: string;
-  /** Who may call. @default everybody */
+  /** Who may call. @default every caller */
   readonly authorization?: Authorizer | 'AWS_IAM';
 }
 
-/** A function answers. */
+/** A route that a function answers. */
 export interface FunctionRoute extends AnyRoute {
   readonly mock?: never;
   readonly functionArn: string;
@@ -25,7 +25,7 @@ export interface FunctionRoute extends AnyRoute {
   readonly timeoutMs: number;
 }
 
-/** API Gateway answers by itself. */
+/** A route that API Gateway answers itself. */
 export interface MockRoute extends AnyRoute {
   readonly mock: MockAnswer;
 }
@@ -43,7 +43,7 @@ export interface Api {
   readonly idleMs: number;
 }
 
-/** The REST API of the assembly, where it has one. */
+/** The REST API of the assembly, if it has one. */
 export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
   const resources = stacks.flatMap((stack) => stack.resources);
   const api = onlyOne('AWS::ApiGateway::RestApi', resources);
@@ -56,11 +56,14 @@ export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
   const paths = resourcePaths(`${id}-root`, ofType('AWS::ApiGateway::Resource'));
   const authorizers = new Map(ofType('AWS::ApiGateway::Authorizer').map((one) => [one.ref, readAuthorizer(one)]));
   return {
-    ...{ id, region: api.region, account: api.account, stage: stage?.name ?? 'local' },
+    id,
+    region: api.region,
+    account: api.account,
+    stage: stage?.name ?? 'local',
     stageVariables: variables.length > 0 ? Object.fromEntries(variables.map(([k, v]) => [k, String(v)])) : null,
     routes: ofType('AWS::ApiGateway::Method').map((method) => readRoute(method, paths, authorizers)),
     responses: new Map(ofType('AWS::ApiGateway::GatewayResponse').map(readGatewayResponse)),
-    // An edge-optimized API gives up a silent stream ten times sooner.
+    // An edge-optimized API closes a silent stream ten times sooner.
     idleMs: regional ? 300_000 : 30_000,
   };
 }
@@ -139,7 +142,7 @@ export function matchRoute(routes: readonly Route[], method: string, path: strin
     const parameters = matchPath(split(route.resource), segments);
     return parameters ? [{ route, parameters, rank: rank(route.resource) }] : [];
   });
-  // The path alone picks the resource: there is no second choice when that lacks the method.
+  // The path alone picks the resource, also if that resource lacks the method.
   const [best] = matches.sort((left, right) => (left.rank < right.rank ? -1 : 1));
   const ofBest = matches.filter(({ route }) => route.resource === best?.route.resource);
   const match = [method, 'ANY'].flatMap((name) => ofBest.find(({ route }) => route.method === name) ?? [])[0];

@@ -6,12 +6,12 @@ import { asDiskError } from './disk.ts';
 const STICKY = 0o1000;
 
 /**
- * Takes a data folder for this process, before anything reads or writes it, and keeps other users of the machine out.
- * The lock is that of a LevelDB which holds nothing else: `fcntl` on a file, so it is seen from other containers that
- * mount the folder, and the kernel releases it however this process ends. No lock file can refuse a start for ever.
+ * Locks a data folder for this process before anything reads or writes it, and keeps other users of the machine out.
+ * The lock is that of an empty LevelDB: `fcntl` on a file. Other containers that mount the folder see it. The kernel
+ * releases it however this process ends, so a stale lock never blocks a start.
  *
  * @returns releases it
- * @throws DiskError when the folder cannot be written
+ * @throws DiskError if the folder cannot be written
  */
 export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

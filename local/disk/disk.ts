@@ -13,8 +13,8 @@ export class DiskError extends Error {
 }
 
 /**
- * Writes into the data folder. When that fails, the caller gets a DiskError, and the same error ends the process as an
- * uncaught one: a service that goes on after a lost write would fail tasks for want of disk space.
+ * Writes into the data folder. If that fails, the caller gets a DiskError, and the same error ends the process as an
+ * uncaught one: a service that continues after a lost write would fail tasks because the disk is full.
  */
 export function onDisk<T>(path: string, write: () => T): T {
   try {
@@ -28,7 +28,7 @@ export function onDisk<T>(path: string, write: () => T): T {
   }
 }
 
-/** The DiskError that an uncaught error stands for: LevelDB throws its own, where no caller can catch it. */
+/** Turns an uncaught error of LevelDB into a DiskError: LevelDB throws where no caller can catch. */
 export function asDiskError(error: unknown, dataDir: string): DiskError | undefined {
   if (error instanceof DiskError) return error;
   const { code, cause } = error as { code?: unknown; cause?: unknown };

@@ -8,9 +8,9 @@ import { type JsonObject, objectOf } from '../json.ts';
 
 /** dynalite, in this process. */
 export interface Engine {
-  /** One request as it came from a client. */
+  /** Handles one request of a client. */
   send(operation: string, body: string | Buffer): Promise<EngineAnswer>;
-  /** The same for ourselves: throws an AwsError where DynamoDB answers with one. */
+  /** The same for the cloud itself. Throws an AwsError if DynamoDB answers with one. */
   call(operation: string, input: JsonObject): Promise<JsonObject>;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface EngineAnswer {
 
 const HEADERS = {
   'content-type': 'application/x-amz-json-1.0',
-  // dynalite wants every part of a signature and checks none.
+  // dynalite requires every part of a signature and checks none.
   authorization: 'AWS4-HMAC-SHA256 Credential=local/0/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
   'x-amz-date': '0',
 };
@@ -35,7 +35,7 @@ export function startEngine(dataDir: string | undefined): Engine {
   let closed = false;
 
   const send = async (operation: string, body: string | Buffer): Promise<EngineAnswer> => {
-    // dynalite throws where nobody can catch when its database is gone.
+    // If its database is closed, dynalite throws where no caller can catch.
     if (closed) throw new AwsError('ServiceUnavailable', 'DynamoDB is stopped', 503);
     const answer = request(server, operation, body);
     const done = answer.finally(() => pending.delete(done)).catch(() => undefined);
@@ -64,8 +64,8 @@ export function errorType(output: JsonObject): string | undefined {
 }
 
 /**
- * Hands dynalite a request without a connection. Its own port would be open to every process of the machine, and to
- * web pages too, since it allows all origins; and this is faster.
+ * Passes a request to dynalite without a connection. A port of dynalite would be open to every process of the machine,
+ * and to web pages too, because it allows all origins. This is also faster.
  */
 function request(server: Server, operation: string, body: string | Buffer): Promise<EngineAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
@@ -86,7 +86,7 @@ function request(server: Server, operation: string, body: string | Buffer): Prom
   return promise;
 }
 
-/** dynalite closes its database only behind a server that listens, so it does for this moment. */
+/** dynalite closes its database only if its server listens, so the server listens for this moment. */
 function closeDatabase(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
     server.listen(0, '127.0.0.1', () => server.close((error) => (error ? reject(error) : resolve())));

@@ -4,9 +4,9 @@ import { parseInput } from '../wire/server.ts';
 const MOST_BYTES = 4_096;
 const KINDS = ['Update', 'Condition', 'Filter', 'KeyCondition', 'Projection'] as const;
 
-/** dynalite takes an expression of any length. Throws as AWS does, which counts the text as it was sent. */
+/** Refuses an expression that is too long for AWS, which counts the text as sent. dynalite takes any length. */
 export function checkExpressions(body: Buffer): void {
-  // Most requests are too short to hold such an expression.
+  // Most requests are too short to contain such an expression.
   if (body.length <= MOST_BYTES) return;
   const input = parseInput(body);
   for (const kind of KINDS) {

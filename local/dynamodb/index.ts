@@ -8,10 +8,10 @@ import { createMeter } from './meter.ts';
 import { ensureTable } from './tables.ts';
 import { createTimeToLive } from './ttl.ts';
 
-/** DynamoDB: dynalite behind our own wire, with time to live and, for tests, consumed capacity. */
+/** DynamoDB: dynalite behind the wire of this cloud, with time to live and, for tests, consumed capacity. */
 export interface DynamoDb {
   readonly service: WireService;
-  /** Removes expired items now; answers how many. */
+  /** Removes expired items now. Returns how many. */
   sweep(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -21,9 +21,9 @@ export interface DynamoDbOptions {
   /** In memory without it. */
   readonly dataDir?: string | undefined;
   readonly now: () => number;
-  /** How often expired items are removed. */
+  /** Milliseconds between two removals of expired items. */
   readonly ttlSweepMs: number;
-  /** Whether answers tell what they consumed. */
+  /** Whether answers carry the capacity they consumed. */
   readonly metered: boolean;
   readonly onError: (message: string) => void;
 }

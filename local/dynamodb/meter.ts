@@ -9,17 +9,17 @@ export interface Metered {
   readonly consumed?: Consumed | undefined;
 }
 
-/** Sends a request and says what it consumed, which the client does not get to see unless it asked. */
+/** Sends a request and measures what it consumed. The client sees that only if it asked for it. */
 export type Meter = (operation: string, input: JsonObject) => Promise<Metered>;
 
-// A BatchGetItem counts each item like a GetItem of its own, rounded up before they are added ("DynamoDB read and write
-// operations" in the developer guide), and a key without an item like a small one. dynalite does the same.
+// A BatchGetItem counts each item like a separate GetItem, rounded up before the sum ("DynamoDB read and write
+// operations" in the developer guide), and a key without an item like a small item. dynalite does the same.
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 
 export function createMeter(engine: Engine, tables: readonly TableResource[]): Meter {
   const schemas = new Map(tables.map(({ name, schema }) => [name, schema]));
-  // A write is measured by reading before and after: no other write of the item may come between.
+  // A write is measured by a read before and after it: no other write of the item may happen in between.
   const writing = new Map<string, Promise<unknown>>();
 
   return async (operation, input) => {
@@ -56,7 +56,7 @@ async function measureWrite(
   const before = await read().catch(() => undefined);
   const { answer, consumed } = await metered(engine, operation, input);
   if (consumed) return { answer, consumed: { ...consumed, index: indexWriteUnits(schema, before, await read()) } };
-  // A lost condition is paid for like a write of the item that is there.
+  // A failed condition costs as much as a write of the existing item.
   const lost = answer.body.includes('ConditionalCheckFailedException');
   return lost ? { answer, consumed: { table: Math.max(1, writeUnits(before)), index: 0 } } : { answer };
 }
@@ -65,7 +65,7 @@ async function metered(engine: Engine, operation: string, input: JsonObject): Pr
   const answer = await engine.send(operation, JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' }));
   if (answer.status !== 200) return { answer };
   const { ConsumedCapacity, ...output } = objectOf(JSON.parse(answer.body));
-  // A batch has one for each of its tables.
+  // A batch has one entry per table.
   const tables = [ConsumedCapacity].flat().map(objectOf);
   const sum = tables.map(consumedOf).reduce((all, { table, index }) => ({
     table: all.table + table,
@@ -81,7 +81,7 @@ async function metered(engine: Engine, operation: string, input: JsonObject): Pr
 
 /**
  * "Queries that do not return results consume the minimum number of read capacity units for that type of read operation"
- * (API reference of Query). dynalite says none.
+ * (API reference of Query). dynalite reports none.
  */
 function emptyQuery({ ConsistentRead, IndexName }: JsonObject): Consumed {
   const least = ConsistentRead === true ? 1 : 0.5;

@@ -27,7 +27,7 @@ function assertSame(name: string, existing: JsonObject, wanted: JsonObject): voi
   throw new Error(`the table ${name} on disk has other keys or indexes than the template: remove the data folder`);
 }
 
-/** What cannot change in place: the keys with their types, and the indexes, in any order. */
+/** The parts of a table that cannot change in place: the keys with their types, and the indexes, in any order. */
 function keysOf(table: JsonObject): unknown {
   const indexes = [...listOf(table.GlobalSecondaryIndexes), ...listOf(table.LocalSecondaryIndexes)].map((entry) => {
     const { IndexName, KeySchema, Projection } = objectOf(entry);

@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 /** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
 export interface TimeToLive {
   readonly operations: Operations;
-  /** Removes all expired items now; answers how many. */
+  /** Removes all expired items now. Returns how many. */
   sweep(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -18,10 +18,10 @@ export interface TimeToLiveOptions {
   readonly onError: (message: string) => void;
 }
 
-// As in AWS: a time longer ago is taken for a mistake, and the item stays.
+// As in AWS: an expiry further in the past counts as a mistake, and the item stays.
 const OLDEST_SECONDS = 5 * 365 * 24 * 3600;
 
-// A sweep reads the whole table, in the process that serves it: it gets this share of the time at most.
+// A sweep reads the whole table in the process that serves it, so it gets at most this share of the time.
 const BUSY_SHARE = 0.05;
 
 export function createTimeToLive(
@@ -77,7 +77,7 @@ async function sweepTable(engine: Engine, table: string, attribute: string, at: 
     const page = await engine.call('Scan', { ...expired, FilterExpression: condition, ExclusiveStartKey: from });
     for (const item of listOf(page.Items).map(objectOf)) {
       const Key = Object.fromEntries(keys.map((name) => [name, item[name]]));
-      // The condition again: the item may have got a later time since it was read.
+      // Checks again: the item may have a later expiry since it was read.
       const remove = engine.call('DeleteItem', { ...expired, Key, ConditionExpression: condition });
       removed += await remove.then(() => 1, ignoreLostCondition);
     }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, listOf, objectOf } from '../json.ts';
 export type Item = JsonObject;
 
 /**
- * The write units all global indexes take for one write, by the rules of the DynamoDB developer guide ("Provisioned
+ * The write units that all global indexes consume for one write, by the DynamoDB developer guide ("Provisioned
  * throughput considerations for global secondary indexes"). dynalite reports those of the table only.
  */
 export function indexWriteUnits(schema: JsonObject, before: Item | undefined, after: Item | undefined): number {
@@ -21,12 +21,12 @@ export function indexWriteUnits(schema: JsonObject, before: Item | undefined, af
   return units.reduce((sum, count) => sum + count, 0);
 }
 
-/** One unit for each KB begun; none where there is no item. */
+/** One unit per started KB; none without an item. */
 export function writeUnits(item: Item | undefined): number {
   return item ? Math.max(1, Math.ceil(mapSize(item) / 1024)) : 0;
 }
 
-/** What an index holds of an item; undefined where the item lacks a key of the index. */
+/** The part of an item that an index holds; undefined if the item lacks a key of the index. */
 function entryOf(schema: JsonObject, index: JsonObject, item: Item): Item | undefined {
   const keys = keyNames(index);
   if (keys.some((name) => item[name] === undefined)) return undefined;

@@ -10,7 +10,7 @@ export interface DeliveryOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
   readonly queues: Pick<Queues, 'send'>;
   readonly bench: Pick<FaultBench, 'strike'>;
-  /** @default everything is allowed */
+  /** @default every call is allowed */
   readonly iam?: Pick<Iam, 'mayService'>;
   /** Divides the pauses between attempts and the age of an event. */
   readonly timeScale: number;
@@ -18,14 +18,14 @@ export interface DeliveryOptions {
   readonly onError: (message: string) => void;
 }
 
-// AWS backs off exponentially with jitter, and does not say from where to where.
+// AWS backs off exponentially with jitter. It does not document the shortest and longest pause.
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 
 /**
- * Hands an event to a target: an asynchronous invocation. Repeats what Lambda refuses for now, puts what it refuses
- * for good, or for too long, into the dead letter queue. Answers what came of the first attempt of the invocation;
- * nothing when there was none.
+ * Delivers an event to a target by an asynchronous invocation. Retries while Lambda refuses it for now. Puts it into
+ * the dead letter queue if Lambda refuses it permanently or for too long. Returns the result of the first attempt of
+ * the invocation; undefined if there was no attempt.
  */
 export async function deliver(
   rule: Rule,
@@ -55,7 +55,7 @@ async function attempt(rule: Rule, target: Target, event: Event, options: Delive
   try {
     double = (await strike('before'))?.includes('double') === true;
   } catch (struck) {
-    // Best effort, says Step Functions of its events.
+    // Step Functions documents its events as best effort.
     if (struck instanceof ConnectionLost) return undefined;
     throw struck;
   }
@@ -75,7 +75,7 @@ function may(rule: Rule, action: string, resource: string, { iam }: DeliveryOpti
   return iam?.mayService('events.amazonaws.com', action, resource, rule.arn) ?? true;
 }
 
-/** Resolves when Lambda has taken the event, `ended` when its function has run. */
+/** Resolves when Lambda has accepted the event; `ended` resolves when its function has run. */
 async function invoke(target: Target, event: Event, { lambda }: DeliveryOptions) {
   const { promise: ended, resolve: onAttempt } = Promise.withResolvers<InvokeResult | undefined>();
   await lambda.invoke(target.functionArn, target.input ?? JSON.stringify(event), { event: true, onAttempt });
@@ -86,12 +86,12 @@ function backoffMs(retries: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** retries, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
 
-/** EventBridge repeats what failed with 429 or 5xx. */
+/** EventBridge retries what failed with 429 or 5xx. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof AwsError) || error.status === 429 || error.status >= 500;
 }
 
-interface Dead {
+interface Undelivered {
   readonly rule: Rule;
   readonly target: Target;
   readonly event: Event;
@@ -99,9 +99,9 @@ interface Dead {
   readonly retries: number;
 }
 
-function giveUp(dead: Dead, condition: string | undefined, options: DeliveryOptions): undefined {
+function giveUp(undelivered: Undelivered, condition: string | undefined, options: DeliveryOptions): undefined {
   const { queues, onError } = options;
-  const { rule, target, event, error, retries } = dead;
+  const { rule, target, event, error, retries } = undelivered;
   onError(`EventBridge gave up an event of the rule ${rule.name}: ${String(error)}`);
   if (target.deadLetterArn === undefined) return;
   if (!may(rule, 'sqs:SendMessage', target.deadLetterArn, options)) {
@@ -118,7 +118,7 @@ function giveUp(dead: Dead, condition: string | undefined, options: DeliveryOpti
   });
 }
 
-/** Those of the documented error codes that can come about here. */
+/** The documented error codes that can occur here. */
 function errorCode(error: unknown): string {
   if (!(error instanceof AwsError)) return 'SDK_CLIENT_ERROR';
   if (error.status === 404) return 'NO_RESOURCE';

@@ -8,7 +8,7 @@ export type Event = JsonObject & { readonly detail: JsonObject };
 export const STATUS_CHANGE = { source: 'aws.states', 'detail-type': 'Step Functions Execution Status Change' };
 const SCHEDULED = { source: 'aws.events', 'detail-type': 'Scheduled Event' };
 
-/** What an event tells of the rule that made it. */
+/** What an event says about the rule that made it. */
 interface RuleSource {
   readonly arn: string;
   readonly account: string;
@@ -29,12 +29,21 @@ export function statusChangeEvent(change: StatusChange, at: number): Event {
     STATUS_CHANGE,
     { account, region, resources: [executionArn], at },
     {
-      ...{ executionArn, stateMachineArn, name, status, startDate, stopDate },
-      ...{ input: input.text, output: output.text },
-      ...{ stateMachineVersionArn: null, stateMachineAliasArn: null },
+      executionArn,
+      stateMachineArn,
+      name,
+      status,
+      startDate,
+      stopDate,
+      input: input.text,
+      output: output.text,
+      stateMachineVersionArn: null,
+      stateMachineAliasArn: null,
       ...redrive(status),
-      ...{ inputDetails: input.details, outputDetails: output.details },
-      ...{ error: error ?? null, cause: cause ?? null },
+      inputDetails: input.details,
+      outputDetails: output.details,
+      error: error ?? null,
+      cause: cause ?? null,
     },
   );
 }
@@ -75,7 +84,7 @@ function payload(text: string, fits: boolean): Payload {
   return { text: fits ? text : null, details: { included: fits } };
 }
 
-/** Nothing is redriven here; this is what AWS says of an execution that never was. */
+/** The value of AWS for an execution that was never redriven. Nothing is redriven here. */
 function redrive(status: ExecutionStatus): JsonObject {
   const over = status !== 'RUNNING' && status !== 'SUCCEEDED';
   return {

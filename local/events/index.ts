@@ -1,5 +1,5 @@
 import type { InvokeResult } from '../lambda/index.ts';
-import { isNamed } from '../names.ts';
+import { matchesLogicalId } from '../logical-id.ts';
 import type { StatusChange } from '../step-functions/index.ts';
 import { every } from '../template/schedule.ts';
 import { createPauses } from '../time/timeout.ts';
@@ -20,9 +20,9 @@ export interface EventBridge {
 export interface Schedules {
   readonly names: readonly string[];
   /**
-   * Runs a schedule now, or all of them, and waits until each target has been invoked once: its result, or undefined
-   * where the event never got there. What Lambda does about a failed invocation goes on behind.
-   * @param name of the rule, or its logical id, with or without the digest that CDK puts at the end
+   * Runs one schedule now, or all, and waits until each target has been invoked once. Returns each result, undefined if
+   * the event did not reach the target. Retries by Lambda continue in the background.
+   * @param name of the rule, or its logical id, with or without the digest that CDK appends
    */
   fire(name?: string): Promise<readonly (InvokeResult | undefined)[]>;
 }
@@ -30,7 +30,7 @@ export interface Schedules {
 export interface EventBridgeOptions extends Omit<DeliveryOptions, 'pause'> {
   readonly rules: readonly Rule[];
   readonly now: () => number;
-  /** Whether schedules run by themselves, too. */
+  /** Whether schedules also run on their own. */
   readonly scheduled: boolean;
 }
 
@@ -50,7 +50,7 @@ export function createEventBridge({ rules, now, scheduled, ...options }: EventBr
       names: schedules.map(({ name }) => name),
       async fire(name) {
         const found = schedules.filter(
-          (rule) => name === undefined || rule.name === name || isNamed(rule.logicalId, name),
+          (rule) => name === undefined || rule.name === name || matchesLogicalId(rule.logicalId, name),
         );
         if (found.length === 0) throw new Error(`there is no enabled schedule${name === undefined ? '' : ` ${name}`}`);
         return Promise.all(found.flatMap(run));

@@ -3,16 +3,16 @@ import { isObject, type JsonObject } from '../json.ts';
 export type Matches = (event: JsonObject) => boolean;
 type Test = (value: unknown) => boolean;
 
-/** Tells of a part of a pattern that is not known here. */
+/** Refuses a part of a pattern that this cloud does not know. */
 export type Refuse = (path: string, value: unknown) => never;
 
 /**
- * An event pattern: every field of it must be in the event, with one of the values listed. Of the comparisons of
+ * An event pattern: each of its fields must be in the event, with one of the listed values. Of the comparisons of
  * EventBridge it knows literals and `{ "prefix": "…" }`.
  */
 export function compilePattern(pattern: JsonObject, refuse: Refuse, path = 'EventPattern'): Matches {
   const fields = Object.entries(pattern).map(([name, wanted]) => compileField(name, wanted, refuse, `${path}.${name}`));
-  // EventBridge takes no empty objects either.
+  // EventBridge too refuses empty objects.
   if (fields.length === 0) return refuse(path, pattern);
   return (event) => fields.every((matches) => matches(event));
 }
@@ -25,7 +25,7 @@ function compileField(name: string, wanted: unknown, refuse: Refuse, path: strin
   }
   if (!Array.isArray(wanted) || wanted.length === 0) return refuse(path, wanted);
   const tests = wanted.map((value) => compileValue(value, refuse, path));
-  // A list in the event matches by any of its entries.
+  // A list in the event matches if one of its entries does.
   return (event) =>
     Object.hasOwn(event, name) && [event[name]].flat().some((value) => tests.some((matches) => matches(value)));
 }

@@ -7,12 +7,12 @@ import { compilePattern, type Matches } from './pattern.ts';
 
 export interface Target {
   readonly functionArn: string;
-  /** Goes to the function in place of the event. */
+  /** Sent to the function instead of the event. */
   readonly input?: string;
-  /** Of deliveries, not of invocations: those are Lambda's to repeat. */
+  /** Retries of deliveries. Lambda retries invocations. */
   readonly maximumRetryAttempts: number;
   readonly maximumEventAgeSeconds: number;
-  /** The queue for what could not be delivered. */
+  /** The queue for events that could not be delivered. */
   readonly deadLetterArn?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Rule {
   readonly targets: readonly Target[];
 }
 
-/** The rules that are enabled; what is not known of any rule is refused. */
+/** The enabled rules. Refuses unknown properties of any rule. */
 export function readRules(stacks: readonly ResolvedStack[], specs: Specs): Rule[] {
   const resources = stacks.flatMap((stack) => stack.resources).filter(({ type }) => type === 'AWS::Events::Rule');
   const arns = {
@@ -39,7 +39,11 @@ export function readRules(stacks: readonly ResolvedStack[], specs: Specs): Rule[
     if (State !== 'ENABLED' && State !== 'DISABLED') throw unknownValue(resource, 'State', State);
     const { logicalId, name, account, region, arn = '' } = resource;
     const rule: Rule = {
-      ...{ logicalId, name, account, region, arn },
+      logicalId,
+      name,
+      account,
+      region,
+      arn,
       everyMs: readSchedule(resource),
       matches: readPattern(resource),
       targets: listOf(Targets).map((target) => readTarget(resource, target, arns)),
@@ -56,7 +60,7 @@ function readSchedule(resource: Resource): number | undefined {
   return ms;
 }
 
-/** Only status changes of executions come from anywhere here: a rule that waits for other events would wait for ever. */
+/** Refuses other sources: only status changes of executions occur here, so another rule would never match. */
 function readPattern(resource: Resource): Matches | undefined {
   const { EventPattern } = resource.properties;
   if (EventPattern === undefined) return undefined;

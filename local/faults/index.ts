@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from '../aws-error.ts';
 import { objectOf } from '../json.ts';
-import { isNamed } from '../names.ts';
+import { matchesLogicalId } from '../logical-id.ts';
 import { ConnectionLost, checkMortal, checkSpec } from './points.ts';
 import type { CallFacts, Choose, Fault, FaultBench, FaultCall, FaultHandle, FaultPoint, FaultSpec } from './types.ts';
 
@@ -12,35 +12,35 @@ export type * from './types.ts';
 
 type KillWorker = (workerId: string) => Promise<boolean>;
 
-interface Kept {
+interface PlantedFault {
   readonly choose: Choose;
   hits: number;
   readonly struck: PromiseWithResolvers<FaultCall>;
 }
 
 /**
- * @param killWorker as of Lambda: false where there is no such worker any more
+ * @param killWorker as in `Lambda`: false if the worker is already gone
  * @param mortal whether this process may be killed
  */
 export function createFaults(killWorker: KillWorker, mortal = false): FaultBench {
-  const kept = new Set<Kept>();
+  const planted = new Set<PlantedFault>();
 
   const use = (choose: Choose): FaultHandle => {
-    const entry: Kept = { choose, hits: 0, struck: Promise.withResolvers() };
-    kept.add(entry);
+    const entry: PlantedFault = { choose, hits: 0, struck: Promise.withResolvers() };
+    planted.add(entry);
     return {
       get hits() {
         return entry.hits;
       },
       struck: entry.struck.promise,
-      remove: () => void kept.delete(entry),
+      remove: () => void planted.delete(entry),
     };
   };
 
   const strikeAll = async (facts: CallFacts, at: FaultPoint): Promise<readonly Fault[]> => {
-    const call = callOf(facts, at);
+    const call = faultCall(facts, at);
     const struck: Fault[] = [];
-    for (const entry of [...kept]) {
+    for (const entry of [...planted]) {
       const fault = entry.choose(call);
       if (fault === undefined) continue;
       if (fault === 'killProcess') checkMortal(mortal);
@@ -51,7 +51,7 @@ export function createFaults(killWorker: KillWorker, mortal = false): FaultBench
     }
     return struck;
   };
-  const strike: FaultBench['strike'] = (call, at) => (kept.size === 0 ? undefined : strikeAll(call, at));
+  const strike: FaultBench['strike'] = (call, at) => (planted.size === 0 ? undefined : strikeAll(call, at));
 
   return {
     faults: {
@@ -67,10 +67,10 @@ export function createFaults(killWorker: KillWorker, mortal = false): FaultBench
         });
       },
       use,
-      clear: () => kept.clear(),
+      clear: () => planted.clear(),
     },
     strike,
-    async around(call, run) {
+    async withFaults(call, run) {
       const before = strike(call, 'before');
       if (before) await before;
       try {
@@ -83,10 +83,10 @@ export function createFaults(killWorker: KillWorker, mortal = false): FaultBench
   };
 }
 
-/** Of a cloud that nobody sets a fault in. */
+/** The bench of a cloud without faults. */
 export const noFaults: FaultBench = createFaults(async () => false);
 
-function callOf({ input, ...facts }: CallFacts, at: FaultPoint): FaultCall {
+function faultCall({ input, ...facts }: CallFacts, at: FaultPoint): FaultCall {
   return {
     ...facts,
     at,
@@ -105,7 +105,7 @@ function matcher({ service, operation, caller, when, at = 'before' }: FaultSpec)
     call.service === service &&
     call.at === at &&
     (operation === undefined || call.operation === operation) &&
-    (caller === undefined || isNamed(call.caller, caller)) &&
+    (caller === undefined || matchesLogicalId(call.caller, caller)) &&
     (when === undefined || when(call));
 }
 
@@ -126,7 +126,7 @@ async function apply(fault: Fault, call: FaultCall, killWorker: KillWorker): Pro
   }
 }
 
-/** It may take an instant: nobody hears of the call any more. */
+/** The signal may take a moment: until then the call does not return. */
 function die(): Promise<never> {
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => {});

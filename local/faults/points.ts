@@ -1,18 +1,18 @@
 import type { FaultSpec } from './types.ts';
 
-/** Thrown in place of what the call would have answered: its connection is gone. */
+/** Thrown instead of the answer of the call: its connection is lost. */
 export class ConnectionLost extends Error {
   constructor() {
     super('the connection was lost (on purpose)');
   }
 }
 
-/** Refuses to kill a process that is not the cloud's alone. */
+/** Refuses to kill a process that also runs something else than the cloud. */
 export function checkMortal(mortal: boolean): void {
   if (!mortal) throw new Error('killProcess is for a cloud that was started as mortal, in a process of its own');
 }
 
-/** Refuses a fault at a point that no call passes, or where it means nothing: a test would wait for it in vain. */
+/** Refuses a fault at a point that no call passes, or that has no meaning there: it would never strike. */
 export function checkSpec({ service, operation, at = 'before', do: fault }: FaultSpec): void {
   const refuse = (why: string): never => {
     throw new Error(`no such fault: ${why}`);

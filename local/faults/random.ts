@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import type { Choose, Fault, FaultCall, FaultService } from './types.ts';
 
 export interface RandomFaultsOptions {
-  /** The same seed strikes the same calls with the same faults, as far as those of one label come in the same order. */
+  /** The same seed strikes the same calls with the same faults if the calls of each label keep their order. */
   readonly seed: number;
-  /** What a call belongs to: calls are counted by their kind and this. @default all to the same */
+  /** Groups calls: they are counted per kind and label. @default one label for all */
   readonly label?: (call: FaultCall) => string;
   /** The share of points that are struck, from 0 to 1. */
   readonly rate: number;
   /** Which calls may be struck. @default all */
   readonly only?: (call: FaultCall) => boolean;
-  /** Delays, and times until a worker dies, are up to so long. @default 50 */
+  /** The longest delay, and the longest time until a worker dies, in milliseconds. @default 50 */
   readonly longestMs?: number;
-  /** Hears of each fault, to tell what happened when a test fails. */
+  /** Called with each fault, so that a failing test can show what happened. */
   readonly onStrike?: (call: FaultCall, fault: Fault, count: number) => void;
 }
 
@@ -35,8 +35,8 @@ const BROKEN: Readonly<Partial<Record<FaultService, Fault>>> = {
 };
 
 /**
- * Faults by chance, of the kinds that AWS may show any day: requests and answers that are lost, throttling, failing
- * services, slow ones, workers that die, events that are lost or come twice.
+ * Random faults of the kinds that AWS may show: lost requests and answers, throttling, failing and slow services,
+ * workers that die, events that are lost or delivered twice.
  */
 export function randomFaults(options: RandomFaultsOptions): Choose {
   const { seed, rate, label, only = () => true, longestMs = 50, onStrike } = options;
@@ -66,7 +66,7 @@ function faultsOf(call: FaultCall, ms: number): Fault[] {
   return ['drop', { delayMs: ms }, ...errors, ...kill, ...double];
 }
 
-/** Three numbers from 0 to below 1, always the same for a text. */
+/** Three numbers from 0 to below 1, derived from a text. */
 function draws(text: string): [number, number, number] {
   const digest = createHash('sha256').update(text).digest();
   const draw = (at: number) => digest.readUInt32BE(at) / 2 ** 32;

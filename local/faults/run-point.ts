@@ -3,7 +3,7 @@ import type { FunctionResource } from '../template/specs.ts';
 import { ConnectionLost } from './points.ts';
 import type { FaultBench } from './types.ts';
 
-/** The point of the fault bench where a worker begins with an event. */
+/** The point of the fault bench where a worker starts with an event. */
 export function runPoint(
   functions: readonly FunctionResource[],
   bench: Pick<FaultBench, 'strike'>,
@@ -15,7 +15,7 @@ export function runPoint(
     const call = { service: 'lambda', operation: 'Run', caller, worker: workerId } as const;
     return bench.strike({ ...call, input: () => JSON.parse(payload) }, 'before')?.then(
       () => undefined,
-      // A worker that was killed never begins; nobody waits for it here.
+      // A killed worker never starts, and nothing waits for it here.
       (struck: unknown) => (struck instanceof ConnectionLost ? undefined : onError(String(struck))),
     );
   };

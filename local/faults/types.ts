@@ -1,23 +1,23 @@
 import type { JsonObject } from '../json.ts';
 
-/** The services a call can be made to: those of the call log, and the two that bring calls in. */
+/** The services that get calls: those of the call log, and the two that make them. */
 export type FaultService = 'dynamodb' | 's3' | 'states' | 'lambda' | 'secretsmanager' | 'events' | 'apigateway';
 
 /**
- * - `before`: the call has not been carried out.
- * - `after`: it has been, and nobody has heard of it. At the front door: the function has begun to answer, and the
- *   client has heard nothing.
- * - `midway`, only at the front door and only of a streamed answer: the client has its first piece.
+ * - `before`: the call has not been executed.
+ * - `after`: it has been executed, and the caller does not have the answer. At the front door: the function has begun
+ *   to answer, and the client has received nothing.
+ * - `midway`, only at the front door and only for a streamed answer: the client has the first chunk.
  */
 export type FaultPoint = 'before' | 'after' | 'midway';
 
 /**
- * A call at one of the points it passes:
+ * A call at one of its points:
  *
  * | service | operation | caller | worker |
  * |---|---|---|---|
- * | any of the call log | as there: `PutItem`, `Invoke` | function, or role of a state machine | that of the function |
- * | lambda | `Run`: a worker begins with an event; `before` only | the function | the one that begins |
+ * | any in the call log | as there: `PutItem`, `Invoke` | function, or role of a state machine | the function's |
+ * | lambda | `Run`: a worker starts with an event; `before` only | the function | the one that starts |
  * | events | `Deliver`: a rule sends an event to a function, or the end of an execution to `startExecution.sync` | the rule | |
  * | apigateway | `POST /mcp`: a client calls; the resource as the template writes it | `client` | the one that answers |
  */
@@ -29,25 +29,25 @@ export interface FaultCall {
   readonly at: FaultPoint;
   /** What `cloud.lambda.killWorker` takes. */
   readonly worker: string | undefined;
-  /** What the call log would keep of it; the event, of `Run` and of the front door. */
+  /** What the call log keeps of it; for `Run` and the front door the event. */
   readonly input: JsonObject;
 }
 
 export type Fault =
   /**
-   * The connection breaks: the request is lost before it is carried out, the answer after. A state machine sees its
-   * SdkClientException. An event is lost for good, or after its delivery not known to be delivered: delivered again.
+   * The connection breaks: `before` loses the request, `after` loses the answer. A state machine sees an
+   * SdkClientException. `before` loses an event. `after` delivers it, but EventBridge does not know that and retries.
    */
   | 'drop'
   /** The worker of the call dies, and with it the connection. */
   | 'killWorker'
-  /** The cloud dies as by `kill -9`, with all of its process: only one that was started as `mortal`. */
+  /** The whole process dies as by `kill -9`. Only for a cloud that was started as `mortal`. */
   | 'killProcess'
   /** The event is delivered twice. */
   | 'double'
-  /** The worker dies so much later; the call goes on. */
+  /** The worker dies after this time; the call continues. */
   | { readonly killAfterMs: number }
-  /** The service answers with this error, in the form of its protocol. @default status 400 */
+  /** The service answers with this error, in its own protocol. @default status 400 */
   | { readonly error: string; readonly status?: number; readonly message?: string }
   /** The call waits; further faults may strike after it. */
   | { readonly delayMs: number }
@@ -58,33 +58,33 @@ export interface FaultSpec {
   readonly service: FaultService;
   /** @default any */
   readonly operation?: string;
-  /** A logical id, with or without the digest that CDK puts at the end. @default anybody */
+  /** A logical id, with or without the digest that CDK appends. @default any caller */
   readonly caller?: string;
   /** @default any call */
   readonly when?: (call: FaultCall) => boolean;
   /** @default 'before' */
   readonly at?: FaultPoint;
   readonly do: Fault;
-  /** How often it strikes at most. @default 1 */
+  /** The most calls it strikes. @default 1 */
   readonly times?: number;
 }
 
 export interface FaultHandle {
-  /** How often it struck. */
+  /** How many calls it struck. */
   readonly hits: number;
   /** The first call it struck. */
   readonly struck: Promise<FaultCall>;
   remove(): void;
 }
 
-/** Says of each call, at each of its points, which fault strikes it. */
+/** Picks the fault, if any, for a call at one of its points. */
 export type Choose = (call: FaultCall) => Fault | undefined;
 
-/** The faults of a cloud. What is set last is asked last. Costs nothing while nothing is set. */
+/** The faults of a cloud, asked in the order in which they were added. Costs nothing while there are none. */
 export interface Faults {
   /**
    * @example
-   * // The put is carried out, and its caller never hears of it.
+   * // The put is executed, and its caller never gets the answer.
    * const lost = cloud.faults.add({ service: 'dynamodb', operation: 'PutItem', at: 'after', do: 'drop' });
    */
   add(spec: FaultSpec): FaultHandle;
@@ -94,14 +94,14 @@ export interface Faults {
   clear(): void;
 }
 
-/** What a call tells of itself at its points. */
+/** What the points of a call know about it. */
 export type CallFacts = Omit<FaultCall, 'at' | 'input'> & { readonly input: () => unknown };
 
-/** What the cloud itself does with faults. */
+/** How the services of the cloud apply faults. */
 export interface FaultBench {
   readonly faults: Faults;
-  /** Carries a call out, with the faults before and after it. Throws an AwsError or ConnectionLost where one strikes. */
-  around<T>(call: CallFacts, run: () => Promise<T>): Promise<T>;
-  /** Lets the faults of one point strike: answers those that did not end the call, or nothing if there were none. */
+  /** Runs a call with the faults before and after it. Throws an AwsError or ConnectionLost if one strikes. */
+  withFaults<T>(call: CallFacts, run: () => Promise<T>): Promise<T>;
+  /** Applies the faults of one point. Returns those that did not end the call; undefined if there are none. */
   strike(call: CallFacts, at: FaultPoint): Promise<readonly Fault[]> | undefined;
 }

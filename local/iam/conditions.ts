@@ -1,10 +1,10 @@
 import { isObject, listOf } from '../json.ts';
 import { isArn, isLike } from './patterns.ts';
 
-/** What a request says about itself. A key it does not have is absent, which operators tell from an empty list. */
-export type Context = Readonly<Record<string, string | readonly string[] | undefined>>;
+/** The context keys of a request. Operators distinguish an absent key from an empty list. */
+export type ConditionKeys = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export type Condition = (context: Context) => boolean;
+export type Condition = (context: ConditionKeys) => boolean;
 
 type Test = (value: string, wanted: string) => boolean;
 
@@ -14,21 +14,26 @@ const OPERATORS: Readonly<Record<string, { readonly test: Test; readonly negated
   StringNotEquals: { test: EQUAL, negated: true },
   StringLike: { test: isLike },
   StringNotLike: { test: isLike, negated: true },
-  // The two do the same, says AWS.
+  // AWS documents both as the same.
   ArnEquals: { test: isArn },
   ArnLike: { test: isArn },
   Bool: { test: (value, wanted) => value.toLowerCase() === wanted.toLowerCase() },
 };
 
-/** The keys that the requests of this cloud have. Of a key it never has, a condition would be wrong in silence. */
+/** The keys that requests of this cloud have. A condition on another key would be silently wrong. */
 const KEYS = new Map(
   [
-    ...['dynamodb:Attributes', 'dynamodb:LeadingKeys', 'dynamodb:ReturnValues', 'dynamodb:Select'],
-    ...['aws:SourceArn', 'aws:SourceAccount', 'aws:SecureTransport'],
+    'dynamodb:Attributes',
+    'dynamodb:LeadingKeys',
+    'dynamodb:ReturnValues',
+    'dynamodb:Select',
+    'aws:SourceArn',
+    'aws:SourceAccount',
+    'aws:SecureTransport',
   ].map((key) => [key.toLowerCase(), key]),
 );
 
-/** The Condition of a statement. Throws, by name, for what is not known here. */
+/** Compiles the Condition of a statement. Throws, by name, for what is not known here. */
 export function readCondition(condition: unknown, where: string): Condition {
   if (condition === undefined) return () => true;
   if (!isObject(condition)) throw new Error(`a Condition is an object ${where}`);
@@ -49,7 +54,7 @@ function readOne(operator: string, name: string, wanted: unknown, where: string)
     throw new Error(`the embedded cloud does not know the policy variable in ${values.join()} ${where}`);
   }
   const { test, negated = false } = known;
-  // Negated, a value must be like none of those wanted.
+  // Negated: no wanted value may match.
   const fits = (value: string) => values.some((one) => test(value, one)) !== negated;
   return (context) => {
     const value = context[key];

@@ -3,23 +3,23 @@ import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { Iam } from './index.ts';
 
 /**
- * What a deployment would fail for, or go on without in silence: a role that its service may not take, or that lacks
- * what the service does in its name.
+ * Refuses what makes a deployment fail, or silently incomplete: a role that its service may not assume, or that lacks a
+ * permission that the service needs.
  */
 export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void {
   const problems = stacks.flatMap(({ resources }) =>
     resources.flatMap((resource) => {
-      if (resource.type === 'AWS::Lambda::Function') return ofFunction(resource, resources, iam);
-      if (resource.type === 'AWS::SecretsManager::RotationSchedule') return ofRotation(resource, iam);
-      return resource.type === 'AWS::StepFunctions::StateMachine' ? ofMachine(resource, iam) : [];
+      if (resource.type === 'AWS::Lambda::Function') return functionProblems(resource, resources, iam);
+      if (resource.type === 'AWS::SecretsManager::RotationSchedule') return rotationProblems(resource, iam);
+      return resource.type === 'AWS::StepFunctions::StateMachine' ? machineProblems(resource, iam) : [];
     }),
   );
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
-type Need = readonly [action: string, resource: string, what: string];
+type Requirement = readonly [action: string, resource: string, what: string];
 
-function ofFunction(resource: Resource, all: readonly Resource[], iam: Iam): string[] {
+function functionProblems(resource: Resource, all: readonly Resource[], iam: Iam): string[] {
   const { Role, TracingConfig } = resource.properties;
   const traced = objectOf(TracingConfig).Mode === 'Active';
   const config = all.find(
@@ -28,46 +28,58 @@ function ofFunction(resource: Resource, all: readonly Resource[], iam: Iam): str
       [resource.name, resource.arn].includes(String(properties.FunctionName)),
   );
   const destination = stringOf(objectOf(objectOf(config?.properties.DestinationConfig).OnFailure).Destination);
-  const needs: Need[] = [
-    ...(traced ? TRACES.map((action): Need => [action, '*', 'its TracingConfig']) : []),
+  const needs: Requirement[] = [
+    ...(traced ? TRACES.map((action): Requirement => [action, '*', 'its TracingConfig']) : []),
     ...(destination === undefined ? [] : [['sqs:SendMessage', destination, 'its OnFailure destination'] as const]),
   ];
-  return problems(resource, 'lambda.amazonaws.com', String(Role), needs, iam);
+  return roleProblems(resource, 'lambda.amazonaws.com', String(Role), needs, iam);
 }
 
 const TRACES = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
 const SAMPLING = ['xray:GetSamplingRules', 'xray:GetSamplingTargets'];
 // "Using CloudWatch Logs to log execution history in Step Functions" and "Execution role for X-Ray" list these.
 const LOG_DELIVERY = [
-  ...['CreateLogDelivery', 'GetLogDelivery', 'UpdateLogDelivery', 'DeleteLogDelivery', 'ListLogDeliveries'],
-  ...['PutResourcePolicy', 'DescribeResourcePolicies', 'DescribeLogGroups'],
+  'CreateLogDelivery',
+  'GetLogDelivery',
+  'UpdateLogDelivery',
+  'DeleteLogDelivery',
+  'ListLogDeliveries',
+  'PutResourcePolicy',
+  'DescribeResourcePolicies',
+  'DescribeLogGroups',
 ].map((action) => `logs:${action}`);
-/** How Step Functions hears of the end of what `.sync` starts. */
+/** The rule by which Step Functions learns that a `.sync` execution has ended. */
 const MANAGED_RULE = ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'];
 const RULE = 'rule/StepFunctionsGetEventsForStepFunctionsExecutionRule';
 
-function ofMachine(resource: Resource, iam: Iam): string[] {
+function machineProblems(resource: Resource, iam: Iam): string[] {
   const { RoleArn, TracingConfiguration, LoggingConfiguration, DefinitionString } = resource.properties;
   const logs = listOf(objectOf(LoggingConfiguration).Destinations).length > 0;
   const rule = `arn:aws:events:${resource.region}:${resource.account}:${RULE}`;
   const waits = /:states:startExecution\.sync/.test(String(DefinitionString));
   const traced = objectOf(TracingConfiguration).Enabled === true;
-  const needs: Need[] = [
-    ...(logs ? LOG_DELIVERY.map((action): Need => [action, '*', 'its LoggingConfiguration']) : []),
-    ...(traced ? [...TRACES, ...SAMPLING].map((action): Need => [action, '*', 'its TracingConfiguration']) : []),
-    ...(waits ? MANAGED_RULE.map((action): Need => [action, rule, 'startExecution.sync']) : []),
+  const needs: Requirement[] = [
+    ...(logs ? LOG_DELIVERY.map((action): Requirement => [action, '*', 'its LoggingConfiguration']) : []),
+    ...(traced ? [...TRACES, ...SAMPLING].map((action): Requirement => [action, '*', 'its TracingConfiguration']) : []),
+    ...(waits ? MANAGED_RULE.map((action): Requirement => [action, rule, 'startExecution.sync']) : []),
   ];
-  return problems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
+  return roleProblems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
 }
 
-/** Secrets Manager asks for that before it takes the schedule. */
-function ofRotation({ properties: { RotationLambdaARN, SecretId }, where }: Resource, iam: Iam): string[] {
+/** Secrets Manager requires this before it accepts the schedule. */
+function rotationProblems({ properties: { RotationLambdaARN, SecretId }, where }: Resource, iam: Iam): string[] {
   const [service, action] = ['secretsmanager.amazonaws.com', 'lambda:InvokeFunction'];
   if (iam.mayService(service, action, String(RotationLambdaARN), String(SecretId))) return [];
   return [`${service} may not ${action} on ${RotationLambdaARN}, for its RotationSchedule ${where}`];
 }
 
-function problems(resource: Resource, service: string, role: string, needs: readonly Need[], iam: Iam): string[] {
+function roleProblems(
+  resource: Resource,
+  service: string,
+  role: string,
+  needs: readonly Requirement[],
+  iam: Iam,
+): string[] {
   const { where, arn = '' } = resource;
   const missing = needs.filter(([action, target]) => !iam.mayRole(role, action, target));
   return [
@@ -76,7 +88,7 @@ function problems(resource: Resource, service: string, role: string, needs: read
   ];
 }
 
-/** Which functions keep logs: the others run as well, and nobody hears of it. */
+/** Whether a function may write its logs. Without that right it runs, but its output is lost. */
 export function mayLog({ properties, name, region, account }: Resource, iam: Iam): boolean {
   const { LoggingConfig, Role } = properties;
   const named = isObject(LoggingConfig) ? stringOf(LoggingConfig.LogGroup) : undefined;

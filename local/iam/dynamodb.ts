@@ -1,9 +1,9 @@
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
-import type { Context } from './conditions.ts';
+import type { ConditionKeys } from './conditions.ts';
 import type { AccessRequest } from './statements.ts';
 
-/** What DynamoDB tells IAM of a call: one request for each table or index it touches. */
+/** The IAM requests of a DynamoDB call: one for each table or index it touches. */
 export function dynamoDbRequests(
   operation: string,
   input: JsonObject,
@@ -45,7 +45,7 @@ function nameOf(table: string): string {
 
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 
-function contextOf(action: string, call: JsonObject, schema: JsonObject): Context {
+function contextOf(action: string, call: JsonObject, schema: JsonObject): ConditionKeys {
   const projected = stringOf(call.ProjectionExpression) !== undefined || call.AttributesToGet !== undefined;
   const all = call.IndexName === undefined ? 'ALL_ATTRIBUTES' : 'ALL_PROJECTED_ATTRIBUTES';
   const leading = leadingKeys(call, schema);
@@ -60,9 +60,13 @@ function contextOf(action: string, call: JsonObject, schema: JsonObject): Contex
 }
 
 const EXPRESSIONS = [
-  ...['ProjectionExpression', 'ConditionExpression', 'UpdateExpression', 'KeyConditionExpression', 'FilterExpression'],
+  'ProjectionExpression',
+  'ConditionExpression',
+  'UpdateExpression',
+  'KeyConditionExpression',
+  'FilterExpression',
 ];
-/** Words of expressions that are no attributes. */
+/** Words in expressions that are not attributes. */
 const WORDS = new Set(
   (
     'SET REMOVE ADD DELETE AND OR NOT IN BETWEEN ' +
@@ -70,7 +74,7 @@ const WORDS = new Set(
   ).split(' '),
 );
 
-/** All top-level attributes that a call names: of keys, of items, and in expressions. */
+/** All top-level attributes that a call names: in keys, in items and in expressions. */
 function attributes(call: JsonObject): string[] {
   const names = objectOf(call.ExpressionAttributeNames);
   const inExpressions = EXPRESSIONS.flatMap((name) => [...(stringOf(call[name]) ?? '').matchAll(PATH)])
@@ -87,11 +91,11 @@ function attributes(call: JsonObject): string[] {
   return [...new Set([...given, ...inExpressions, ...legacy])];
 }
 
-/** The first part of a path: not a value, not what follows a dot or stands in brackets. */
+/** The first part of a path: not a value, and nothing after a dot or in brackets. */
 const PATH = /(?<![:.\w#])#?[A-Za-z_]\w*/g;
 const LEGACY = ['AttributeUpdates', 'Expected', 'KeyConditions', 'QueryFilter', 'ScanFilter'];
 
-/** The partition keys a call names. A key condition names one by a value. */
+/** The partition keys that a call names. A key condition names one by a value. */
 function leadingKeys(call: JsonObject, schema: JsonObject): string[] {
   const indexes = listOf(schema.GlobalSecondaryIndexes).map(objectOf);
   const { KeySchema = schema.KeySchema } = indexes.find(({ IndexName }) => IndexName === call.IndexName) ?? {};

@@ -4,34 +4,34 @@ import type { ResolvedStack } from '../template/resources.ts';
 import type { Specs } from '../template/specs.ts';
 import { type Grant, type Ledger, openLedger } from './ledger.ts';
 import { type Role, readResourcePolicies, readRoles } from './policies.ts';
-import { createRequests, type Place } from './requests.ts';
+import { createRequests, type RegionAndAccount } from './requests.ts';
 import { type AccessRequest, match, type Statement } from './statements.ts';
 
 export type { Grant } from './ledger.ts';
 
-/** IAM: what the policies of the template allow, asked before every call. */
+/** IAM: checks every call against the policies of the template. */
 export interface Iam {
   /**
-   * What a call is refused with. A function has the rights of its role, and so has a state machine; whoever calls
-   * with a key that is neither's, or has a role that the template does not have, is an administrator.
+   * The error that refuses a call; undefined if it is allowed. Functions and state machines have the rights of their
+   * roles. Any other access key, and a role that is not in the template, counts as an administrator.
    */
   denied(call: CallFacts): AwsError | undefined;
-  /** Whether a role may do so. */
+  /** Whether a role may do this. */
   mayRole(roleArn: string, action: string, resource: string): boolean;
-  /** Whether a service of AWS may take the role, on behalf of `source`. */
+  /** Whether a service of AWS may assume the role, on behalf of `source`. */
   mayAssume(service: string, roleArn: string, source: string): boolean;
   /** Whether a service of AWS may act on a resource of the template, on behalf of `source`. */
   mayService(service: string, action: string, resource: string, source: string): boolean;
   readonly ledger: Ledger;
 }
 
-/** What tests are shown of it. */
+/** What tests see of IAM. */
 export interface Permissions {
-  /** What the template grants and no call needed so far: policies of AWS left out. */
+  /** Grants of the template that no call has used yet, without the managed policies of AWS. */
   unused(): readonly Grant[];
 }
 
-export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: Place): Iam {
+export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: RegionAndAccount): Iam {
   const roles = readRoles(stacks);
   const resourcePolicies = readResourcePolicies(stacks);
   const callers = readCallers(roles, specs);
@@ -106,7 +106,7 @@ function readCallers(roles: ReadonlyMap<string, Role>, specs: Specs): ReadonlyMa
   return callers;
 }
 
-/** As most services say it; S3 has a name of its own. */
+/** The error type of most services; S3 uses its own. */
 function accessDenied(call: CallFacts, { role, session }: Caller, request: AccessRequest, verdict: Verdict): AwsError {
   const { action, resource } = request;
   const user = `arn:aws:sts::${role.account}:assumed-role/${role.name}/${session}`;

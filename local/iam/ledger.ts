@@ -8,7 +8,7 @@ export interface Grant {
   readonly resource: string;
 }
 
-/** Keeps which grants were needed. */
+/** Records which grants were used. */
 export interface Ledger {
   use(statement: Statement, matched: { readonly action: string; readonly resource: string }): void;
   unused(): readonly Grant[];

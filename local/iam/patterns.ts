@@ -1,4 +1,4 @@
-/** `*` and `?`, as IAM has them. */
+/** The wildcards `*` and `?` of IAM. */
 export function isLike(text: string, pattern: string): boolean {
   if (!/[*?]/.test(pattern)) return text === pattern;
   const escaped = pattern
@@ -8,14 +8,14 @@ export function isLike(text: string, pattern: string): boolean {
   return new RegExp(`^${escaped}$`, 's').test(text);
 }
 
-/** Actions are compared without regard to case. */
+/** Compares actions case-insensitively. */
 export function isAction(action: string, pattern: string): boolean {
   return isLike(action.toLowerCase(), pattern.toLowerCase());
 }
 
 const PARTS = 6;
 
-/** Part by part, so that a wildcard stays in its own; the last part may have colons of its own. */
+/** Compares ARNs part by part: a wildcard matches within its part. The last part may contain colons. */
 export function isArn(arn: string, pattern: string): boolean {
   if (pattern === '*') return true;
   const [parts, patterns] = [arnParts(arn), arnParts(pattern)];

@@ -2,12 +2,17 @@ import { isObject, listOf, objectOf } from '../json.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import { readStatements, type Statement } from './statements.ts';
 
-/** Of the policies that AWS keeps, those that CDK attaches by itself. */
+/** The AWS managed policies that CDK attaches on its own. */
 const AWS_MANAGED: Readonly<Record<string, readonly string[]>> = {
   'service-role/AWSLambdaBasicExecutionRole': ['logs:CreateLogGroup', 'logs:CreateLogStream', 'logs:PutLogEvents'],
   'service-role/AmazonAPIGatewayPushToCloudWatchLogs': [
-    ...['CreateLogGroup', 'CreateLogStream', 'DescribeLogGroups', 'DescribeLogStreams', 'PutLogEvents'],
-    ...['GetLogEvents', 'FilterLogEvents'],
+    'CreateLogGroup',
+    'CreateLogStream',
+    'DescribeLogGroups',
+    'DescribeLogStreams',
+    'PutLogEvents',
+    'GetLogEvents',
+    'FilterLogEvents',
   ].map((action) => `logs:${action}`),
 };
 
@@ -17,13 +22,13 @@ export interface Role {
   readonly account: string;
   /** What the template grants. */
   readonly statements: readonly Statement[];
-  /** What policies of AWS grant. */
+  /** What AWS managed policies grant. */
   readonly managed: readonly Statement[];
-  /** Who may take the role. */
+  /** Who may assume the role. */
   readonly trust: readonly Statement[];
 }
 
-/** The roles of the template by ARN, each with what its policies say. */
+/** The roles of the template by ARN, each with the statements of its policies. */
 export function readRoles(stacks: readonly ResolvedStack[]): ReadonlyMap<string, Role> {
   const all = stacks.flatMap((stack) => stack.resources);
   const policies = all.filter(({ type }) => type === 'AWS::IAM::Policy' || type === 'AWS::IAM::ManagedPolicy');
@@ -44,7 +49,9 @@ function readRole(resource: Resource, policies: readonly Resource[]): Role {
   const ofAws = managed.filter((policyArn) => !policies.some(({ ref }) => ref === policyArn));
   const trust = properties.AssumeRolePolicyDocument;
   return {
-    ...{ arn, name, account },
+    arn,
+    name,
+    account,
     statements: [...inline, ...attached.flatMap(policyStatements)],
     managed: ofAws.flatMap((policyArn) => managedStatements(policyArn, where)),
     trust: isObject(trust) ? readStatements(trust, `${logicalId} trust`, where) : [],
@@ -62,7 +69,7 @@ function managedStatements(arn: string, where: string): Statement[] {
   return readStatements({ Statement: { Effect: 'Allow', Action: actions, Resource: '*' } }, name, where);
 }
 
-/** What resources of the template let services do: permissions of functions and policies of queues. */
+/** What resources of the template allow services to do: permissions of functions and policies of queues. */
 export function readResourcePolicies(stacks: readonly ResolvedStack[]): Statement[] {
   const all = stacks.flatMap((stack) => stack.resources);
   const functions = all.filter(({ type }) => type === 'AWS::Lambda::Function');
@@ -72,13 +79,16 @@ export function readResourcePolicies(stacks: readonly ResolvedStack[]): Statemen
   });
 }
 
-/** The statement that AWS makes of it in the policy of the function. */
+/** The statement that AWS adds to the policy of the function for this permission. */
 function permission({ properties, logicalId, where }: Resource, functions: readonly Resource[]): Statement[] {
   const { Action, FunctionName, Principal, SourceArn, SourceAccount } = properties;
   const target = functions.find(({ name, arn }) => name === FunctionName || arn === FunctionName);
   if (!target) throw new Error(`the embedded cloud does not know FunctionName ${FunctionName} ${where}`);
   const statement = {
-    ...{ Effect: 'Allow', Action, Resource: target.arn, Principal },
+    Effect: 'Allow',
+    Action,
+    Resource: target.arn,
+    Principal,
     Condition: {
       ...(SourceArn !== undefined && { ArnLike: { 'aws:SourceArn': SourceArn } }),
       ...(SourceAccount !== undefined && { StringEquals: { 'aws:SourceAccount': SourceAccount } }),

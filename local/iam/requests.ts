@@ -4,8 +4,8 @@ import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
 
-/** Where the cloud is, for the ARNs of what the template does not have. */
-export interface Place {
+/** Region and account, for the ARNs of resources that are not in the template. */
+export interface RegionAndAccount {
   readonly region: string;
   readonly account: string;
 }
@@ -14,10 +14,10 @@ type Requests = (operation: string, input: JsonObject) => readonly AccessRequest
 
 const one = (action: string, resource: string): AccessRequest[] => [{ action, resource, context: {} }];
 
-/** What the services tell IAM of a call. */
+/** The actions and resources that a call needs. */
 export function createRequests(
   specs: Specs,
-  { region, account }: Place,
+  { region, account }: RegionAndAccount,
 ): (call: CallFacts) => readonly AccessRequest[] {
   const arn = (service: string, resource: string) => `arn:aws:${service}:${region}:${account}:${resource}`;
   const services: Readonly<Record<string, Requests>> = {
@@ -41,7 +41,7 @@ export function createRequests(
   return ({ service, operation, input }) => services[service]?.(operation, readInput(input)) ?? [];
 }
 
-/** What cannot be read is for the service to refuse. */
+/** An unreadable input counts as empty: the service refuses it. */
 function readInput(input: () => unknown): JsonObject {
   try {
     return objectOf(input());

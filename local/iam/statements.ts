@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, listOf, stringOf } from '../json.ts';
-import { type Condition, type Context, readCondition } from './conditions.ts';
+import { type Condition, type ConditionKeys, readCondition } from './conditions.ts';
 import { isAction, isArn } from './patterns.ts';
 
 export interface Statement {
@@ -8,28 +8,26 @@ export interface Statement {
   readonly allows: boolean;
   readonly actions: readonly string[];
   readonly resources: readonly string[];
-  /** Whether `actions` are those that are not meant. */
+  /** Whether the statement has NotAction: it covers all actions but `actions`. */
   readonly exceptActions: boolean;
   readonly exceptResources: boolean;
   readonly condition: Condition;
-  /** Of a policy of a resource: what may make the call. */
+  /** In a policy of a resource: who may make the call. */
   readonly principals: readonly string[];
 }
 
-/** One call as policies see it. */
+/** One call as policies judge it. */
 export interface AccessRequest {
   readonly action: string;
   readonly resource: string;
-  readonly context: Context;
+  readonly context: ConditionKeys;
 }
 
-const KNOWN = new Set(
-  ['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition', 'Principal'].map(String),
-);
+const KNOWN = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition', 'Principal']);
 
 /**
- * The statements of a policy document, without those about KMS alone: nothing is encrypted here, so nobody asks for
- * them. Throws, by name, for what is not known here.
+ * The statements of a policy document, without those only about KMS: nothing is encrypted here, so no call needs them.
+ * Throws, by name, for what is not known here.
  */
 export function readStatements(document: unknown, policy: string, where: string): Statement[] {
   const statements = isObject(document) ? document.Statement : undefined;
@@ -51,7 +49,7 @@ function readStatement(statement: JsonObject, name: string, where: string): Stat
     allows: Effect === 'Allow',
     actions: strings(Action ?? NotAction),
     exceptActions: Action === undefined,
-    // A trust policy has no Resource: it is about the role that it belongs to.
+    // A trust policy has no Resource: it applies to its own role.
     resources: strings(Resource ?? NotResource ?? '*'),
     exceptResources: NotResource !== undefined,
     condition: readCondition(condition, where),
@@ -68,7 +66,7 @@ function strings(value: unknown): string[] {
   return (Array.isArray(value) ? listOf(value) : [value]).flatMap((item) => stringOf(item) ?? []);
 }
 
-/** Which action and which resource of a statement a request matches; undefined if it does not. */
+/** The action and the resource of a statement that a request matches; undefined if it matches none. */
 export function match(statement: Statement, request: AccessRequest): { action: string; resource: string } | undefined {
   const { actions, resources, exceptActions, exceptResources, condition } = statement;
   const action = found(actions, exceptActions, (pattern) => isAction(request.action, pattern));

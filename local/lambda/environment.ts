@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { FunctionSpec } from './types.ts';
 
 /**
- * The variables Lambda itself sets; whatever the caller gives wins.
- * @param workerId stands for the session of the worker, so that its calls tell which one made them
+ * The variables that Lambda itself sets; those of the function win.
+ * @param workerId becomes the session token of the worker, so that each call names its worker
  */
 export function workerEnvironment(spec: FunctionSpec, workerId: string, now = new Date()): Record<string, string> {
   return {
@@ -20,7 +20,7 @@ export function workerEnvironment(spec: FunctionSpec, workerId: string, now = ne
     LAMBDA_TASK_ROOT: spec.codePath,
     _HANDLER: spec.handler,
     TZ: ':UTC',
-    // Halves the start of a worker: neither the runtime's types nor the asset are parsed again. The worker hides it.
+    // Halves the start time of a worker: Node compiles runtime and asset once. The worker hides this variable.
     NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
     ...spec.environment,
   };

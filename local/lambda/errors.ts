@@ -1,7 +1,7 @@
 import { AwsError } from '../aws-error.ts';
 import type { ErrorBody } from './protocol.ts';
 
-/** A failed function, where there is no result to carry the failure. */
+/** A failed function, if no result can carry the failure. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
   readonly errorType: string;
@@ -20,7 +20,7 @@ export function timedOut(requestId: string, seconds: number): ErrorBody {
   return { errorType: 'Sandbox.Timedout', errorMessage };
 }
 
-/** @param how `exit status 1`, `signal: killed`; undefined for exit status 0, which AWS words in its own way. */
+/** @param how `exit status 1`, `signal: killed`; undefined for exit status 0, which AWS words differently. */
 export function runtimeExited(requestId: string, how: string | undefined): ErrorBody {
   const end = how === undefined ? 'Runtime exited without providing a reason' : `Runtime exited with error: ${how}`;
   return { errorType: 'Runtime.ExitError', errorMessage: `RequestId: ${requestId} Error: ${end}` };

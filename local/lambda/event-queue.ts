@@ -12,8 +12,8 @@ export interface EventQueue {
 
 export interface EventQueueOptions {
   readonly spec: FunctionSpec;
-  /** @param patienceMs how long it may wait for a worker */
-  readonly submit: (job: Job, patienceMs: number) => void;
+  /** @param maxWaitMs how long the job may wait for a worker */
+  readonly submit: (job: Job, maxWaitMs: number) => void;
   /** Factor on the pauses between attempts and on the age of an event. */
   readonly timeScale: number;
   readonly now: () => number;
@@ -35,13 +35,13 @@ const FIRST_BACKOFF = 1_000;
 const LONGEST_BACKOFF = 300_000;
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/** As Lambda: an event whose function fails is tried again, by default twice, and given up after that or when too old. */
+/** As Lambda: retries an event whose function fails, by default twice, and gives up after that or if it is too old. */
 export function createEventQueue(options: EventQueueOptions): EventQueue {
   const { spec, submit, timeScale, log } = options;
   const { maximumRetryAttempts = 2, maximumEventAgeSeconds = 21_600 }: AsynchronousSettings = spec.asynchronous ?? {};
   const { pause, end } = createPauses();
 
-  /** Undefined when it was throttled. */
+  /** Undefined if it was throttled. */
   const attempt = ({ id, payload, until }: Queued): Promise<InvokeResult | undefined> =>
     new Promise((resolve, reject) => {
       const refused = (error: unknown) => (isThrottled(error) ? resolve(undefined) : reject(error));
@@ -49,8 +49,8 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
       submit(job, Math.min(Math.max(0, until - performance.now()), LONGEST_WAIT));
     });
 
-  /** Undefined when the event got too old before a worker took it: throttled attempts are not counted. */
-  const untilTaken = async (event: Queued): Promise<InvokeResult | undefined> => {
+  /** Undefined if the event got too old before a worker took it: throttled attempts do not count. */
+  const retryWhileThrottled = async (event: Queued): Promise<InvokeResult | undefined> => {
     for (let backoff = FIRST_BACKOFF; performance.now() < event.until; backoff *= 2) {
       const ended = await attempt(event);
       if (ended !== undefined) return ended;
@@ -65,7 +65,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
     while (attempts <= maximumRetryAttempts) {
       if (attempts > 0) await pause((RETRY_PAUSES[attempts - 1] ?? 0) * timeScale);
       if (performance.now() >= event.until) break;
-      const ended = await untilTaken(event);
+      const ended = await retryWhileThrottled(event);
       onAttempt?.(ended);
       if (ended === undefined) break;
       if (ended.functionError === undefined) return;

@@ -4,7 +4,7 @@ import { Throttled } from './errors.ts';
 import type { HttpRequest, HttpResponse, InvokeOptions, InvokeResult } from './types.ts';
 
 export interface Invoker {
-  /** @throws AwsError when there is no such function */
+  /** @throws AwsError if the function does not exist */
   find(nameOrArn: string): unknown;
   invoke(nameOrArn: string, payload: string, options?: InvokeOptions): Promise<InvokeResult>;
 }
@@ -62,7 +62,7 @@ function response(status: number, body: string, headers: Record<string, string> 
   };
 }
 
-/** An error as Lambda answers it. */
+/** An error in the form of Lambda. */
 export function errorResponse(error: unknown): HttpResponse {
   const known = error instanceof AwsError ? error : new AwsError('ServiceException', String(error), 500);
   const reason = known instanceof Throttled ? { Reason: known.reason } : {};

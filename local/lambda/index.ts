@@ -21,8 +21,8 @@ import { createPool, type Pool } from './workers/pool.ts';
 export { FunctionError } from './errors.ts';
 export type * from './types.ts';
 
-/** AWS starts a worker for all that the limits of concurrency let through; here, where they are few, it may wait a little. */
-const patienceMs = 30_000;
+/** AWS starts a worker for each event within the concurrency limits. Here workers are few, so an event may wait. */
+const MAX_WAIT_MS = 30_000;
 
 interface Entry {
   spec: FunctionSpec;
@@ -43,14 +43,14 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
   const memory = createMemory(options.maxMemoryMb ?? machineMemoryMb());
   const entries = functions.map((spec) => createEntry(spec, options, memory));
   const find = createRegistry(entries.map((entry) => ({ spec: entry.spec, value: entry })));
-  const patience = patienceMs * timeScale;
+  const maxWait = MAX_WAIT_MS * timeScale;
   const refusalOf = concurrencyOf(entries, concurrency);
   const queues = new Map(entries.map((entry) => [entry, createQueue(entry)]));
 
-  function submit(entry: Entry, job: Job, patienceMs: number): void {
+  function submit(entry: Entry, job: Job, maxWaitMs: number): void {
     const refusal = refusalOf(entry);
     if (refusal) job.reply.refused(refusal);
-    else entry.pool.submit(job, patienceMs);
+    else entry.pool.submit(job, maxWaitMs);
   }
 
   function createQueue(entry: Entry): EventQueue {
@@ -68,7 +68,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     }
     return settled(signal, (settle) => {
       const job = newJob(payload, 'buffered', wholeReply(settle), { log: entry.log, onWorker });
-      submit(entry, job, patience);
+      submit(entry, job, maxWait);
       return () => entry.pool.withdraw(job);
     });
   }
@@ -79,7 +79,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     const result = await settled<StreamResult>(signal, (settle) => {
       const reply = streamReply(settle);
       const job = newJob(payload, 'streaming', reply, { log: entry.log, onWorker });
-      submit(entry, job, patience);
+      submit(entry, job, maxWait);
       return () => {
         entry.pool.withdraw(job);
         reply.drop();
@@ -131,8 +131,8 @@ function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory)
 }
 
 /**
- * A promise that an abort rejects. Whatever runs goes on running, as it does in AWS when its caller goes away.
- * @param begin starts the work and returns what is to be done when nobody waits for it any more
+ * A promise that an abort rejects. The work keeps running, as in AWS when the caller disconnects.
+ * @param begin starts the work and returns a function that runs when the caller stops waiting
  */
 async function settled<T>(signal: AbortSignal | undefined, begin: (settle: Settle<T>) => () => void): Promise<T> {
   signal?.throwIfAborted();

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorBody, Mode } from './protocol.ts';
 import type { InvokeResult } from './types.ts';
 
-/** Where the answer to an invocation goes. What comes after the first ending is ignored. */
+/** Takes the answer to an invocation. Ignores everything after the first ending. */
 export interface Reply {
   result(payload: string): void;
   /** The function failed. */
   failed(error: ErrorBody): void;
-  /** The service, not the function, gave up. */
+  /** The service failed, not the function. */
   refused(error: Error): void;
-  /** @param taken to be called once there is room for more */
+  /** @param taken called once there is room for more */
   chunk(bytes: Uint8Array, taken: () => void): void;
   end(): void;
 }
@@ -19,7 +19,7 @@ export interface Job {
   payload: string;
   mode: Mode;
   reply: Reply;
-  /** Told which worker got the job. */
+  /** Called with the worker that takes the job. */
   onWorker: ((workerId: string) => void) | undefined;
 }
 
@@ -30,9 +30,9 @@ export interface Settle<T> {
 }
 
 export interface JobOptions {
-  /** Gets what the runtime writes when a function fails. */
+  /** Gets the line that the runtime writes when a function fails. */
   readonly log: (line: string) => void;
-  /** The request id; a repeated event has that of the first attempt. @default a new one */
+  /** The request id; a retried event keeps that of the first attempt. @default a new one */
   readonly id?: string;
   readonly onWorker?: Job['onWorker'] | undefined;
 }
@@ -43,7 +43,7 @@ export function newJob(payload: string, mode: Mode, reply: Reply, options: JobOp
     log(`Invoke Error ${JSON.stringify({ requestId: id, ...error })}`);
     reply.failed(error);
   };
-  // AWS hands an empty payload to the function as an empty object.
+  // AWS passes an empty payload to the function as an empty object.
   return { id, payload: payload === '' ? '{}' : payload, mode, reply: { ...reply, failed }, onWorker };
 }
 

@@ -2,7 +2,7 @@ import type { LogStream } from './types.ts';
 
 export interface LineSplitter {
   add(stream: LogStream, text: string): void;
-  /** Gives out the lines that were never ended. */
+  /** Flushes the lines without a newline at the end. */
   flush(): void;
 }
 

@@ -9,7 +9,7 @@ export interface ErrorBody {
 
 export type Mode = 'buffered' | 'streaming';
 
-/** What a worker is started with. */
+/** The start data of a worker. */
 export interface WorkerSettings {
   codePath: string;
   handler: string;
@@ -26,14 +26,14 @@ export interface InvokeMessage {
   functionArn: string;
 }
 
-/** Gives credit back for bytes the consumer took. */
+/** Returns credit for bytes that the consumer took. */
 export interface AckMessage {
   type: 'ack';
   id: string;
   bytes: number;
 }
 
-/** Asks how much memory it holds. */
+/** Asks how much memory the worker uses. */
 export interface WeighMessage {
   type: 'weigh';
 }
@@ -44,7 +44,7 @@ export type ToWorker = InvokeMessage | AckMessage | WeighMessage;
 export type FromWorker =
   | { type: 'ready' }
   | { type: 'heap'; bytes: number }
-  /** `id`: of the event that wrote it. */
+  /** `id`: the event that wrote it. */
   | { type: 'log'; id: string | undefined; stream: LogStream; text: string }
   | { type: 'result'; id: string; payload: string }
   | { type: 'failed'; id: string; error: ErrorBody }
@@ -53,11 +53,11 @@ export type FromWorker =
   | { type: 'done'; id: string }
   | { type: 'fatal'; error: ErrorBody };
 
-/** 8 NUL bytes part the metadata from the body of a streamed HTTP response. */
+/** 8 NUL bytes separate the metadata from the body of a streamed HTTP response. */
 export const preludeDelimiter = new Uint8Array(8);
 
-/** Bytes that may be under way from a worker before its stream stops taking more. */
+/** Bytes that may be in flight from a worker before its stream stops taking more. */
 export const streamWindow = 64 * 1024;
 
-/** 6 MB of payload plus 100 bytes: the number AWS names in its own message. */
+/** 6 MB of payload plus 100 bytes: the number in the error message of AWS. */
 export const maxResponseBytes = 6_291_556;

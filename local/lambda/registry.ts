@@ -1,7 +1,7 @@
 import { functionNotFound } from './errors.ts';
 import type { FunctionSpec } from './types.ts';
 
-/** Finds a function by what AWS takes: name, ARN or partial ARN, each with or without a qualifier. */
+/** Finds a function by name, ARN or partial ARN, each with or without a qualifier, as AWS does. */
 export function createRegistry<T>(entries: readonly { spec: FunctionSpec; value: T }[]): (nameOrArn: string) => T {
   const byName = new Map(entries.map((entry) => [entry.spec.name, entry]));
   if (byName.size < entries.length) throw new Error('Two functions have the same name.');

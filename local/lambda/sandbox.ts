@@ -5,37 +5,37 @@ import type { FromWorker, InvokeMessage, ToWorker } from './protocol.ts';
 import type { FunctionSpec, LogStream } from './types.ts';
 import { startThread } from './workers/thread.ts';
 
-/** Tells a job how its worker ended. */
-export type Verdict = (job: Job) => void;
+/** Reports to a job how its worker ended. */
+export type EndJob = (job: Job) => void;
 
 export interface SandboxEvents {
-  /** A job is about to begin: it waits for what this answers. */
+  /** A job is about to start: it waits for the returned promise. */
   begin(job: Job, workerId: string): Promise<void> | undefined;
   /** The module is loaded, or an event is done. */
   free(): void;
-  /** The worker ended. The verdict is there when it did so by itself, before it could take a job. */
-  gone(verdict?: Verdict): void;
+  /** The worker ended. Has a verdict if it ended on its own, before it could take a job. */
+  gone(verdict?: EndJob): void;
   /** @param requestId of the event that wrote the line; undefined outside of events */
   log(line: string, stream: LogStream, requestId?: string): void;
 }
 
-/** One worker thread, Lambda's execution environment. How many jobs it runs at once is for its pool to decide. */
+/** One worker thread, Lambda's execution environment. Its pool decides how many jobs it runs at once. */
 export interface Sandbox {
   readonly id: string;
-  /** `retired`: an event of it took too long, and it takes no more; it ends once the others are done. */
+  /** `retired`: one of its events timed out. It takes no more, and ends once the others are done. */
   state(): 'starting' | 'idle' | 'busy' | 'retired' | 'gone';
   /** How many jobs it runs now. */
   running(): number;
   run(job: Job): void;
-  /** How much its heap holds, without garbage: it stands still while that is collected. Undefined once it is gone. */
+  /** The size of its heap after a garbage collection, which pauses it. Undefined once it is gone. */
   heapBytes(): Promise<number | undefined>;
-  /** Ends the worker now, whatever it does. */
-  end(verdict: Verdict): void;
-  /** Resolves when the thread is no more. */
+  /** Ends the worker now, also if it is busy. */
+  end(verdict: EndJob): void;
+  /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
 }
 
-export const killed: Verdict = (job) => job.reply.failed(runtimeExited(job.id, 'signal: killed'));
+export const killed: EndJob = (job) => job.reply.failed(runtimeExited(job.id, 'signal: killed'));
 
 interface Running {
   readonly job: Job;
@@ -50,7 +50,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
   const ownLines = lineSplitter(events.log);
   const exited = Promise.withResolvers<void>();
   const timeoutMs = spec.timeoutSeconds * 1000;
-  const timedOutVerdict: Verdict = (late) => late.reply.failed(timedOut(late.id, spec.timeoutSeconds));
+  const timedOutVerdict: EndJob = (late) => late.reply.failed(timedOut(late.id, spec.timeoutSeconds));
   let stage: 'starting' | 'ready' | 'retired' | 'gone' = 'starting';
   const running = new Map<string, Running>();
 
@@ -58,7 +58,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
   const post = (message: ToWorker): void => thread.postMessage(message);
   const startTimer = setTimeout(() => lost(timedOutVerdict), initMs + timeoutMs);
 
-  function finish(verdict: Verdict): void {
+  function finish(verdict: EndJob): void {
     const unfinished = [...running.values()];
     for (const entry of unfinished) forget(entry);
     stage = 'gone';
@@ -67,7 +67,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
     for (const { job } of unfinished) verdict(job);
   }
 
-  function lost(verdict: Verdict): void {
+  function lost(verdict: EndJob): void {
     if (stage === 'gone') return;
     const early = stage === 'starting';
     finish(verdict);
@@ -86,7 +86,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
     else events.free();
   }
 
-  /** Ends the worker, as AWS does; but not under the other events of a shared one: AWS would run each elsewhere. */
+  /** Ends the worker, as AWS does. A shared worker finishes its other events first: on AWS each has its own worker. */
   function timeOut(entry: Running): void {
     if (running.size === 1) lost(timedOutVerdict);
     else {
@@ -191,7 +191,7 @@ function invocation(spec: FunctionSpec, { id, payload, mode }: Job, deadline: nu
   return { type: 'invoke', id, payload, mode, deadline, functionArn: spec.arn };
 }
 
-/** What the runtime could not report itself: above all, running out of memory. */
+/** Failures that the runtime could not report itself, mostly out of memory. */
 function threadError(requestId: string, error: unknown): ReturnType<typeof runtimeExited> {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return runtimeExited(requestId, code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'signal: killed' : `exit status 1: ${error}`);

@@ -4,15 +4,15 @@ import type { Reply, Settle } from './job.ts';
 import { preludeDelimiter } from './protocol.ts';
 import type { StreamResult } from './types.ts';
 
-/** API Gateway looks for the metadata in the first 16 KB only. */
+/** API Gateway reads the metadata from the first 16 KB only. */
 const maxPreludeBytes = 16 * 1024;
 
 export interface StreamReply extends Reply {
-  /** Nobody waits any more: what still comes is dropped, so that the function is never held up. */
+  /** The consumer is gone: drops the rest, so that the function is never blocked. */
   drop(): void;
 }
 
-/** The answer of a streaming invocation: resolves with the metadata, the body follows. */
+/** The answer of a streaming invocation: resolves with the metadata; the body follows. */
 export function streamReply({ resolve, reject }: Settle<StreamResult>): StreamReply {
   const { body, give } = outgoingBody();
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -47,7 +47,7 @@ export function streamReply({ resolve, reject }: Settle<StreamResult>): StreamRe
   return {
     drop: () => drop(),
     result: () => abandon(malformed('it came as a whole')),
-    // A response that has ended is not spoiled by what fails after it.
+    // A failure after the end of the response does not change it.
     failed: (error) => (ended ? undefined : abandon(new FunctionError(error))),
     refused: (error) => (ended ? undefined : abandon(error)),
     chunk: (bytes, taken) => (head ? readHead(Buffer.concat([head, bytes]), taken) : give(bytes, taken)),
@@ -59,7 +59,7 @@ export function streamReply({ resolve, reject }: Settle<StreamResult>): StreamRe
   };
 }
 
-/** A body that says of each chunk when there is room for more. A body nobody reads any more takes everything. */
+/** A body that reports after each chunk when there is room for more. Without a reader it takes everything. */
 function outgoingBody(): { body: Readable; give: (bytes: Uint8Array, taken: () => void) => void } {
   const waiting: (() => void)[] = [];
   const release = (): void => {

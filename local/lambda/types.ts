@@ -13,21 +13,21 @@ export interface FunctionSpec {
   /** Complete: nothing is inherited from this process. The runtime adds only what Lambda itself sets. */
   environment: Record<string, string>;
   asynchronous?: AsynchronousSettings;
-  /** The clock its `Date` goes by. @default that of the machine */
+  /** The clock of its `Date`. @default the clock of the machine */
   clock?: SharedClock;
-  /** Whether a worker of it may run many events at once: see `LambdaOptions.sharedWorkers`. @default false */
+  /** Whether one worker may run many events at once: see `LambdaOptions.sharedWorkers`. @default false */
   sharedWorker?: boolean;
-  /** How many executions it may have at once; other functions may have so many less. */
+  /** Reserved concurrency: the most executions at once, taken from the quota of the other functions. */
   reservedConcurrency?: number;
 }
 
-/** What an `AWS::Lambda::EventInvokeConfig` says. */
+/** The settings of an `AWS::Lambda::EventInvokeConfig`. */
 export interface AsynchronousSettings {
   /** @default 2 */
   maximumRetryAttempts?: number;
   /** @default 21_600 */
   maximumEventAgeSeconds?: number;
-  /** Where the record of an event goes that is given up: an ARN. @default nowhere */
+  /** The ARN that gets a record of each event that is given up. @default none */
   onFailure?: string;
 }
 
@@ -42,7 +42,7 @@ export interface InvocationRecord {
     readonly approximateInvokeCount: number;
   };
   readonly requestPayload: unknown;
-  /** Left out when no attempt came to an end. */
+  /** Left out if no attempt finished. */
   readonly responseContext?: {
     readonly statusCode: number;
     readonly executedVersion: string;
@@ -57,37 +57,37 @@ export interface LambdaOptions {
   /** @default 16 */
   maxWorkersPerFunction?: number;
   /**
-   * What the workers of all functions may take together in megabytes, each counted by its function's memory; the first
-   * worker of a function may come on top. @default three quarters of the machine's, or of the container's
+   * The memory of all workers together in megabytes, each counted as the memory of its function. The first worker of a
+   * function may exceed it. @default three quarters of the memory of the machine or container
    */
   maxMemoryMb?: number;
-  /** How many executions all functions may have at once; more are refused, or come later. @default 1_000 */
+  /** The most executions of all functions at once. Above it, calls are refused or wait. @default 1_000 */
   concurrency?: number;
   /**
-   * Whether functions with `sharedWorker` share their workers among events; otherwise each event has a worker to itself,
-   * as on AWS. What kills a shared worker fails all of its events. @default true
+   * Whether functions with `sharedWorker` share their workers among events. Otherwise each event has its own worker, as
+   * on AWS. The death of a shared worker fails all of its events. @default true
    */
   sharedWorkers?: boolean;
-  /** A worker idle for so long is ended. @default 60_000 */
+  /** A worker ends after this idle time in milliseconds. @default 60_000 */
   idleMs?: number;
-  /** How long a module may load before the function timeout starts to count. @default 10_000 */
+  /** Milliseconds that a module may load before the function timeout starts. @default 10_000 */
   initMs?: number;
   /** @param requestId of the event that wrote the line; undefined outside of events */
   onLog?: (functionName: string, line: string, stream: LogStream, requestId?: string) => void;
   /**
-   * Factor on the time an invocation waits for a free worker (30 s), on the pauses between the attempts of an
-   * asynchronous one, and on the age of its event. Function code runs on the real clock. @default 1
+   * Factor on the time that an invocation waits for a free worker (30 s), on the pauses between asynchronous attempts,
+   * and on the age of events. Function code runs on the real clock. @default 1
    */
   timeScale?: number;
   /** Milliseconds since the epoch. @default Date.now */
   now?: () => number;
-  /** Called before a worker gets an event, which waits for it. */
+  /** Called before a worker gets an event. The event waits for the returned promise. */
   onRun?: (run: Run) => Promise<void> | undefined;
-  /** Takes what goes to the destination of failed asynchronous invocations. */
+  /** Takes the records for the destination of failed asynchronous invocations. */
   onGivenUp?: (destinationArn: string, record: InvocationRecord) => void;
 }
 
-/** A worker about to begin with an event. */
+/** A worker that is about to start with an event. */
 export interface Run {
   readonly functionName: string;
   readonly workerId: string;
@@ -95,16 +95,16 @@ export interface Run {
 }
 
 export interface StreamOptions {
-  /** Gives up waiting. As in AWS, a running function is not stopped by it. */
+  /** Stops waiting. As in AWS, the function keeps running. */
   signal?: AbortSignal;
-  /** Hears which worker got the event. */
+  /** Called with the worker that got the event. */
   onWorker?: (workerId: string) => void;
 }
 
 export interface InvokeOptions extends StreamOptions {
-  /** Asynchronous invocation: answers at once, runs in the background, again when the function fails. */
+  /** Asynchronous invocation: returns at once, runs in the background, retries if the function fails. */
   event?: boolean;
-  /** Hears of the end of each attempt of an asynchronous invocation; undefined where no worker took it. */
+  /** Called at the end of each asynchronous attempt; with undefined if no worker took it. */
   onAttempt?: (result: InvokeResult | undefined) => void;
 }
 
@@ -121,7 +121,7 @@ export interface StreamResult {
   statusCode: number;
   headers: Record<string, string | string[]>;
   cookies?: string[];
-  /** Destroyed with a FunctionError when the function fails after it began to answer. */
+  /** Destroyed with a FunctionError if the function fails after it began to answer. */
   body: Readable;
 }
 
@@ -148,23 +148,23 @@ export interface WorkerCount {
 export interface WorkerHeap {
   functionName: string;
   workerId: string;
-  /** What it holds, without garbage. */
+  /** Its size after a garbage collection. */
   bytes: number;
 }
 
 export interface Lambda {
-  /** @throws AwsError when the service refuses; what the function throws is a result with `functionError`. */
+  /** @throws AwsError if the service refuses; an error of the function is a result with `functionError`. */
   invoke(nameOrArn: string, payload: string, options?: InvokeOptions): Promise<InvokeResult>;
-  /** @throws FunctionError when the function fails before it began to answer. */
+  /** @throws FunctionError if the function fails before it began to answer. */
   invokeStreaming(nameOrArn: string, payload: string, options?: StreamOptions): Promise<StreamResult>;
-  /** The Lambda Invoke wire. Undefined when the path is not Lambda's. */
+  /** The HTTP API of Lambda's Invoke. Undefined if the path is not Lambda's. */
   handleHttp(request: HttpRequest): Promise<HttpResponse | undefined>;
   workers(): WorkerCount[];
-  /** How much memory each worker uses. Collects its garbage first, for which it stands still. */
+  /** The memory that each worker uses, after a garbage collection, which pauses it. */
   heaps(): Promise<readonly WorkerHeap[]>;
-  /** Ends a function's workers at once, as a crash would. */
+  /** Ends the workers of a function at once, like a crash. */
   kill(functionName: string): void;
-  /** The same for one worker; resolves once it is gone. False: it was gone before. */
+  /** The same for one worker. Resolves once it is gone; false if it was already gone. */
   killWorker(workerId: string): Promise<boolean>;
   stop(): Promise<void>;
 }

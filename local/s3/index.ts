@@ -6,12 +6,12 @@ import type { BucketResource } from '../template/specs.ts';
 import type { RestRequest, RestService, WireResponse } from '../wire/types.ts';
 import { isExpired } from './lifecycle.ts';
 import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
-import { checkBody, refuseUnknown, type Target, targetOf } from './request.ts';
+import { checkBody, type ObjectPath, objectPathOf, refuseUnknown } from './request.ts';
 
-/** S3 as far as tasks need it: single objects of the template's buckets, and their expiry. */
+/** The part of S3 that tasks need: single objects of the template's buckets, and their expiry. */
 export interface S3 {
   readonly service: RestService;
-  /** Removes expired objects now; answers how many. */
+  /** Removes expired objects now. Returns how many. */
   sweep(): number;
   stop(): void;
 }
@@ -21,12 +21,12 @@ export interface S3Options {
   /** In memory without it. */
   readonly dataDir?: string | undefined;
   readonly now: () => number;
-  /** How often expired objects are removed. */
+  /** Milliseconds between two removals of expired objects. */
   readonly sweepMs: number;
   readonly onError: (message: string) => void;
 }
 
-type Operation = (target: Target, objects: Objects, request: RestRequest, now: number) => WireResponse;
+type Operation = (target: ObjectPath, objects: Objects, request: RestRequest, now: number) => WireResponse;
 
 const OPERATIONS: Readonly<Record<string, readonly [name: string, run: Operation]>> = {
   PUT: ['PutObject', putObject],
@@ -45,7 +45,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
   );
 
   const handle = (request: RestRequest): WireResponse => {
-    const target = targetOf(request);
+    const target = objectPathOf(request);
     refuseUnknown(request);
     const [, run] = OPERATIONS[request.method] ?? [];
     if (run === undefined || target.key === '') {
@@ -79,7 +79,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
     service: {
       name: 's3',
       operation: ({ method }) => OPERATIONS[method]?.[0] ?? method,
-      input: (request) => ({ Bucket: targetOf(request).bucket, Key: targetOf(request).key }),
+      input: (request) => ({ Bucket: objectPathOf(request).bucket, Key: objectPathOf(request).key }),
       handle: async (request) => {
         try {
           return handle(request);
@@ -95,7 +95,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
   };
 }
 
-function putObject({ key }: Target, objects: Objects, request: RestRequest, now: number): WireResponse {
+function putObject({ key }: ObjectPath, objects: Objects, request: RestRequest, now: number): WireResponse {
   checkBody(request);
   const { body, headers } = request;
   const etag = `"${createHash('md5').update(body).digest('hex')}"`;
@@ -104,16 +104,16 @@ function putObject({ key }: Target, objects: Objects, request: RestRequest, now:
   return { status: 200, headers: { etag }, body: '' };
 }
 
-function getObject({ key }: Target, objects: Objects): WireResponse {
+function getObject({ key }: ObjectPath, objects: Objects): WireResponse {
   const facts = existing(key, objects);
   return { status: 200, headers: headersOf(facts), body: objects.read(key) };
 }
 
-function headObject({ key }: Target, objects: Objects): WireResponse {
+function headObject({ key }: ObjectPath, objects: Objects): WireResponse {
   return { status: 200, headers: headersOf(existing(key, objects)), body: '' };
 }
 
-function deleteObject({ key }: Target, objects: Objects): WireResponse {
+function deleteObject({ key }: ObjectPath, objects: Objects): WireResponse {
   objects.remove(key);
   return { status: 204, body: '' };
 }
@@ -129,7 +129,7 @@ function headersOf({ type, etag, bytes, modifiedAt }: ObjectFacts): Record<strin
   return { 'content-type': type, 'content-length': String(bytes), etag, 'last-modified': modified };
 }
 
-/** As S3 says it; an answer to HEAD has no body. */
+/** An error in the form of S3; an answer to HEAD has no body. */
 function xmlError({ type, message, status }: AwsError, { method }: RestRequest): WireResponse {
   const text = message.replace(/[<&]/g, (character) => (character === '<' ? '&lt;' : '&amp;'));
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${type}</Code><Message>${text}</Message></Error>`;

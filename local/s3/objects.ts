@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { onDisk } from '../disk/disk.ts';
 
-/** What S3 knows of an object besides its bytes. */
+/** The metadata of an object. */
 export interface ObjectFacts {
   readonly key: string;
   readonly type: string;
@@ -23,7 +23,7 @@ export interface ObjectFacts {
   readonly modifiedAt: number;
 }
 
-/** The objects of one bucket. Nothing here waits, so that no two requests get into each other's way. */
+/** The objects of one bucket. All methods are synchronous, so requests never interleave. */
 export interface Objects {
   all(): readonly ObjectFacts[];
   find(key: string): ObjectFacts | undefined;
@@ -43,7 +43,7 @@ export function objectsInMemory(): Objects {
   };
 }
 
-/** One file for each object, named by a digest of its key: a line of JSON with its facts, then its bytes. */
+/** One file per object, named by a digest of its key: a line of JSON with the metadata, then the bytes. */
 export function objectsInFolder(folder: string): Objects {
   mkdirSync(folder, { recursive: true });
   const fileOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'));
@@ -62,7 +62,7 @@ export function objectsInFolder(folder: string): Objects {
       return file.subarray(file.indexOf('\n') + 1);
     },
     write(facts, body) {
-      // By way of a second file, so that a crash leaves the old object or the new one, and never half of it.
+      // Through a second file: a crash leaves the old object or the new one, never half of one.
       onDisk(folder, () => {
         writeFileSync(fresh, Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), body]), { mode: 0o600 });
         renameSync(fresh, fileOf(facts.key));
@@ -76,7 +76,7 @@ export function objectsInFolder(folder: string): Objects {
   };
 }
 
-/** More than the facts of the longest key S3 takes. */
+/** More than the metadata of an object with the longest key of S3. */
 const LONGEST_LINE = 16_384;
 
 function factsIn(path: string): ObjectFacts {

@@ -3,14 +3,14 @@ import { crc32 } from 'node:zlib';
 import { AwsError } from '../aws-error.ts';
 import type { RestRequest } from '../wire/types.ts';
 
-/** Where a path-style request points to. */
-export interface Target {
+/** The bucket and key of a path-style request. */
+export interface ObjectPath {
   readonly bucket: string;
   /** Empty for the bucket itself. */
   readonly key: string;
 }
 
-export function targetOf({ path }: RestRequest): Target {
+export function objectPathOf({ path }: RestRequest): ObjectPath {
   const [, bucket = '', key = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path.split('?')[0] ?? '') ?? [];
   try {
     return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(key) };
@@ -19,7 +19,7 @@ export function targetOf({ path }: RestRequest): Target {
   }
 }
 
-/** Headers of AWS clients that change nothing here, or are checked below. */
+/** Headers of AWS clients that have no effect here or are checked below. */
 const KNOWN = new Set(
   [
     'content-sha256',
@@ -32,10 +32,10 @@ const KNOWN = new Set(
   ].map((name) => `x-amz-${name}`),
 );
 const ELSEWHERE = /^(range|if-.+|x-amz-.+)$/;
-/** Written by AWS clients to say which operation they mean. */
+/** The query parameter by which AWS clients name the operation. */
 const NAMED = 'x-id';
 
-/** Refuses by name what real S3 would act on and this one does not know. */
+/** Refuses, by name, what S3 acts on and this cloud does not know. */
 export function refuseUnknown({ path, headers }: RestRequest): void {
   const header = Object.keys(headers).find((name) => ELSEWHERE.test(name) && !KNOWN.has(name));
   const parameter = [...new URLSearchParams(path.split('?')[1] ?? '').keys()].find((name) => name !== NAMED);
@@ -44,7 +44,7 @@ export function refuseUnknown({ path, headers }: RestRequest): void {
   throw new AwsError('NotImplemented', `the embedded cloud does not know ${unknown} of S3`, 501);
 }
 
-/** What a body must be, by its own headers. */
+/** Checks a body against its own headers. */
 export function checkBody({ headers, body }: RestRequest): void {
   const { 'content-length': length, 'x-amz-content-sha256': sha256, 'x-amz-checksum-crc32': crc } = headers;
   if (length === undefined) throw new AwsError('MissingContentLength', 'You must provide the Content-Length.', 411);

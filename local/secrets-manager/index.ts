@@ -9,7 +9,7 @@ import { openVersions, type Version, type Versions } from './versions.ts';
 
 export interface SecretsManager {
   readonly operations: Operations;
-  /** Begins the rotations that are due. */
+  /** Starts the rotations that are due. */
   rotateDue(): void;
 }
 
@@ -82,7 +82,9 @@ function getSecretValue({ name, arn }: SecretResource, versions: Versions, input
 function describeSecret({ name, arn, rotation }: SecretResource, versions: Versions) {
   const stages = versions.of(name).map(({ id, stages }: Version) => [id, stages] as const);
   return {
-    ...{ ARN: arn, Name: name, VersionIdsToStages: Object.fromEntries(stages) },
+    ARN: arn,
+    Name: name,
+    VersionIdsToStages: Object.fromEntries(stages),
     ...(rotation && { RotationEnabled: true, RotationLambdaARN: rotation.functionArn }),
   };
 }

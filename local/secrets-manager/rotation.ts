@@ -15,9 +15,9 @@ export interface RotationOptions {
 }
 
 export interface Rotation {
-  /** Answers the id of the new version; the function of the secret goes on behind. */
+  /** Returns the id of the new version. The function of the secret runs on in the background. */
   begin(secret: SecretResource, id?: string): string;
-  /** When the current version is old enough; also goes on with a rotation that has failed. */
+  /** Rotates if the current version is old enough. Also continues a rotation that failed. */
   beginIfDue(secret: SecretResource): void;
 }
 
@@ -25,7 +25,7 @@ const STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'];
 /** "If any rotation step fails, Secrets Manager retries the entire rotation process multiple times." */
 const ATTEMPTS = 3;
 
-/** Rotation by a Lambda function, as its four steps. */
+/** Rotation by a Lambda function, in its four steps. */
 export function createRotation(versions: Versions, options: RotationOptions): Rotation {
   const running = new Set<string>();
   const pending = (name: string) =>

@@ -10,11 +10,15 @@ const CLASSES: readonly [exclude: string, characters: string][] = [
 
 const KNOWN = new Set([
   ...CLASSES.map(([exclude]) => exclude),
-  ...['PasswordLength', 'ExcludeCharacters', 'IncludeSpace', 'RequireEachIncludedType'],
-  ...['SecretStringTemplate', 'GenerateStringKey'],
+  'PasswordLength',
+  'ExcludeCharacters',
+  'IncludeSpace',
+  'RequireEachIncludedType',
+  'SecretStringTemplate',
+  'GenerateStringKey',
 ]);
 
-/** A value as `GenerateSecretString` of CloudFormation asks for it. */
+/** Generates a value by `GenerateSecretString` of CloudFormation. */
 export function generateSecret(options: JsonObject): string {
   const unknown = Object.keys(options).find((name) => !KNOWN.has(name));
   if (unknown !== undefined) throw new Error(`the embedded cloud does not know GenerateSecretString.${unknown}`);

@@ -5,19 +5,19 @@ import { onDisk } from '../disk/disk.ts';
 
 export interface Version {
   readonly id: string;
-  /** A rotation begins with a version that has none. */
+  /** A rotation starts with a version without a value. */
   readonly value?: string;
   /** Seconds since the epoch. */
   readonly createdAt: number;
   readonly stages: readonly string[];
 }
 
-/** The versions of all secrets, by name; those without a stage are gone. */
+/** The versions of all secrets, by name. A version without a stage is removed. */
 export interface Versions {
   of(name: string): readonly Version[];
-  /** A version that exists can be given a value once. @param value none, to begin with @param stages @default AWSCURRENT */
+  /** Adds a version, or sets its value once. @param value may be absent at first @param stages @default AWSCURRENT */
   put(name: string, id: string, value: string | undefined, stages?: readonly string[]): Version;
-  /** Moves a stage; AWSPREVIOUS goes where AWSCURRENT was. */
+  /** Moves a stage. AWSPREVIOUS moves to the version that had AWSCURRENT. */
   move(name: string, stage: string, from: string | undefined, to: string | undefined): void;
 }
 
@@ -71,7 +71,7 @@ function moved(versions: readonly Version[], stage: string, to: string | undefin
 
 const STAGES = ['AWSCURRENT', 'AWSPREVIOUS'];
 
-/** Files of earlier versions say no stages: the current version is the first one. */
+/** Files of earlier releases have no stages: the first version is the current one. */
 function read(file: string): (readonly [string, readonly Version[]])[] {
   const entries: [string, (Omit<Version, 'stages'> & Partial<Version>)[]][] = JSON.parse(readFileSync(file, 'utf8'));
   return entries.map(([name, versions]) => [
@@ -80,7 +80,7 @@ function read(file: string): (readonly [string, readonly Version[]])[] {
   ]);
 }
 
-/** By way of a second file, so that a crash leaves the old or the new secrets, and never half of them. */
+/** Through a second file: a crash leaves the old or the new secrets, never half of them. */
 function write(file: string, text: string): void {
   onDisk(file, () => {
     writeFileSync(`${file}.new`, text, { mode: 0o600 });

@@ -1,6 +1,6 @@
 import type { QueueResource } from '../template/specs.ts';
 
-/** A message that went to a queue of the template. There is nobody here to receive it but a test. */
+/** A message in a queue of the template. Only tests receive it. */
 export interface QueueMessage {
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;

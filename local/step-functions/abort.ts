@@ -1,11 +1,11 @@
 export interface ChildAbort {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Stops following the parent; without it a long execution would collect one listener per Parallel. */
+  /** Removes the listener on the parent; otherwise a long execution would collect one per Parallel. */
   release(): void;
 }
 
-/** A signal that aborts with its parent or alone. */
+/** A signal that aborts with its parent or on its own. */
 export function childAbort(parent: AbortSignal): ChildAbort {
   const controller = new AbortController();
   const follow = () => controller.abort(parent.reason);
@@ -18,7 +18,7 @@ export function childAbort(parent: AbortSignal): ChildAbort {
   };
 }
 
-/** Runs all pieces; the first failure aborts the others, which are gone before it is thrown. */
+/** Runs all pieces. The first failure aborts the others and is thrown after they have ended. */
 export async function allOrAbort<T>(parent: AbortSignal, start: (signal: AbortSignal) => Promise<T>[]): Promise<T[]> {
   const group = childAbort(parent);
   const pieces = start(group.signal);

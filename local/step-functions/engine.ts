@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
-import { createOperations, type Engine, type Outcome } from './api/operations.ts';
+import { createOperations, type ExecutionEngine, type Outcome } from './api/operations.ts';
 import { asStatesError, type StatesError } from './errors.ts';
 import { createExecutionStore, type Execution, nameOf, snapshot, statusChange } from './executions.ts';
 import { createRecorder, newHistory, type Recorder } from './history.ts';
 import type { StartedRecord } from './journal/records.ts';
 import { loadMachine, type Machine } from './machine/machine.ts';
 import { refuse } from './place.ts';
-import { type Before, createOutside, type Outside } from './replay.ts';
+import { createReplay, type PastCalls, type Replay } from './replay.ts';
 import { restore } from './restore.ts';
 import { runExecution } from './run.ts';
 import { createTimers } from './timers.ts';
@@ -20,10 +20,10 @@ import type {
   StepFunctionsOptions,
 } from './types.ts';
 
-/** What an execution has only while it runs. */
+/** The parts of an execution that exist only while it runs. */
 interface Live {
   readonly abort: AbortController;
-  readonly outside: Outside;
+  readonly replay: Replay;
   readonly history: Recorder;
   /** Resolves once it is closed. */
   over: Promise<void>;
@@ -39,8 +39,8 @@ const END_EVENTS: Record<ClosedStatus, string> = {
 const KEEP_CLOSED = 20_000;
 
 /**
- * An embedded Step Functions that runs JSONata state machines. Throws a DefinitionError for a definition that uses
- * anything it does not know. With a journal, what ran when the last process ended goes on.
+ * An embedded Step Functions that runs JSONata state machines. Throws a DefinitionError if a definition uses anything
+ * it does not know. With a journal, the executions that ran when the last process ended continue.
  */
 export function createStepFunctions(specs: StateMachineSpec[], options: StepFunctionsOptions): StepFunctions {
   const { now = Date.now, timeScale = 1, keepClosed = KEEP_CLOSED } = options;
@@ -50,12 +50,12 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const timers = createTimers(timeScale, now);
   const store = createExecutionStore(keepClosed);
   const running = new Map<Execution, Live>();
-  const before = restore(options, store, now());
-  const { journal } = before;
+  const restored = restore(options, store, now());
+  const { journal } = restored;
   let lastNumber = store.all().at(-1)?.number ?? 0;
   let stopped = false;
 
-  // The first to close wins: a result, a timeout, StopExecution or stop(); whatever comes later finds it closed.
+  // The first of result, timeout, StopExecution and stop() closes the execution. Later ones change nothing.
   const close = (execution: Execution, status: ClosedStatus, outcome: Outcome) => {
     if (execution.status !== 'RUNNING') return;
     const stopDate = now();
@@ -71,36 +71,36 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     if (!stopped) announce(options.onStatusChange, execution);
   };
 
-  const begin = (started: StartedRecord, spec: StateMachineSpec, known?: Before) => {
+  const begin = (started: StartedRecord, spec: StateMachineSpec, past?: PastCalls) => {
     const { execution: number, arn, startDate, input, seed } = started;
     const abort = new AbortController();
-    const parts = { execution: number, seed, since: startDate, timers, now, journal, abort, before: known };
-    const outside = createOutside(parts);
+    const context = { execution: number, seed, since: startDate, timers, now, journal, abort, past };
+    const replay = createReplay(context);
     const history = newHistory();
-    const recorder = createRecorder(history, outside.now);
+    const recorder = createRecorder(history, replay.now);
     recorder.add('ExecutionStarted', 0, { roleArn: spec.roleArn });
     const machine = { stateMachineArn: spec.arn, name: nameOf(arn) };
     const execution: Execution = { arn, ...machine, number, startDate, history, status: 'RUNNING', input };
     store.add(execution);
     lastNumber = Math.max(lastNumber, number);
-    const live: Live = { abort, outside, history: recorder, over: Promise.resolve() };
+    const live: Live = { abort, replay, history: recorder, over: Promise.resolve() };
     running.set(execution, live);
     return { execution, live };
   };
 
-  const run = async (execution: Execution, machine: Machine, { abort, outside, history }: Live) => {
+  const run = async (execution: Execution, machine: Machine, { abort, replay, history }: Live) => {
     const { timeoutSeconds = Number.POSITIVE_INFINITY } = machine;
     const timeOut = () => close(execution, 'TIMED_OUT', { error: 'States.Timeout' });
-    outside.sleep('', timeoutSeconds * 1000, abort.signal).then(timeOut, () => undefined);
+    replay.sleep('', timeoutSeconds * 1000, abort.signal).then(timeOut, () => undefined);
     try {
-      const output = await runExecution(execution, machine, { integrations, outside, history }, abort.signal);
+      const output = await runExecution(execution, machine, { integrations, replay, history }, abort.signal);
       close(execution, 'SUCCEEDED', { output });
     } catch (thrown) {
       close(execution, 'FAILED', failure(asStatesError(thrown)));
     }
   };
 
-  const start: Engine['start'] = (machine, name, input) => {
+  const start: ExecutionEngine['start'] = (machine, name, input) => {
     const arn = `${machine.executionPrefix}${name}`;
     const number = { execution: lastNumber + 1, machine: machine.id };
     const started = { ...number, arn, startDate: now(), input, seed: randomUUID() };
@@ -111,10 +111,10 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     return execution;
   };
 
-  // An execution keeps the definition it began with.
+  // An execution keeps the definition with which it started.
   const loaded = new Map([...machines.values()].map((machine) => [machine.id, machine]));
-  for (const { spec, started, ...known } of before.running) {
-    const { execution, live } = begin(started, spec, known);
+  for (const { spec, started, ...past } of restored.running) {
+    const { execution, live } = begin(started, spec, past);
     try {
       const machine = loaded.get(started.machine) ?? loadMachine(spec, resources);
       loaded.set(started.machine, machine);
@@ -124,11 +124,11 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     }
   }
 
-  const abort: Engine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
+  const abort: ExecutionEngine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
   const operations = createOperations({ machines, store, created: now(), now, start, abort });
   const unlessStopped = (operation: Operation): Operation => {
     return async (request) => {
-      // Nobody must see executions as ended that go on at the next start.
+      // Callers must not see executions as ended that continue at the next start.
       if (stopped) throw new AwsError('ServiceUnavailable', 'Step Functions is stopped', 503);
       return operation(request);
     };
@@ -159,11 +159,11 @@ function loadMachines(specs: StateMachineSpec[], resources: ReadonlySet<string>)
   return machines;
 }
 
-function failure({ error, cause_ }: StatesError): Outcome {
-  return { ...(error && { error }), ...(cause_ && { cause: cause_ }) };
+function failure({ error, detail }: StatesError): Outcome {
+  return { ...(error && { error }), ...(detail && { cause: detail }) };
 }
 
-/** A listener that fails is the listener's trouble, not the execution's. */
+/** A failing listener does not affect the execution. */
 function announce(listener: ((change: StatusChange) => unknown) | undefined, execution: Execution): void {
   const tell = async () => listener?.(statusChange(execution));
   tell().catch((thrown: unknown) => process.emitWarning(`onStatusChange failed: ${String(thrown)}`));

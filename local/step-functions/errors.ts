@@ -1,28 +1,28 @@
 /**
- * A failure a state machine can see: `error` is the name Retry and Catch match, `cause_` the text beside it
- * ('' when there is none; the underscore keeps it apart from `Error.cause`).
+ * A failure that a state machine can see: `error` is the name that Retry and Catch match, `detail` becomes its Cause
+ * ('' without one; `Error.cause` is something else).
  *
  * @example throw new StatesError('Lambda.TooManyRequestsException', 'Rate exceeded');
  */
 export class StatesError extends Error {
   readonly error: string;
-  readonly cause_: string;
+  readonly detail: string;
 
   constructor(error: string, cause = '') {
     super(cause === '' ? error : `${error}: ${cause}`);
     this.name = 'StatesError';
     this.error = error;
-    this.cause_ = cause;
+    this.detail = cause;
   }
 }
 
-/** What was thrown, as a StatesError; anything unnamed gets the name `otherwise`. */
+/** Turns a thrown value into a StatesError. Anything else gets the name `otherwise`. */
 export function asStatesError(thrown: unknown, otherwise = 'States.Runtime'): StatesError {
   if (thrown instanceof StatesError) return thrown;
   return new StatesError(otherwise, thrown instanceof Error ? thrown.message : String(thrown));
 }
 
-/** What `$states.errorOutput` holds and a Catch without Output hands to the next state. */
+/** The value of `$states.errorOutput`, and the output of a Catch without Output. */
 export function errorOutput(failure: StatesError): { Error: string; Cause: string } {
-  return { Error: failure.error, Cause: failure.cause_ };
+  return { Error: failure.error, Cause: failure.detail };
 }

@@ -2,7 +2,7 @@ import { type History, newHistory } from './history.ts';
 import type { ClosedRecord } from './journal/records.ts';
 import type { ExecutionSnapshot, ExecutionStatus, StatusChange } from './types.ts';
 
-/** An execution as it is kept once it is closed, and no more than that: its texts and its events. */
+/** The part of an execution that is kept after it has closed: its texts and its events. */
 export interface Execution {
   readonly arn: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Execution {
   readonly startDate: number;
   history: History;
   status: ExecutionStatus;
-  /** The text as it was sent; undefined once forgotten. */
+  /** The text as sent; undefined once dropped. */
   input?: string;
   output?: string;
   error?: string;
@@ -21,17 +21,17 @@ export interface Execution {
 }
 
 /**
- * All executions. The newest `keepClosed` closed ones (and never more than
- * 256 Mi characters of payload) are kept whole. Older ones lose input, output and history but keep name, status and
- * dates, because a name must stay taken: a restarted name would run a task twice. (AWS frees names 90 days after the
- * execution closed; here that is done at the next start.)
+ * All executions. The newest `keepClosed` closed ones are kept whole, up to 256 Mi characters of payload. Older ones
+ * lose input, output and history. They keep name, status and dates, because a name must stay taken: a name that starts
+ * again would run a task twice. (AWS frees names 90 days after the execution has closed, this engine at the next start
+ * after that.)
  */
 export interface ExecutionStore {
   add(execution: Execution): void;
   get(arn: string): Execution | undefined;
   /** In order of start. */
   all(): Execution[];
-  /** Counts a closed execution against what is kept. */
+  /** Counts a closed execution against the limits. */
   closed(execution: Execution): void;
 }
 
@@ -84,7 +84,7 @@ export function statusChange(execution: Execution): StatusChange {
   return change;
 }
 
-/** What is kept of a closed execution for the next process; nothing of one that runs. */
+/** The record of a closed execution for the next process; none for a running one. */
 export function closedRecord(execution: Execution): ClosedRecord[] {
   const { number, arn, stateMachineArn, startDate, input, status, stopDate, output, error, cause, history } = execution;
   if (status === 'RUNNING' || stopDate === undefined) return [];
@@ -94,7 +94,7 @@ export function closedRecord(execution: Execution): ClosedRecord[] {
   ];
 }
 
-/** An execution that closed in a process before this one. */
+/** Restores an execution that closed in an earlier process. */
 export function closedExecution({ execution, transitions, ...record }: ClosedRecord): Execution {
   const { input, output, error, cause, ...rest } = record;
   return {

@@ -1,7 +1,7 @@
 import type { Recorder } from './history.ts';
 import type { Scope, Variables } from './jsonata/template.ts';
 import { payload } from './payload.ts';
-import type { Outside } from './replay.ts';
+import type { Replay } from './replay.ts';
 import type { Integration } from './types.ts';
 
 /** What all states of one execution share. */
@@ -10,34 +10,34 @@ export interface Run {
   stateMachineArn: string;
   roleArn: string;
   integrations: ReadonlyMap<string, Integration>;
-  /** The only source of anything that could be different the next time. */
-  outside: Outside;
+  /** The only source of anything that could differ in a replay. */
+  replay: Replay;
   history: Recorder;
 }
 
 /** Where states run: the whole execution, one branch, or one Map iteration. */
-export interface Surroundings {
+export interface FlowContext {
   run: Run;
   signal: AbortSignal;
   /** `$states.context` without State. */
   context: Readonly<Record<string, unknown>>;
-  /** Assigned outside; read here, never written. */
+  /** Variables of the outer flows: read here, never written. */
   variables: Variables;
-  /** The event this flow follows. */
+  /** The id of the event before this flow. */
   event: number;
 }
 
 /** One state being executed. */
-export interface Visit extends Surroundings {
+export interface Visit extends FlowContext {
   state: string;
   input: unknown;
 }
 
-/** How a visit ended. */
+/** The result of a visit. */
 export interface Step {
   output: unknown;
   assigned: Variables;
-  /** undefined: the flow is over. */
+  /** undefined at the end of the flow. */
   next: string | undefined;
 }
 
@@ -52,17 +52,17 @@ export interface Flow {
   states: ReadonlyMap<string, State>;
 }
 
-/** Runs a flow to its end and answers its output. Throws a StatesError, or the signal's reason. */
-export async function runFlow(flow: Flow, input: unknown, around: Surroundings): Promise<unknown> {
-  let { variables, event } = around;
+/** Runs a flow to its end and returns its output. Throws a StatesError, or the signal's reason. */
+export async function runFlow(flow: Flow, input: unknown, flowContext: FlowContext): Promise<unknown> {
+  let { variables, event } = flowContext;
   let output = input;
   for (let name: string | undefined = flow.startAt; name !== undefined; ) {
-    around.signal.throwIfAborted();
+    flowContext.signal.throwIfAborted();
     const state: State = find(flow, name);
-    event = around.run.history.entered(state.type, name, event);
-    const step: Step = await state.visit(enter(state, output, { ...around, variables, event }));
-    around.signal.throwIfAborted();
-    event = around.run.history.add(`${state.type}StateExited`, event, { name });
+    event = flowContext.run.history.entered(state.type, name, event);
+    const step: Step = await state.visit(enter(state, output, { ...flowContext, variables, event }));
+    flowContext.signal.throwIfAborted();
+    event = flowContext.run.history.add(`${state.type}StateExited`, event, { name });
     variables = { ...variables, ...step.assigned };
     output = step.output;
     name = step.next;
@@ -76,23 +76,23 @@ function find(flow: Flow, name: string): State {
   return state;
 }
 
-function enter(state: State, input: unknown, around: Surroundings): Visit {
-  const entered = { Name: state.name, EnteredTime: new Date(around.run.outside.now()).toISOString() };
-  return { ...around, state: state.name, input, context: { ...around.context, State: entered } };
+function enter(state: State, input: unknown, flowContext: FlowContext): Visit {
+  const entered = { Name: state.name, EnteredTime: new Date(flowContext.run.replay.now()).toISOString() };
+  return { ...flowContext, state: state.name, input, context: { ...flowContext.context, State: entered } };
 }
 
-/** What expressions of this state see; `more` adds the result or the error. */
+/** What expressions of this state can read; `more` adds the result or the error. */
 export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
   return {
     states: { input: visit.input, context: visit.context, ...more },
     variables: visit.variables,
-    now: visit.run.outside.now(),
-    random: visit.run.outside.random,
+    now: visit.run.replay.now(),
+    random: visit.run.replay.random,
     during: `An error occurred while executing the state '${visit.state}' (entered at the event id #${visit.event}).`,
   };
 }
 
-/** A value leaving or entering the state: plain JSON within the limit. */
+/** A value that enters or leaves the state: plain JSON within the limit. */
 export function statePayload(visit: Visit, value: unknown): unknown {
   return payload(value, visit.state);
 }

@@ -9,28 +9,28 @@ export interface HistoryEvent {
   details: Record<string, unknown> | undefined;
 }
 
-/** What one execution did. Payloads are not kept: 20,000 histories of 256 KiB each would be the whole memory. */
+/** The history of one execution, without payloads: 20,000 histories of 256 KiB each would fill the memory. */
 export interface History {
   events: HistoryEvent[];
-  /** Names of the states entered. */
+  /** Names of the states it entered. */
   states: string[];
   transitions: number;
 }
 
-/** Writes one history. Not part of it: a closed execution is kept for long, and what ran it need not be. */
+/** Writes one history. Separate from it, because a closed execution keeps its history but not its recorder. */
 export interface Recorder {
-  /** Records an event after `previous` and answers its id. */
+  /** Records an event after `previous` and returns its id. */
   add(type: string, previous: number, details?: Record<string, unknown>): number;
   entered(type: string, state: string, previous: number): number;
   retried(): void;
-  /** The last event, at this instant; everything added later is dropped. */
+  /** Records the last event, at this time. Later events are dropped. */
   end(type: string, timestamp: number, details?: Record<string, unknown>): void;
 }
 
-// Also what ends a machine that loops for ever.
+// Also ends a machine that loops endlessly.
 const EVENT_LIMIT = 25_000;
 
-/** @param transitions of an execution that closed before this process began: nothing else of its history is known */
+/** @param transitions of an execution that closed in an earlier process: nothing else of its history is known */
 export function newHistory(transitions = 0): History {
   return { events: [], states: [], transitions };
 }

@@ -13,7 +13,7 @@ export function payloadText(value: unknown, what: string): string {
   return text;
 }
 
-/** The value as it crosses a state boundary: within the limit, plain JSON, shared with nobody. */
+/** A copy of the value as plain JSON within the limit, as at every border between states. */
 export function payload(value: unknown, what: string): unknown {
   return JSON.parse(payloadText(value, what));
 }

@@ -1,11 +1,11 @@
-/** Where in a definition something stands, for messages. */
+/** A position in a definition, for messages. */
 export interface Place {
   readonly machine: string;
   readonly state?: string;
   readonly field?: string;
 }
 
-/** A definition this engine will not run. */
+/** A definition that this engine refuses to run. */
 export class DefinitionError extends Error {
   constructor(message: string) {
     super(message);

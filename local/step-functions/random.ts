@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Random numbers that follow from a seed, one after the other. */
+/** A sequence of random numbers that follows from a seed. */
 export interface Random {
   /** From 0 to just below 1. */
   number(): number;

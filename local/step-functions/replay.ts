@@ -3,40 +3,40 @@ import type { Answer, AnsweredRecord, Journal } from './journal/records.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Timers } from './timers.ts';
 
-/** What an integration answers to a call whose first answer was lost: evaluate its Arguments once more, and send them. */
+/** Returned for a lost call to make it again: the engine evaluates its Arguments again and sends them. */
 export const AGAIN = Symbol('again');
 
 /** One call of an integration. */
 export interface Attempt {
-  /** Aborts on the timeout of the call and when nobody waits for it any more. */
+  /** Aborts on the timeout of the call, and when the execution no longer waits for it. */
   readonly signal: AbortSignal;
-  /** It began before the process died, and nobody knows what came of it. */
+  /** It began before the process died, and its outcome is unknown. */
   readonly lost: boolean;
-  /** Notes that it begins; again as often as anybody likes. Throws when it cannot be noted: then it must not begin. */
+  /** Records in the journal that it begins. Idempotent. Throws if that fails: then the call must not begin. */
   readonly begins: () => void;
 }
 
 /**
- * All that an execution learns while it runs: what its tasks answer, that a wait is over, the time, random numbers.
- * What it does is a function of these alone. So an execution whose process died runs again from its start, is given the
- * same answers in the same order, decides the same, and comes to where it was. This rests on four rules:
- *   - an answer is in the journal before anybody acts on it;
- *   - it is handed over when everything that the last one set off has come to rest. Between two answers there is
- *     nothing but microtasks, so that one turn of the event loop is enough;
- *   - the clock stands still between two answers, at the instant of the earlier one;
+ * Deterministic replay. The only source of time, randomness and results for a running execution.
+ * An execution whose process died runs again from its start, gets the same answers in the same order, takes the same
+ * decisions and reaches the same state. This rests on four rules:
+ *   - an answer is in the journal before the execution sees it;
+ *   - an answer is delivered only when all work after the previous one has finished. That work is only microtasks, so
+ *     one turn of the event loop is enough;
+ *   - between two answers the clock stands still, at the time of the earlier one;
  *   - random numbers follow from a seed.
  */
-export interface Outside {
+export interface Replay {
   /** Epoch milliseconds of the last answer, or of the start. */
   now(): number;
   readonly random: Random;
   /** Resolves in the next turn of the event loop: StartExecution answers before the first state runs, as on AWS. */
   begin(): Promise<void>;
-  /** Waits so many milliseconds of workflow time, or rejects with the signal's reason if that comes first. */
+  /** Waits this time, in milliseconds of workflow time. Rejects with the signal's reason if that aborts first. */
   sleep(state: string, milliseconds: number, signal: AbortSignal): Promise<void>;
   /**
-   * Makes a call and waits for its answer, States.Timeout after so many milliseconds; rejects like `sleep`. `waits`: it
-   * begins when it says so, and not at once.
+   * Makes a call and waits for its answer, which is States.Timeout after `milliseconds`. Rejects like `sleep`. With
+   * `waits` the call begins when it reports so, not at once.
    */
   call(
     state: string,
@@ -47,7 +47,7 @@ export interface Outside {
   ): Promise<Answer>;
 }
 
-export interface OutsideParts {
+export interface ReplayContext {
   readonly execution: number;
   readonly seed: string;
   /** Epoch milliseconds of the start. */
@@ -55,64 +55,64 @@ export interface OutsideParts {
   readonly timers: Timers;
   readonly now: () => number;
   readonly journal: Journal | undefined;
-  /** Of the execution: nothing is answered once it is aborted, and it is when the journal tells of another execution. */
+  /** Ends the execution: no more answers after it aborts. Aborted here if the journal does not match the execution. */
   readonly abort: AbortController;
-  /** What the journal knows of an execution that goes on. */
-  readonly before?: Before | undefined;
+  /** The journal of an execution that continues. */
+  readonly past?: PastCalls | undefined;
 }
 
-export interface Before {
+export interface PastCalls {
   /** Numbers of the calls that began. */
   readonly called: ReadonlySet<number>;
   readonly answers: readonly AnsweredRecord[];
 }
 
-/** Something that is waited for. */
+/** A call or a wait without an answer yet. */
 interface Ask {
-  /** Counted from 1 in the order of asking, which is the same in every replay. */
+  /** Counted from 1 in the order of the calls and waits, which is the same in every replay. */
   readonly number: number;
   readonly state: string;
   readonly due: number;
   readonly begin: Begin;
   readonly settle: (answer: Answer) => void;
-  /** Takes back what was begun. */
+  /** Cancels what `begin` started. */
   end: () => void;
 }
 
-/** Sets off what will answer; what it returns takes that back. */
+/** Starts what will answer. Returns a function that cancels it. */
 type Begin = (number: number, due: number, answer: (answer: Answer) => void) => () => void;
 
-export function createOutside(parts: OutsideParts): Outside {
-  const { execution, timers, journal, abort, before } = parts;
+export function createReplay(context: ReplayContext): Replay {
+  const { execution, timers, journal, abort, past } = context;
   const open = new Map<number, Ask>();
   const arrived: { ask: Ask; answer: Answer }[] = [];
-  let time = parts.since;
+  let time = context.since;
   let asked = 0;
   let replayed = 0;
-  // Until all answers of before have been given again, nothing is called and no timer runs.
-  let live = before === undefined;
-  let atRest = false;
+  // Until all recorded answers have been replayed, no call is made and no timer runs.
+  let live = past === undefined;
+  let idle = false;
 
   const settle = (ask: Ask, answer: Answer, at: number) => {
     time = at;
     ask.settle(answer);
-    rest();
+    deliverNextTurn();
   };
-  const rest = () => {
-    atRest = false;
+  const deliverNextTurn = () => {
+    idle = false;
     setImmediate(() => {
-      atRest = true;
+      idle = true;
       next();
     });
   };
   const next = () => {
-    if (!atRest || abort.signal.aborted) return;
-    const record = before?.answers[replayed];
-    if (record !== undefined) replay(record);
+    if (!idle || abort.signal.aborted) return;
+    const record = past?.answers[replayed];
+    if (record !== undefined) replayAnswer(record);
     else if (!live) goLive();
     else answerNext();
   };
-  const replay = ({ ask: number, state, at, answer }: AnsweredRecord) => {
+  const replayAnswer = ({ ask: number, state, at, answer }: AnsweredRecord) => {
     replayed += 1;
     const ask = open.get(number);
     if (ask?.state === state) return settle(ask, answer, at);
@@ -121,13 +121,13 @@ export function createOutside(parts: OutsideParts): Outside {
   };
   const goLive = () => {
     live = true;
-    // In order of time where more than one fell due while nothing ran.
+    // In order of time, if several fell due while no process ran.
     for (const ask of [...open.values()].sort((a, b) => a.due - b.due)) start(ask);
   };
   const answerNext = () => {
     for (let one = arrived.shift(); one !== undefined; one = arrived.shift()) {
       if (!open.has(one.ask.number)) continue;
-      const at = parts.now();
+      const at = context.now();
       const { number, state } = one.ask;
       journal?.answered({ execution, ask: number, state, at, answer: one.answer });
       return settle(one.ask, one.answer, at);
@@ -170,12 +170,12 @@ export function createOutside(parts: OutsideParts): Outside {
 
   return {
     now: () => time,
-    random: createRandom(parts.seed),
+    random: createRandom(context.seed),
     begin: () =>
       new Promise((resolve) =>
         setImmediate(() => {
           resolve();
-          rest();
+          deliverNextTurn();
         }),
       ),
     async sleep(state, milliseconds, signal) {
@@ -188,10 +188,10 @@ export function createOutside(parts: OutsideParts): Outside {
           attempt.abort(new StatesError('States.Timeout'));
           answer(failed(attempt.signal.reason));
         });
-        const lost = before?.called.has(number) === true;
+        const lost = past?.called.has(number) === true;
         let begun = lost;
         const begins = () => {
-          // Of a function no power cut may leave it open whether it began: one that may not be repeated would run twice.
+          // A power cut must not lose the start of a function: one that must not be repeated would run twice.
           if (!begun) journal?.called({ execution, ask: number }, waits);
           begun = true;
         };
@@ -211,6 +211,6 @@ export function createOutside(parts: OutsideParts): Outside {
 }
 
 function failed(thrown: unknown): Answer {
-  const { error, cause_ } = asStatesError(thrown, 'States.TaskFailed');
-  return { error, cause: cause_ };
+  const { error, detail } = asStatesError(thrown, 'States.TaskFailed');
+  return { error, cause: detail };
 }

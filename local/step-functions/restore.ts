@@ -4,16 +4,16 @@ import { type Running, readJournal } from './journal/read.ts';
 import type { Journal } from './journal/records.ts';
 import type { StepFunctionsOptions } from './types.ts';
 
-/** AWS frees the name of an execution so long after it closed. */
+/** AWS frees the name of an execution this time after it has closed. */
 const NAME_TAKEN_MS = 90 * 24 * 60 * 60 * 1000;
 
 export interface Restored {
   readonly journal: Journal | undefined;
-  /** Executions that go on. */
+  /** Executions that continue. */
   readonly running: readonly Running[];
 }
 
-/** Fills the store with the executions that closed in processes before this one, and opens the journal for all others. */
+/** Fills the store with the executions that closed in earlier processes, and opens the journal. */
 export function restore(
   { journal: file, onNotice }: Pick<StepFunctionsOptions, 'journal' | 'onNotice'>,
   store: ExecutionStore,

@@ -5,19 +5,19 @@ import { payloadText } from './payload.ts';
 
 type Started = Pick<Execution, 'arn' | 'name' | 'startDate' | 'input'>;
 
-/** Runs one execution to its end and answers its output. Throws a StatesError, or why it was aborted. */
+/** Runs one execution to its end and returns its output. Throws a StatesError, or the reason of an abort. */
 export async function runExecution(
   execution: Started,
   machine: Machine,
-  shared: Pick<Run, 'integrations' | 'outside' | 'history'>,
+  shared: Pick<Run, 'integrations' | 'replay' | 'history'>,
   signal: AbortSignal,
 ): Promise<string> {
-  await shared.outside.begin();
+  await shared.replay.begin();
   const { arn, roleArn } = machine.spec;
   const run: Run = { ...shared, executionArn: execution.arn, stateMachineArn: arn, roleArn };
   const context = executionContext(execution, machine);
-  const around = { run, signal, context, variables: {}, event: 0 };
-  return payloadText(await runFlow(machine.flow, context.Execution.Input, around), execution.name);
+  const flowContext = { run, signal, context, variables: {}, event: 0 };
+  return payloadText(await runFlow(machine.flow, context.Execution.Input, flowContext), execution.name);
 }
 
 /** `$states.context` of the whole execution. */

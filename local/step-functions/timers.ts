@@ -1,14 +1,14 @@
 export interface Timers {
-  /** The instant so many milliseconds of workflow time after another one, in epoch milliseconds. */
+  /** The time `milliseconds` of workflow time after `from`, in epoch milliseconds. */
   due(from: number, milliseconds: number): number;
-  /** Calls back at an instant (Infinity: never), soon for one that is past; the answer cancels it. */
+  /** Calls back at a time: at once if it is past, never for Infinity. Returns a function that cancels it. */
   at(due: number, callback: () => void): () => void;
 }
 
 // setTimeout fires at once above this; a Wait may last a year.
 const LONGEST_LAP = 2 ** 31 - 1;
 
-/** Timers whose every duration is divided by `scale`; `now` is read once for each of them. */
+/** Timers that divide every duration by `scale`. Each timer reads `now` once. */
 export function createTimers(scale: number, now: () => number): Timers {
   if (!(scale > 0)) throw new RangeError(`timeScale must be above 0, not ${scale}`);
   return {

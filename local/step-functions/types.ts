@@ -1,29 +1,29 @@
-/** One call a Task state makes: its Resource, evaluated Arguments, and who asks. */
+/** One call of a Task state: its Resource, its evaluated Arguments, and its caller. */
 export interface IntegrationCall {
   resource: string;
   arguments: unknown;
   executionArn: string;
   stateMachineArn: string;
   roleArn: string;
-  /** Names this attempt of this task; a lost call has it, too. */
+  /** Identifies this attempt of this task; the same for a lost call. */
   id: string;
   /**
-   * The call began before the process died, and what came of it is not known. The integration says what that means:
-   * it fails as it would when its service died, finds what the call began, makes it again, or answers AGAIN.
+   * The call began before the process died, and its outcome is unknown. The integration decides what that means: it
+   * fails as if its service had died, finds what the call started, makes the call again, or returns AGAIN.
    */
   lost: boolean;
-  /** For an integration that `waits`. Throws when it cannot be noted. */
+  /** For an integration that `waits`: records that the call begins. Throws if that fails. */
   begins(): void;
-  /** Aborts on task timeout, StopExecution, execution timeout and engine stop; a later result is ignored. */
+  /** Aborts on task timeout, StopExecution, execution timeout and engine stop. A later result is ignored. */
   signal: AbortSignal;
 }
 
-/** What stands behind a Resource. Throws a StatesError for a named error; anything else becomes States.TaskFailed. */
+/** The code behind a Resource. A StatesError keeps its name; anything else thrown becomes States.TaskFailed. */
 export interface Integration {
   (call: IntegrationCall): Promise<unknown>;
   /**
-   * A call may lie there for long before anything comes of it, and says itself when that begins, by `begins`. Until then
-   * it is not lost with the process: it is made again like a new one. @default it begins when it is made
+   * A call may wait before it has any effect, and reports by `begins` when that starts. Until then it is not lost with
+   * the process: it is made again like a new call. @default it begins when it is made
    */
   readonly waits?: true;
 }
@@ -32,7 +32,7 @@ export interface StateMachineSpec {
   arn: string;
   name: string;
   roleArn: string;
-  /** Amazon States Language as JSON, substitutions already made. */
+  /** Amazon States Language as JSON, after substitutions. */
   definition: string;
 }
 
@@ -60,11 +60,11 @@ export interface StepFunctionsOptions {
   now?: () => number;
   /** Divides waits, retry delays and timeouts. @default 1 */
   timeScale?: number;
-  /** How many closed executions keep their input, output and history. @default 20,000 */
+  /** The most closed executions that keep their input, output and history. @default 20,000 */
   keepClosed?: number;
-  /** The file in which executions outlive this process; those that ran go on at once. @default none, they end with it */
+  /** The file from which executions continue in the next process. @default none: they end with this process */
   journal?: string;
-  /** Takes what a user should know of the journal: a broken last line that is left out. @default dropped */
+  /** Gets notices about the journal for the user, such as a broken last line that was cut. @default dropped */
   onNotice?: (message: string) => void;
   onStatusChange?: (change: StatusChange) => void;
 }
@@ -76,22 +76,22 @@ export interface ExecutionSnapshot {
   status: ExecutionStatus;
   /** Names of the states entered, in order. */
   states: readonly string[];
-  /** What AWS would charge: states entered plus retries. */
+  /** What AWS charges for: states entered plus retries. */
   transitions: number;
 }
 
-/** One AWS JSON 1.0 operation: parsed request in, response object out, AwsError thrown. */
+/** One AWS JSON 1.0 operation: takes the parsed request, returns the response object, throws an AwsError. */
 export type Operation = (input: Record<string, unknown>) => Promise<unknown>;
 
 export interface StepFunctions {
   /** StartExecution, DescribeExecution, StopExecution, ListExecutions, GetExecutionHistory, DescribeStateMachine. */
   operations: Record<string, Operation>;
   executions(): ExecutionSnapshot[];
-  /** Resolves once the execution has closed; at once for one that is unknown. */
+  /** Resolves once the execution has closed; at once for an unknown one. */
   closed(executionArn: string): Promise<void>;
   /**
-   * Ends everything that runs, without status changes: the power switch, not StopExecution. With a journal it all goes
-   * on at the next start.
+   * Ends all running executions without status changes: like a power cut, unlike StopExecution. With a journal they
+   * continue at the next start.
    */
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 
-/** A resource as the template has it, intrinsic functions and all. */
+/** A resource as in the template, with its intrinsic functions. */
 export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: JsonObject;
@@ -57,7 +57,7 @@ function readStack(dir: string, id: string, artifact: JsonObject, artifacts: Jso
   };
 }
 
-/** `aws://123456789012/eu-west-1`; a stack without an explicit environment says `unknown-account` and `unknown-region`. */
+/** `aws://123456789012/eu-west-1`; a stack without an environment has `unknown-account` and `unknown-region`. */
 function environmentOf(environment = ''): { region: string; account: string } {
   const [account = '', region = ''] = environment.replace('aws://', '').split('/');
   return {

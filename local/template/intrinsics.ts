@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, stringOf } from '../json.ts';
 
-/** What the intrinsic functions of one template may refer to. */
+/** What the intrinsic functions of a template can refer to. */
 export interface Scope {
   /** Parameters and pseudo parameters; undefined for names that are neither. */
   parameter(name: string): unknown;
@@ -13,15 +13,15 @@ export interface Scope {
 /** Resolves a value of a template. `where` names the resource in errors. */
 export type Resolve = (value: unknown, where: string) => unknown;
 
-interface Context {
+interface ResolveContext {
   readonly scope: Scope;
   readonly where: string;
   readonly resolve: (value: unknown) => unknown;
 }
 
-type Intrinsic = (argument: unknown, context: Context) => unknown;
+type Intrinsic = (argument: unknown, context: ResolveContext) => unknown;
 
-/** What `{ "Ref": "AWS::NoValue" }` resolves to: its property or list entry is left out. */
+/** The value of `{ "Ref": "AWS::NoValue" }`: its property or list entry is left out. */
 const NO_VALUE = Symbol('AWS::NoValue');
 
 export function createResolve(scope: Scope): Resolve {
@@ -51,7 +51,7 @@ function resolveIn(scope: Scope, where: string): (value: unknown) => unknown {
   return resolve;
 }
 
-/** CloudFormation would put a secret or an SSM parameter here; taking the reference as text would be silently wrong. */
+/** CloudFormation puts a secret or an SSM parameter here. Taken as text, the reference would be silently wrong. */
 function literal(value: string, where: string): string {
   if (value.includes('{{resolve:')) throw new Error(`the embedded cloud does not know dynamic references ${where}`);
   return value;
@@ -65,7 +65,7 @@ function resolveProperties(value: JsonObject, resolve: (value: unknown) => unkno
 function intrinsicName(value: JsonObject): string | undefined {
   const [name, ...others] = Object.keys(value);
   if (name === undefined || others.length > 0) return undefined;
-  // { "Condition": "Name" } is a function only with a string: policies use the same word for something else.
+  // { "Condition": "Name" } is a function only with a string: policies use the same key for something else.
   if (name === 'Condition') return typeof value.Condition === 'string' ? name : undefined;
   return name === 'Ref' || name.startsWith('Fn::') ? name : undefined;
 }
@@ -106,21 +106,21 @@ const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
   Condition: (argument, context) => holds(context.scope, String(argument), context.where),
 };
 
-function reference(name: string, { scope, where }: Context): unknown {
+function reference(name: string, { scope, where }: ResolveContext): unknown {
   if (name === 'AWS::NoValue') return NO_VALUE;
   const value = scope.parameter(name) ?? scope.ref(name);
   if (value === undefined) throw new Error(`the embedded cloud does not know the Ref of ${name} ${where}`);
   return value;
 }
 
-function attribute(logicalId: string, name: string, { scope, where }: Context): string {
+function attribute(logicalId: string, name: string, { scope, where }: ResolveContext): string {
   const value = scope.getAtt(logicalId, name);
   if (value === undefined) throw new Error(`the embedded cloud does not know Fn::GetAtt ${logicalId}.${name} ${where}`);
   return value;
 }
 
-/** `${Name}`, `${Name.Attribute}`, `${!Literal}`, with variables of its own in the two-argument form. */
-function substitute(argument: unknown, context: Context): string {
+/** `${Name}`, `${Name.Attribute}`, `${!Literal}`; the two-argument form adds variables. */
+function substitute(argument: unknown, context: ResolveContext): string {
   const [text, variables] = Array.isArray(argument) ? argument : [argument, {}];
   if (stringOf(text) === undefined) throw new Error(`Fn::Sub needs a string ${context.where}`);
   return String(text).replace(/\$\{([^}]+)\}/g, (_, name: string) => {
@@ -131,12 +131,12 @@ function substitute(argument: unknown, context: Context): string {
   });
 }
 
-function args(argument: unknown, count: number, { where }: Context): readonly unknown[] {
+function args(argument: unknown, count: number, { where }: ResolveContext): readonly unknown[] {
   if (Array.isArray(argument) && argument.length === count) return argument;
   throw new Error(`an intrinsic function needs ${count} arguments ${where}`);
 }
 
-function list(value: unknown, { where }: Context): readonly unknown[] {
+function list(value: unknown, { where }: ResolveContext): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw new Error(`an intrinsic function needs a list ${where}`);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Who a resource is, once its name is known. */
+/** The identity of a resource, once its name is known. */
 export interface Identity {
   readonly stack: string;
   readonly logicalId: string;
@@ -9,18 +9,18 @@ export interface Identity {
   readonly account: string;
 }
 
-/** What the embedded cloud knows of one CloudFormation type. Anything that is not listed is refused at start. */
+/** What the embedded cloud knows of one CloudFormation type. It refuses at start what is not listed. */
 export interface ResourceType {
   /**
-   * The properties it knows, separated by blanks: `A` with whatever is inside, `A.B` only that inside of A, `A[].B`
-   * the same for a list.
+   * The known properties, separated by blanks: `A` with everything inside, `A.B` only B inside A, `A[].B` the same for
+   * a list.
    */
   readonly properties: string;
-  /** The property that holds an explicit name, and the longest name the service takes. */
+  /** The property with an explicit name, and the longest name that the service accepts. */
   readonly name?: readonly [property: string, limit: number];
-  /** What `Ref` gives; the name where this is left out. */
+  /** The value of `Ref`. @default the name */
   readonly ref?: (id: Identity) => string;
-  /** What `Fn::GetAtt` gives, by attribute. */
+  /** The values of `Fn::GetAtt`, by attribute. */
   readonly attributes?: Readonly<Record<string, (id: Identity) => string>>;
 }
 
@@ -31,14 +31,14 @@ const functionArn = arn('lambda', (id) => `function:${id.name}`);
 const tableArn = arn('dynamodb', (id) => `table/${id.name}`);
 const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
 const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
-// CloudFormation makes up names in lower case: S3 takes no others.
+// CloudFormation generates names in lower case: S3 accepts no others.
 const bucketName = (id: Identity) => id.name.toLowerCase();
 const ruleArn = arn('events', (id) => `rule/${id.name}`);
 const queueArn = arn('sqs', (id) => id.name);
 const queueUrl = (id: Identity) => `https://sqs.${id.region}.amazonaws.com/${id.account}/${id.name}`;
 const policyArn = arn('iam', (id) => `policy/${id.name}`);
 
-/** Stands for an id that AWS would make up, the same in every run. */
+/** Stands for an id that AWS would generate; the same in every run. */
 function generatedId(id: Identity, length: number): string {
   const digest = createHash('sha256').update(`${id.stack}/${id.logicalId}`).digest('hex');
   return BigInt(`0x${digest}`).toString(36).slice(0, length);
@@ -49,7 +49,7 @@ const TABLE =
   'TableName KeySchema AttributeDefinitions BillingMode LocalSecondaryIndexes ' +
   'GlobalSecondaryIndexes[].IndexName GlobalSecondaryIndexes[].KeySchema GlobalSecondaryIndexes[].Projection ' +
   'TimeToLiveSpecification ' +
-  // Nothing to do on one machine: encryption at rest and capacity limits.
+  // No effect on one machine: encryption at rest and capacity limits.
   'SSESpecification WarmThroughput GlobalSecondaryIndexes[].WarmThroughput';
 
 export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
@@ -63,7 +63,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { Arn: tableArn },
   },
   'AWS::DynamoDB::GlobalTable': {
-    // One replica is the table itself; what it says of backups, tags and capacity has no local counterpart.
+    // One replica is the table itself. Its backups, tags and capacity have no local counterpart.
     properties:
       `${TABLE} WriteOnDemandThroughputSettings ` +
       'Replicas[].Region Replicas[].PointInTimeRecoverySpecification Replicas[].DeletionProtectionEnabled ' +
@@ -96,7 +96,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::SQS::Queue': {
     properties:
       'QueueName ' +
-      // Messages are kept in memory until the end, and nobody receives them.
+      // Messages stay in memory, and no consumer receives them.
       'MessageRetentionPeriod VisibilityTimeout DelaySeconds MaximumMessageSize ReceiveMessageWaitTimeSeconds ' +
       'KmsMasterKeyId KmsDataKeyReusePeriodSeconds SqsManagedSseEnabled Tags',
     name: ['QueueName', 80],
@@ -107,7 +107,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     properties:
       'StateMachineName StateMachineType DefinitionString DefinitionSubstitutions RoleArn ' +
       'DefinitionS3Location.Bucket DefinitionS3Location.Key ' +
-      // No CloudWatch and no X-Ray here; encryption at rest likewise.
+      // No CloudWatch, no X-Ray and no encryption at rest here.
       'LoggingConfiguration TracingConfiguration EncryptionConfiguration Tags',
     name: ['StateMachineName', 80],
     ref: machineArn,
@@ -123,13 +123,13 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::SecretsManager::RotationSchedule': {
     properties: 'SecretId RotationLambdaARN RotationRules.ScheduleExpression RotateImmediatelyOnUpdate',
   },
-  // Read, and refused unless it only keeps people from deleting the secret: nothing here does.
+  // Refused unless it only denies deleting the secret, which nothing here does.
   'AWS::SecretsManager::ResourcePolicy': { properties: 'SecretId ResourcePolicy BlockPublicPolicy' },
   'AWS::S3::Bucket': {
     properties:
       'BucketName LifecycleConfiguration.Rules[].Id LifecycleConfiguration.Rules[].Status ' +
       'LifecycleConfiguration.Rules[].Prefix LifecycleConfiguration.Rules[].ExpirationInDays ' +
-      // There are no multipart uploads here. Encryption at rest, owners and the public have no local counterpart.
+      // No multipart uploads here. Encryption at rest, ownership and public access have no local counterpart.
       'LifecycleConfiguration.Rules[].AbortIncompleteMultipartUpload ' +
       'BucketEncryption OwnershipControls PublicAccessBlockConfiguration Tags',
     name: ['BucketName', 63],
@@ -137,7 +137,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { Arn: (id) => `arn:aws:s3:::${bucketName(id)}` },
   },
   'AWS::ApiGateway::RestApi': {
-    // At its own name or at that of API Gateway: it is served at one address here.
+    // Served at one address here, with or without a custom domain.
     properties:
       'Name EndpointConfiguration.Types EndpointConfiguration.IpAddressType Description Tags DisableExecuteApiEndpoint',
     ref: apiId,
@@ -153,7 +153,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
       'RestApiId ResourceId HttpMethod AuthorizationType AuthorizerId ApiKeyRequired OperationName ' +
       'Integration.Type Integration.IntegrationHttpMethod Integration.Uri Integration.TimeoutInMillis ' +
       'Integration.ResponseTransferMode Integration.PassthroughBehavior Integration.RequestTemplates ' +
-      // A proxy integration answers by itself: these only document it. A mock answers with them.
+      // A proxy integration answers itself: these only document it. A mock answers with them.
       'MethodResponses Integration.IntegrationResponses',
   },
   'AWS::ApiGateway::Authorizer': {
@@ -172,7 +172,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     properties: 'RestApiId ResponseType StatusCode ResponseParameters ResponseTemplates',
   },
 
-  // ---- IAM: what every call is held against --------------------------------------------------------------------------
+  // ---- IAM: every call is checked against these ----------------------------------------------------------------------
   'AWS::IAM::Role': {
     properties: 'RoleName AssumeRolePolicyDocument ManagedPolicyArns Policies MaxSessionDuration ' + 'Description Tags',
     name: ['RoleName', 64],
@@ -207,17 +207,17 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     name: ['AlarmName', 255],
     attributes: { Arn: arn('cloudwatch', (id) => `alarm:${id.name}`) },
   },
-  // Not enforced yet: it refuses what does not come over TLS, and here nothing does.
+  // Not enforced yet: it refuses requests without TLS, and no request has TLS here.
   'AWS::S3::BucketPolicy': { properties: 'Bucket PolicyDocument' },
-  // A snapshot of the API; the embedded cloud always serves what the template says.
+  // A snapshot of the API; the embedded cloud always serves the template.
   'AWS::ApiGateway::Deployment': {
     properties: 'RestApiId Description',
     ref: (id) => generatedId(id, 6),
     attributes: { DeploymentId: (id) => generatedId(id, 6) },
   },
-  // The role API Gateway writes its logs with.
+  // The role with which API Gateway writes logs.
   'AWS::ApiGateway::Account': { properties: 'CloudWatchRoleArn' },
-  // Nothing is encrypted at rest here, so a key has nothing to do; what roles may do with it is not evaluated either.
+  // Nothing is encrypted at rest here, so a key has no effect, and its policy is not evaluated.
   'AWS::KMS::Key': {
     properties:
       'Description Enabled EnableKeyRotation RotationPeriodInDays KeyPolicy KeySpec KeyUsage MultiRegion Origin ' +
@@ -226,7 +226,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { Arn: arn('kms', (id) => `key/${generatedId(id, 32)}`), KeyId: (id) => generatedId(id, 32) },
   },
   'AWS::KMS::Alias': { properties: 'AliasName TargetKeyId' },
-  // Whoever reaches the loopback address is let in.
+  // No network filter here: only this machine reaches the loopback address.
   'AWS::WAFv2::WebACL': {
     properties:
       'Name Scope DefaultAction Description Rules VisibilityConfig AssociationConfig CaptchaConfig ChallengeConfig ' +
@@ -234,7 +234,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { Arn: arn('wafv2', (id) => `regional/webacl/${id.name}/${generatedId(id, 32)}`) },
   },
   'AWS::WAFv2::WebACLAssociation': { properties: 'ResourceArn WebACLArn' },
-  // The API is served at one address, without TLS, as behind a name with an empty base path.
+  // The API is served at one address without TLS, as behind a domain with an empty base path.
   'AWS::ApiGateway::DomainName': {
     properties:
       'DomainName RegionalCertificateArn CertificateArn EndpointConfiguration SecurityPolicy EndpointAccessMode ' +

@@ -9,7 +9,7 @@ export interface Resource extends Identity {
   readonly type: string;
   readonly properties: JsonObject;
   readonly ref: string | undefined;
-  /** Only of types that have one. */
+  /** Only for types that have one. */
   readonly arn: string | undefined;
   /** Names the resource in errors. */
   readonly where: string;
@@ -21,7 +21,7 @@ export interface ResolvedStack {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** Resolves a stack, after refusing by name whatever the embedded cloud does not know. */
+/** Resolves a stack. First refuses, by name, what the embedded cloud does not know. */
 export function resolveStack(stack: Stack): ResolvedStack {
   const refusals = Object.entries(stack.template.Resources).flatMap(([id, resource]) => refused(stack, id, resource));
   if (refusals.length > 0) throw new Error(refusals.join('\n'));
@@ -116,7 +116,7 @@ function parameterOf(stack: Stack, name: string): unknown {
   return /^(List<|CommaDelimitedList)/.test(String(Type)) ? String(Default).split(',') : String(Default);
 }
 
-/** Who a resource of the stack is. Explicit names may themselves refer to other resources. */
+/** The identity of a resource of the stack. Its explicit name may refer to other resources. */
 function createIdentify(stack: Stack, resolve: () => Resolve): (logicalId: string) => Identity {
   const known = new Map<string, Identity | 'in progress'>();
   return (logicalId) => {
@@ -135,7 +135,7 @@ function createIdentify(stack: Stack, resolve: () => Resolve): (logicalId: strin
   };
 }
 
-/** Too long a name ends in a digest of itself, so that two of them stay two. */
+/** A name that is too long ends in its digest, so that two of them stay distinct. */
 function generatedName(name: string, limit: number): string {
   if (name.length <= limit) return name;
   return `${name.slice(0, limit - 9)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;

@@ -1,4 +1,4 @@
-import { after } from '../time/timeout.ts';
+import { startTimeout } from '../time/timeout.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
@@ -6,21 +6,21 @@ const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_
 export function rateMs(expression: string): number | undefined {
   const [, digits = '', unit = '', plural] = /^rate\(([1-9]\d*) (minute|hour|day)(s?)\)$/.exec(expression) ?? [];
   const count = Number(digits);
-  // EventBridge wants the plural for all counts but one.
+  // EventBridge requires the plural for all counts but 1.
   if (count === 0 || (plural === 's') === (count === 1)) return undefined;
   return count * (UNIT_MS[unit] ?? 0);
 }
 
-/** Calls every `ms` from now on, without drift, and keeps no process alive for it. The answer ends it. */
+/** Calls every `ms` milliseconds without drift. Does not keep the process alive. Returns a function that ends it. */
 export function every(ms: number, callback: () => void): () => void {
   const start = performance.now();
   let turn = 0;
   let cancel = () => {};
   const next = (): void => {
     const elapsed = performance.now() - start;
-    // The next by number, as a timer may be a little early; or the next there still is.
+    // A timer may fire early, so the next run goes by number; runs that were missed are skipped.
     turn = Math.max(turn, Math.floor(elapsed / ms)) + 1;
-    cancel = after(turn * ms - elapsed, () => {
+    cancel = startTimeout(turn * ms - elapsed, () => {
       next();
       callback();
     });

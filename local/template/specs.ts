@@ -4,10 +4,10 @@ import type { AsynchronousSettings, FunctionSpec } from '../lambda/index.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
 import { rateMs } from './schedule.ts';
 
-/** What the engines are told to run, read from the resolved resources. */
+/** What the engines run, read from the resolved resources. */
 
 export interface FunctionResource extends FunctionSpec {
-  /** The access key the function calls AWS with, so that calls tell who made them. */
+  /** The access key with which the function calls AWS: it identifies the caller. */
   readonly logicalId: string;
   readonly roleArn: string;
 }
@@ -24,7 +24,7 @@ export interface TableResource {
   readonly name: string;
   /** What CreateTable is called with. */
   readonly schema: JsonObject;
-  /** The attribute that holds the time of expiry, where the table has one. */
+  /** The attribute with the expiry, if the table has one. */
   readonly ttlAttribute?: string;
 }
 
@@ -32,15 +32,15 @@ export interface SecretResource {
   readonly name: string;
   readonly arn: string;
   readonly value?: string;
-  /** How to generate the value where there is none. */
+  /** How to generate the first value. */
   readonly generate: JsonObject;
-  /** The function that gives it another value, and how often. */
+  /** The function that rotates the value, and how often. */
   readonly rotation?: { readonly functionArn: string; readonly everyMs: number };
 }
 
 export interface BucketResource {
   readonly name: string;
-  /** Objects whose keys begin with `prefix` go after so many days. */
+  /** Objects whose keys begin with `prefix` expire after `days`. */
   readonly expirations: readonly { readonly prefix: string; readonly days: number }[];
 }
 
@@ -78,7 +78,7 @@ function ofTypes(stack: ResolvedStack, types: string): Resource[] {
   return stack.resources.filter(({ type }) => types.split(' ').includes(type));
 }
 
-/** A value that CloudFormation would take and the embedded cloud cannot honour. */
+/** Refuses a value that CloudFormation accepts and the embedded cloud cannot honour. */
 export function unknownValue(resource: Resource, property: string, value: unknown): Error {
   const { type, where } = resource;
   return new Error(`the embedded cloud does not know ${property} ${JSON.stringify(value)} of ${type} ${where}`);
@@ -111,7 +111,7 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
   };
 }
 
-/** A mark that lib/tools/shared-worker.ts leaves: AWS does nothing with the metadata of a resource. */
+/** A mark of lib/tools/shared-worker.ts: AWS ignores the metadata of a resource. */
 const SHARED_WORKER = 'mcp-task-server:sharedWorker';
 
 function readSharedWorker(resource: Resource, { stack }: ResolvedStack): boolean {
@@ -179,7 +179,11 @@ function readTable(resource: Resource): TableResource {
   const { GlobalSecondaryIndexes, TimeToLiveSpecification, Replicas } = resource.properties;
   if (Array.isArray(Replicas) && Replicas.length > 1) throw unknownValue(resource, 'Replicas', Replicas);
   const schema = {
-    ...{ TableName: resource.name, KeySchema, AttributeDefinitions, BillingMode, ProvisionedThroughput },
+    TableName: resource.name,
+    KeySchema,
+    AttributeDefinitions,
+    BillingMode,
+    ProvisionedThroughput,
     LocalSecondaryIndexes,
     GlobalSecondaryIndexes: Array.isArray(GlobalSecondaryIndexes)
       ? GlobalSecondaryIndexes.map(objectOf).map(({ WarmThroughput: _, ...index }) => index)
@@ -218,7 +222,7 @@ function readRotation(resource: Resource): NonNullable<SecretResource['rotation'
   const { ScheduleExpression } = objectOf(RotationRules);
   const everyMs = rateMs(String(ScheduleExpression));
   if (everyMs === undefined) throw unknownValue(resource, 'RotationRules.ScheduleExpression', ScheduleExpression);
-  // Nobody deploys here: at each start it would be one.
+  // No deployments here: each start would rotate.
   if (RotateImmediatelyOnUpdate !== false) {
     throw unknownValue(resource, 'RotateImmediatelyOnUpdate', RotateImmediatelyOnUpdate);
   }

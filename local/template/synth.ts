@@ -7,7 +7,7 @@ import { type JsonObject, objectOf } from '../json.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The folder the assembly of an app goes to when nobody says otherwise; one for each app. */
+/** The default folder for the assembly of an app; each app has its own. */
 export function assemblyDirOf(appFile: string): string {
   const hash = createHash('sha256').update(resolve(appFile)).digest('hex').slice(0, 8);
   return join(ROOT, `cdk.out.local-${hash}`);
@@ -30,10 +30,10 @@ export async function synthApp(appFile: string, outDir: string, signal?: AbortSi
   if (code !== 0) throw new Error(`${errors.trimEnd()}\n${appFile} failed (${code})`);
 }
 
-/** What the CLI would hand to the app: the context of its configuration, and its own defaults. */
+/** What the CLI passes to the app: the context of its configuration, and its own defaults. */
 function context(): JsonObject {
   return {
-    // Puts the path of each construct into the template, which is how errors name a resource.
+    // Puts the path of each construct into the template, by which errors name a resource.
     'aws:cdk:enable-path-metadata': true,
     ...objectOf(readJson('cdk.json').context),
     ...readJson('cdk.context.json'),

@@ -25,7 +25,8 @@ const responses: Api['responses'] = new Map([
 
 const statement = (Effect: string, Resource: string | string[]) => ({ Effect, Action: 'execute-api:Invoke', Resource });
 const policy = (...Statement: object[]) => ({
-  ...{ principalId: 'me', policyDocument: { Version: '2012-10-17', Statement } },
+  principalId: 'me',
+  policyDocument: { Version: '2012-10-17', Statement },
   context: { scope: 'a b', level: 3 },
 });
 
@@ -38,12 +39,20 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
   const events: { requestContext: { authorizer?: object; identity: object } }[] = [];
   const clock = { now: 0 };
   const result = (payload: unknown): InvokeResult => ({
-    ...{ statusCode: 200, executedVersion: '$LATEST', payload: JSON.stringify(payload) },
+    statusCode: 200,
+    executedVersion: '$LATEST',
+    payload: JSON.stringify(payload),
   });
   const gateway = await startApiGateway({
     api: {
-      ...{ id: 'abc', region: 'eu-west-1', account: '000000000000', stage: 'v1', stageVariables: null },
-      ...{ responses, routes, idleMs: 300_000 },
+      id: 'abc',
+      region: 'eu-west-1',
+      account: '000000000000',
+      stage: 'v1',
+      stageVariables: null,
+      responses,
+      routes,
+      idleMs: 300_000,
     },
     lambda: {
       async invoke(name, payload) {
@@ -58,7 +67,9 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
       invokeStreaming: () => Promise.reject(new Error('not expected')),
     },
     bench: noFaults,
-    ...{ port: 0, now: () => clock.now, onError: () => undefined },
+    port: 0,
+    now: () => clock.now,
+    onError: () => undefined,
   });
   stop = gateway.stop;
   const get = async (path: string, authorization?: string) => {
@@ -90,14 +101,22 @@ describe('a Lambda authorizer', () => {
     expect(await get('/things/one?x=1', 'Bearer t')).toMatchObject({ status: 200, body: 'ok' });
     expect(asked).toMatchObject([
       {
-        ...{ type: 'REQUEST', methodArn: ARN, resource: '/things/{name}', path: '/things/one', httpMethod: 'GET' },
-        ...{ pathParameters: { name: 'one' }, queryStringParameters: { x: '1' } },
+        type: 'REQUEST',
+        methodArn: ARN,
+        resource: '/things/{name}',
+        path: '/things/one',
+        httpMethod: 'GET',
+        pathParameters: { name: 'one' },
+        queryStringParameters: { x: '1' },
         headers: { authorization: 'Bearer t' },
       },
     ]);
     expect(asked[0]).not.toHaveProperty('body');
     expect(events[0]?.requestContext.authorizer).toEqual({
-      ...{ principalId: 'me', scope: 'a b', level: '3', integrationLatency: 0 },
+      principalId: 'me',
+      scope: 'a b',
+      level: '3',
+      integrationLatency: 0,
     });
   });
 
@@ -171,8 +190,16 @@ test('a mock answers by itself', async () => {
 });
 
 const resource = (type: string, properties: Resource['properties']): Resource => ({
-  ...{ type, properties, where: '(here)', ref: 'r', arn: undefined },
-  ...{ stack: 'S', logicalId: 'L', name: 'n', region: 'r', account: 'a' },
+  type,
+  properties,
+  where: '(here)',
+  ref: 'r',
+  arn: undefined,
+  stack: 'S',
+  logicalId: 'L',
+  name: 'n',
+  region: 'r',
+  account: 'a',
 });
 
 describe('what a template may say of answers', () => {
@@ -184,7 +211,8 @@ describe('what a template may say of answers', () => {
 
   test('a mock', () => {
     const answer = {
-      ...{ StatusCode: '200', ResponseParameters: { 'method.response.header.A': "'b'" } },
+      StatusCode: '200',
+      ResponseParameters: { 'method.response.header.A': "'b'" },
       ResponseTemplates: { 'application/json': '{}' },
     };
     expect(readMock(mock(answer))).toEqual({

@@ -14,12 +14,21 @@ import type { InvokeResult, Lambda, StreamResult } from '../lambda/index.ts';
 type FakeLambda = Partial<Pick<Lambda, 'invoke' | 'invokeStreaming'>>;
 
 const route = (resource: string, method = 'ANY', more: Partial<FunctionRoute> = {}): FunctionRoute => ({
-  ...{ resource, method, functionArn: `arn:${method}:${resource}`, streaming: false, timeoutMs: 29_000 },
+  resource,
+  method,
+  functionArn: `arn:${method}:${resource}`,
+  streaming: false,
+  timeoutMs: 29_000,
   ...more,
 });
 const API: Api = {
-  ...{ id: 'abc', region: 'eu-west-1', account: '000000000000', stage: 'v1', stageVariables: null },
-  ...{ responses: new Map(), idleMs: 300_000 },
+  id: 'abc',
+  region: 'eu-west-1',
+  account: '000000000000',
+  stage: 'v1',
+  stageVariables: null,
+  responses: new Map(),
+  idleMs: 300_000,
   routes: [route('/mcp', 'POST', { streaming: true }), route('/plain/{proxy+}')],
 };
 
@@ -38,14 +47,18 @@ async function serve(
     lambda: { invoke: unused, invokeStreaming: unused, ...lambda },
     bench: noFaults,
     ...(may && { iam: { mayService: may } }),
-    ...{ port: 0, now: () => Date.UTC(2026, 3, 9, 12, 34, 56), onError: (message: string) => errors.push(message) },
+    port: 0,
+    now: () => Date.UTC(2026, 3, 9, 12, 34, 56),
+    onError: (message: string) => errors.push(message),
   });
   stop = gateway.stop;
   return { url: gateway.url, errors };
 }
 
 const result = (answer: unknown, more: Partial<InvokeResult> = {}): InvokeResult => ({
-  ...{ statusCode: 200, executedVersion: '$LATEST', payload: JSON.stringify(answer) },
+  statusCode: 200,
+  executedVersion: '$LATEST',
+  payload: JSON.stringify(answer),
   ...more,
 });
 const buffered = (answer: unknown, more?: Partial<InvokeResult>): FakeLambda => ({
@@ -177,7 +190,9 @@ describe('a buffered integration', () => {
 
   test('answers with status, headers and body', async () => {
     const answer = {
-      ...{ statusCode: 201, body: 'ä', headers: { 'X-One': 1, 'WWW-Authenticate': 'Bearer', Connection: 'close' } },
+      statusCode: 201,
+      body: 'ä',
+      headers: { 'X-One': 1, 'WWW-Authenticate': 'Bearer', Connection: 'close' },
       multiValueHeaders: { 'set-cookie': ['a=1', 'b=2'] },
     };
     const { url } = await serve(buffered(answer));
@@ -207,16 +222,28 @@ describe('a buffered integration', () => {
     const [name, event] = seen ?? [];
     expect(name).toBe('arn:ANY:/plain/{proxy+}');
     expect(event).toMatchObject({
-      ...{ resource: '/plain/{proxy+}', path: '/plain/a/b', httpMethod: 'PUT', pathParameters: { proxy: 'a/b' } },
+      resource: '/plain/{proxy+}',
+      path: '/plain/a/b',
+      httpMethod: 'PUT',
+      pathParameters: { proxy: 'a/b' },
       headers: { Host: 'localhost:1234', 'X-MiXed': 'two', 'X-Forwarded-Proto': 'http' },
       multiValueHeaders: { 'X-MiXed': ['one', 'two'] },
       queryStringParameters: { x: '2', y: 'ä' },
       multiValueQueryStringParameters: { x: ['1', '2'], y: ['ä'] },
-      ...{ stageVariables: null, body: '{"ä":1}', isBase64Encoded: false },
+      stageVariables: null,
+      body: '{"ä":1}',
+      isBase64Encoded: false,
       requestContext: {
-        ...{ accountId: '000000000000', apiId: 'abc', stage: 'v1', path: '/plain/a/b', httpMethod: 'PUT' },
-        ...{ protocol: 'HTTP/1.1', domainName: 'localhost', identity: { sourceIp: '127.0.0.1', userAgent: 'me' } },
-        ...{ requestTime: '09/Apr/2026:12:34:56 +0000', requestTimeEpoch: Date.UTC(2026, 3, 9, 12, 34, 56) },
+        accountId: '000000000000',
+        apiId: 'abc',
+        stage: 'v1',
+        path: '/plain/a/b',
+        httpMethod: 'PUT',
+        protocol: 'HTTP/1.1',
+        domainName: 'localhost',
+        identity: { sourceIp: '127.0.0.1', userAgent: 'me' },
+        requestTime: '09/Apr/2026:12:34:56 +0000',
+        requestTimeEpoch: Date.UTC(2026, 3, 9, 12, 34, 56),
       },
     });
   });

@@ -27,7 +27,7 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
     region: 'us-east-1',
     calls,
     now: Date.now,
-    callerOf: () => 'TheRole',
+    accessKeyOfRole: () => 'TheRole',
     closed: async () => {},
   };
   const integration = createIntegrations(options)[resource];
@@ -56,7 +56,7 @@ describe('lambda:invoke, optimized', () => {
 
   test('fails with the error of the function', async () => {
     const run = invoke(OPTIMIZED, { FunctionName: 'f' }, failed);
-    await expect(run).rejects.toThrow(expect.objectContaining({ error: 'Oops', cause_: failed.payload }));
+    await expect(run).rejects.toThrow(expect.objectContaining({ error: 'Oops', detail: failed.payload }));
     const nameless = invoke(OPTIMIZED, { FunctionName: 'f' }, { ...failed, payload: 'null' });
     await expect(nameless).rejects.toThrow(named('Lambda.Unknown'));
   });

@@ -1,35 +1,35 @@
-import { isNamed } from '../names.ts';
+import { matchesLogicalId } from '../logical-id.ts';
 
 /**
- * Milliseconds since the epoch, as the cloud and its functions see them. Waits and timeouts run on, whatever it says, but
- * for one that begins in the moment in which it is moved.
+ * The time that the cloud and its functions see, in milliseconds since the epoch. Moving it does not affect waits and
+ * timeouts, except one that starts at that very moment.
  */
 export interface Clock {
   now(): number;
-  /** Moves it, back by a negative number. */
+  /** Moves it; a negative number moves it back. */
   advance(ms: number): void;
-  /** Stops it where it is. */
+  /** Stops it. */
   hold(): void;
-  /** Lets it go on from there. */
+  /** Lets it run again from there. */
   resume(): void;
-  /** Lets the clock of one function be so far ahead of all others; 0 ends it. @param name its logical id */
+  /** Sets the clock of one function ahead of all others by `ms`; 0 ends that. @param name its logical id */
   skew(name: string, ms: number): void;
 }
 
-/** Where the workers of a function read their clock: [how far it was moved, where it is held or 0], [its own skew]. */
+/** Memory from which workers of a function read their clock: [offset, time at which it is held or 0], [own skew]. */
 export interface SharedClock {
   readonly common: SharedArrayBuffer;
   readonly own: SharedArrayBuffer;
 }
 
 export interface CloudClock extends Clock {
-  /** Undefined for a clock that cannot be moved: then a function has its own. */
+  /** Undefined for a clock that cannot be moved: then functions use the machine's. */
   sharedWith(logicalId: string): SharedClock | undefined;
 }
 
 const WORD = BigInt64Array.BYTES_PER_ELEMENT;
 
-/** A clock that goes as `now` does, for ever. */
+/** A clock that always shows `now` and cannot be moved. */
 export function fixedClock(now: () => number): CloudClock {
   const refuse = (): never => {
     throw new Error('this clock cannot be moved: start the cloud with movableClock');
@@ -58,7 +58,7 @@ export function movableClock(functions: readonly string[]): CloudClock {
       if (words[1] !== 0n) set(now() - Date.now(), 0);
     },
     skew(name, ms) {
-      const found = [...skews].filter(([logicalId]) => isNamed(logicalId, name));
+      const found = [...skews].filter(([logicalId]) => matchesLogicalId(logicalId, name));
       if (found.length === 0) throw new Error(`there is no function ${name}`);
       for (const [, own] of found) Atomics.store(new BigInt64Array(own), 0, BigInt(Math.round(ms)));
     },
@@ -69,7 +69,7 @@ export function movableClock(functions: readonly string[]): CloudClock {
   };
 }
 
-/** The time by a shared clock. @param words of its common part @param real the time by the clock of the machine */
+/** The time of a shared clock. @param words its common part @param real the time of the machine */
 export function readClock(words: BigInt64Array, real: number): number {
   const held = Number(Atomics.load(words, 1));
   return held === 0 ? real + Number(Atomics.load(words, 0)) : held;

@@ -1,8 +1,8 @@
-// setTimeout fires at once above this; a schedule may be for a year.
+// Above this setTimeout fires at once; a schedule may wait a year.
 const LONGEST_LAP = 2 ** 31 - 1;
 
-/** Calls back after so many milliseconds, and keeps no process alive for it. The answer cancels it. */
-export function after(milliseconds: number, callback: () => void): () => void {
+/** Calls back after a time, and does not keep the process alive. Returns a function that cancels it. */
+export function startTimeout(milliseconds: number, callback: () => void): () => void {
   let left = Math.max(0, milliseconds);
   let timer: NodeJS.Timeout | undefined;
   const lap = (): void => {
@@ -14,9 +14,9 @@ export function after(milliseconds: number, callback: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Many of them, that end together. */
+/** A group of timeouts that end together. */
 export interface Pauses {
-  /** Resolves after so many milliseconds, or never when they were ended before. */
+  /** Resolves after the time, or never if the group ends before. */
   pause(milliseconds: number): Promise<void>;
   end(): void;
 }
@@ -28,7 +28,7 @@ export function createPauses(): Pauses {
     pause: (milliseconds) =>
       new Promise((resolve) => {
         if (ended) return;
-        const cancel = after(milliseconds, () => {
+        const cancel = startTimeout(milliseconds, () => {
           cancels.delete(cancel);
           resolve();
         });

@@ -1,9 +1,9 @@
-/** Every AWS call of the embedded cloud, for tests that count them. Kept only when asked for. */
+/** Every AWS call of the embedded cloud, for tests that count them. Kept only with `recordCalls`. */
 
 export interface Call {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Logical id of the function or role that called, or the access key of anybody else. */
+  /** Logical id of the function or role that called, or the access key of another caller. */
   readonly caller: string;
   /** dynamodb, s3, states, lambda or secretsmanager. */
   readonly service: string;
@@ -11,7 +11,7 @@ export interface Call {
   readonly input: unknown;
   /** 0 where a fault lost the request. */
   readonly status: number;
-  /** The type of the error, where there was one. */
+  /** The type of the error, if any. */
   readonly error?: string | undefined;
   /** Capacity units, of the table and of all its indexes. */
   readonly consumed?: Consumed | undefined;
@@ -23,7 +23,7 @@ export interface Consumed {
 }
 
 export interface CallLog {
-  /** False where calls are not kept: then whoever records may save itself the work. */
+  /** False if no calls are kept: then the caller need not record. */
   readonly enabled: boolean;
   add(call: Call): void;
   /** A point in time to count from. */
@@ -42,7 +42,7 @@ export function createCallLog(bound: number): CallLog {
     add(call) {
       if (bound === 0) return;
       kept.push(call);
-      // Trimmed in one go at twice the bound, so that adding stays cheap.
+      // Trimmed only at twice the bound, so that `add` stays cheap.
       if (kept.length < bound * 2) return;
       dropped += kept.length - bound;
       kept = kept.slice(-bound);
@@ -50,7 +50,7 @@ export function createCallLog(bound: number): CallLog {
     mark: () => dropped + kept.length,
     since(mark = dropped) {
       if (bound === 0) throw new Error('no calls are kept: start the cloud with recordCalls');
-      // A silent gap would make a test count too little.
+      // A silent gap would make a test count too few.
       if (mark < dropped) throw new Error(`calls since this mark were dropped: only ${bound} are kept`);
       return kept.slice(mark - dropped);
     },

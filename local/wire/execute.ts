@@ -4,53 +4,53 @@ import type { Iam } from '../iam/index.ts';
 import type { CallLog } from './call-log.ts';
 import type { WireResponse } from './types.ts';
 
-export interface CarryOutOptions {
+export interface ExecuteOptions {
   readonly calls: CallLog;
-  readonly bench: Pick<FaultBench, 'around'>;
+  readonly bench: Pick<FaultBench, 'withFaults'>;
   readonly iam: Pick<Iam, 'denied'>;
   readonly now: () => number;
   readonly onError: (message: string) => void;
 }
 
 /**
- * Carries a call out and keeps it in the call log, as it was answered; also one that faults kept from being carried out.
- * @param refuse makes an answer of an error that comes about on the way
+ * Executes a call and logs it with its answer, also if a fault prevents the execution.
+ * @param refuse turns an error on the way into an answer
  */
-export async function carryOut(
+export async function executeCall(
   call: CallFacts,
   run: () => Promise<WireResponse>,
   refuse: (error: AwsError) => WireResponse,
-  options: CarryOutOptions,
+  options: ExecuteOptions,
 ): Promise<WireResponse> {
   const at = options.now();
   const { service, operation, caller, input } = call;
-  let kept = false;
-  const keep = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
-    if (!kept && options.calls.enabled) {
-      options.calls.add({ at, caller, service, operation, input: tolerant(input), status, error, consumed });
+  let logged = false;
+  const log = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
+    if (!logged && options.calls.enabled) {
+      options.calls.add({ at, caller, service, operation, input: inputIfReadable(input), status, error, consumed });
     }
-    kept = true;
+    logged = true;
   };
   const answer = async () => {
     const denied = options.iam.denied(call);
     const answered = denied ? refuse(denied) : await run().catch((thrown: unknown) => failure(thrown, options));
-    keep(answered);
+    log(answered);
     return answered;
   };
   try {
-    return await options.bench.around(call, answer);
+    return await options.bench.withFaults(call, answer);
   } catch (struck) {
     if (struck instanceof AwsError) {
       const refused = refuse(struck);
-      keep(refused);
+      log(refused);
       return refused;
     }
-    if (struck instanceof ConnectionLost) keep({ status: 0, error: 'ConnectionLost' });
+    if (struck instanceof ConnectionLost) log({ status: 0, error: 'ConnectionLost' });
     throw struck;
   }
 }
 
-function tolerant(input: () => unknown): unknown {
+function inputIfReadable(input: () => unknown): unknown {
   try {
     return input();
   } catch {
@@ -58,8 +58,8 @@ function tolerant(input: () => unknown): unknown {
   }
 }
 
-/** As AWS JSON answers it; what is no error of AWS is ours. */
-export function failure(thrown: unknown, options: Pick<CarryOutOptions, 'onError'>): WireResponse {
+/** An error in the form of AWS JSON. Anything but an AwsError is a failure of the embedded cloud. */
+export function failure(thrown: unknown, options: Pick<ExecuteOptions, 'onError'>): WireResponse {
   if (!(thrown instanceof AwsError)) options.onError(thrown instanceof Error ? String(thrown.stack) : String(thrown));
   const { type, message, status } =
     thrown instanceof AwsError ? thrown : new AwsError('InternalFailure', 'the embedded cloud failed', 500);

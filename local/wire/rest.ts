@@ -6,7 +6,7 @@ export function restRequest({ method = 'GET', headers }: IncomingMessage, path: 
   return { method, path, headers: Object.fromEntries(single), body };
 }
 
-/** What a request is signed for is part of its signature. */
+/** The signature names the service. */
 export function isForS3({ headers }: IncomingMessage): boolean {
   return /Credential=[^,\s]*\/s3\/aws4_request/.test(headers.authorization ?? '');
 }

@@ -5,16 +5,16 @@ import { type CallFacts, ConnectionLost, type FaultService } from '../faults/ind
 import { isObject, type JsonObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
-import { type CarryOutOptions, carryOut, failure } from './execute.ts';
+import { type ExecuteOptions, executeCall, failure } from './execute.ts';
 import { isForS3, restRequest } from './rest.ts';
 import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
 
 /** One server for all AWS services: what `AWS_ENDPOINT_URL` of the functions points to. */
 
-export interface WireOptions extends CarryOutOptions {
-  /** By the part of `X-Amz-Target` before the dot. */
+export interface WireOptions extends ExecuteOptions {
+  /** Services by the part of `X-Amz-Target` before the dot. */
   readonly services: Readonly<Record<string, WireService>>;
-  /** Lambda speaks REST and not AWS JSON; undefined for a path that it does not know. */
+  /** Lambda speaks REST, not AWS JSON. Undefined for a path that it does not know. */
   readonly lambda: (request: RestRequest) => Promise<WireResponse | undefined>;
   readonly s3: RestService;
 }
@@ -23,14 +23,14 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export interface Wire {
   readonly url: string;
-  /** Starts to answer. Until then requests wait: the functions need the url, and the services the functions. */
+  /** Starts to answer. Until then requests wait: the functions need the url, the services need the functions. */
   serve(options: WireOptions): void;
   stop(): Promise<void>;
 }
 
 export async function openWire(): Promise<Wire> {
   const server = createServer();
-  // Longer than any pause in a test: an idle connection that closes just as a client uses it looks like an outage.
+  // Longer than any pause in a test: an idle connection that closes while a client uses it fails like an outage.
   server.keepAliveTimeout = 600_000;
   const url = await listen(server, 0);
   return {
@@ -58,7 +58,7 @@ export function parseInput(body: Buffer): JsonObject {
     const input: unknown = JSON.parse(body.toString() || '{}');
     if (isObject(input)) return input;
   } catch {
-    // Answered like any other body that is not an object.
+    // Refused like any other body that is not an object.
   }
   throw new AwsError('SerializationException', 'the body is not a JSON object');
 }
@@ -78,12 +78,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
 async function handle(request: IncomingMessage, options: WireOptions): Promise<WireResponse> {
   if (!isForLoopback(request)) throw new AwsError('AccessDeniedException', 'only for this machine', 403);
   const caller = /Credential=([^/,\s]+)\//.exec(request.headers.authorization ?? '')?.[1];
-  // Besides naming the caller, a header of this kind keeps web pages out: a browser asks before it sends one.
+  // This header also keeps web pages out: a browser sends a preflight request before it sends such a header.
   if (caller === undefined) throw new AwsError('MissingAuthenticationTokenException', 'the request is not signed', 403);
   const body = await readBody(request, MAX_BODY_BYTES);
   if (!body) throw new AwsError('RequestEntityTooLargeException', 'the body is too large', 413);
 
-  // The session of a worker is its name.
+  // The session token of a worker is its id.
   const { 'x-amz-security-token': token } = request.headers;
   const who = { caller, worker: typeof token === 'string' ? token : undefined };
   if (isForS3(request)) return callRest(options.s3, restRequest(request, request.url ?? '/', body), who, options);
@@ -97,7 +97,7 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   if (!service) return invoke(request, path, body, who, options);
   const call = { ...who, service: service.name, operation, input: () => parseInput(body) };
   const run = () => service.handle({ operation, caller, headers: request.headers, body });
-  return carryOut(call, run, (error) => failure(error, options), options);
+  return executeCall(call, run, (error) => failure(error, options), options);
 }
 
 type Who = Pick<CallFacts, 'caller' | 'worker'>;
@@ -112,7 +112,7 @@ function callRest(service: RestService, request: RestRequest, who: Who, options:
     const denied = options.iam.denied({ ...call, operation: 'ListBucket' });
     return denied ? service.refuse(denied, request) : answer;
   };
-  return carryOut(call, run, (error) => service.refuse(error, request), options);
+  return executeCall(call, run, (error) => service.refuse(error, request), options);
 }
 
 function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, options: WireOptions) {
@@ -126,5 +126,5 @@ function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, 
     Payload: body.toString(),
   });
   const call = { ...who, service: 'lambda', operation: 'Invoke', input } as const;
-  return carryOut(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
+  return executeCall(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
 }

@@ -4,7 +4,7 @@ import type { FaultService } from '../faults/index.ts';
 import type { JsonObject } from '../json.ts';
 import type { Consumed } from './call-log.ts';
 
-/** Requests and answers of the embedded AWS services. RestRequest and RestService: their operations are methods and paths. */
+/** A request to a service that speaks AWS JSON. In a RestRequest, method and path are the operation. */
 export interface WireRequest {
   readonly operation: string;
   /** The access key the request was signed with: the logical id of the function or role that calls. */
@@ -17,7 +17,7 @@ export interface WireResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** The type of the error, where it is one. */
+  /** The type of the error, if it is one. */
   readonly error?: string | undefined;
   readonly consumed?: Consumed | undefined;
 }
@@ -45,6 +45,6 @@ export interface RestService {
   /** What the call log keeps of a request. */
   readonly input: (request: RestRequest) => unknown;
   readonly handle: (request: RestRequest) => Promise<WireResponse>;
-  /** An error as the service answers it. */
+  /** Turns an error into an answer of the service. */
   readonly refuse: (error: AwsError, request: RestRequest) => WireResponse;
 }

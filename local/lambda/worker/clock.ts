@@ -1,6 +1,6 @@
 import { readClock, type SharedClock } from '../../time/clock.ts';
 
-/** Lets `Date` go by a clock that others may move. Timers and `performance` stay on that of the machine. */
+/** Makes `Date` follow a shared clock that tests can move. Timers and `performance` follow the machine. */
 export function followClock({ common, own }: SharedClock): void {
   const [words, skew] = [new BigInt64Array(common), new BigInt64Array(own)];
   const real = Date.now;

@@ -1,9 +1,9 @@
 import type { InvokeMessage } from '../protocol.ts';
 
-// A timeout is a matter of the machine's clock, also where that of the function is moved.
+// A timeout follows the clock of the machine, also if the clock of the function is moved.
 const { now } = Date;
 
-/** The context object of a handler; like the real runtime it reads what is constant from the environment. */
+/** The context object of a handler. Like the real runtime, it reads constants from the environment. */
 export function createContext(invocation: InvokeMessage): Record<string, unknown> {
   const { env } = process;
   return {

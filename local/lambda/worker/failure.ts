@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../protocol.ts';
 
-/** An error whose name AWS's own runtime gives: it shows as the errorType. */
+/** An error named by the runtime of AWS; the name becomes the errorType. */
 export function runtimeError(name: string, message: string): Error {
   const error = new Error(message);
   error.name = `Runtime.${name}`;

@@ -1,12 +1,12 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How much this thread's heap holds, and its buffers outside of it, once all garbage is collected. */
+/** The size of this thread's heap, and of its buffers outside it, after a garbage collection. */
 export function heapBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();
-  // Buffers are freed in the background, unless the next collection wants them gone.
+  // Buffers are freed in the background; a second collection waits for that.
   collect();
   const { used_heap_size, external_memory } = getHeapStatistics();
   return used_heap_size + external_memory;

@@ -19,7 +19,7 @@ export const highWaterMarkMark = Symbol.for('aws.lambda.runtime.handler.streamin
 
 export async function loadHandler(codePath: string, handlerString: string): Promise<LoadedHandler> {
   const { modulePath, exportPath } = parseHandlerString(handlerString);
-  const root = realpathSync(codePath); // modules are known by their real path
+  const root = realpathSync(codePath); // Node identifies modules by their real path
   loadAsDeployed(root);
   const exported = findExport(await loadModule(root, modulePath), exportPath);
   if (!exported) throw runtimeError('HandlerNotFound', `${handlerString} is undefined or not exported`);

@@ -9,13 +9,13 @@ interface CompilingModule extends NodeJS.Module {
 
 /**
  * In Lambda no package.json lies above the asset, so a `.js` file is CommonJS unless the asset itself says otherwise.
- * Here one does lie above, and it says "module".
+ * Here one lies above it, with type "module".
  */
 export function loadAsDeployed(codePath: string): void {
   const isBare = (file: string): boolean =>
     file.startsWith(codePath + sep) && file.endsWith('.js') && !ownPackage(file, codePath);
   compileAsCommonJs(isBare);
-  // For `import`: the loader must not link the file as a module.
+  // For `import`: the loader must not link the file as an ES module.
   registerHooks({
     load(url, context, next) {
       const bare = url.startsWith('file:') && isBare(fileURLToPath(url));
@@ -24,7 +24,7 @@ export function loadAsDeployed(codePath: string): void {
   });
 }
 
-/** For `require`, and for the second step of `import`, which asks no hook. */
+/** For `require`, and for the second step of `import`, which calls no hook. */
 function compileAsCommonJs(isBare: (file: string) => boolean): void {
   const { extensions } = createRequire(import.meta.url);
   const compile = extensions['.js'];

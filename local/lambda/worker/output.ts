@@ -4,8 +4,8 @@ import { currentEvent } from './event.ts';
 type Written = (error?: Error | null) => void;
 
 /**
- * Sends what is written to stdout and stderr over the message port. A worker's own streams arrive late or, when it is
- * terminated, not at all; the port keeps the order of lines and results.
+ * Sends stdout and stderr over the message port. The streams of a worker thread arrive late, or not at all if it is
+ * terminated. The port keeps the order of lines and results.
  */
 export function captureOutput(post: (message: FromWorker) => void): void {
   for (const stream of ['stdout', 'stderr'] as const) {

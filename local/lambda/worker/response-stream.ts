@@ -17,7 +17,7 @@ export interface PortSink extends Sink {
   acknowledge(bytes: number): void;
 }
 
-/** Posts chunks, and holds the stream back while more than a window of bytes waits for the consumer. */
+/** Posts chunks, and pauses the stream while more than a window of bytes waits for the consumer. */
 export function portSink(id: string, post: (message: FromWorker) => void): PortSink {
   let underWay = 0;
   let held: (() => void) | undefined;
@@ -39,7 +39,7 @@ export function portSink(id: string, post: (message: FromWorker) => void): PortS
   };
 }
 
-/** Keeps the whole response, for a streaming handler that is invoked without streaming. */
+/** Buffers the whole response, for a streaming handler that is invoked without streaming. */
 export function collectingSink(): Sink & { text(): string } {
   const chunks: Uint8Array[] = [];
   return {
@@ -61,11 +61,11 @@ export function createResponseStream(sink: Sink, highWaterMark?: number): Respon
       done();
     },
   });
-  stream.on('error', () => undefined); // a write after the end is lost, it does not crash the runtime
+  stream.on('error', () => undefined); // a write after the end is dropped and does not crash the runtime
   return withRuntimeMethods(stream);
 }
 
-/** What the runtime adds to a plain Writable: the content type, the hook before the first write, objects as JSON. */
+/** Adds what the runtime adds to a Writable: the content type, the hook before the first write, objects as JSON. */
 function withRuntimeMethods(stream: Writable): ResponseStream {
   const plainWrite = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   let written = false;

@@ -8,14 +8,14 @@ import { collectingSink, createResponseStream, type PortSink, portSink, type Sin
 
 type Post = (message: FromWorker) => void;
 
-/** Of the events that answer with streams now, by request id. */
+/** The streams of the running events, by request id. */
 const sinks = new Map<string, PortSink>();
 
 export function acknowledge({ id, bytes }: AckMessage): void {
   sinks.get(id)?.acknowledge(bytes);
 }
 
-/** Runs one event to its end and says so in exactly one message. */
+/** Runs one event to its end and reports the end in exactly one message. */
 export async function runInvocation(handler: LoadedHandler, invocation: InvokeMessage, post: Post): Promise<void> {
   const { id } = invocation;
   try {
@@ -47,21 +47,21 @@ async function answerStream(handler: LoadedHandler, invocation: InvokeMessage, p
   }
   const sink = portSink(id, post);
   sinks.set(id, sink);
-  await pour(handler, invocation, sink);
+  await runAndStream(handler, invocation, sink);
   return { type: 'done', id };
 }
 
 async function collect(handler: LoadedHandler, invocation: InvokeMessage): Promise<string> {
   const sink = collectingSink();
-  await pour(handler, invocation, sink);
+  await runAndStream(handler, invocation, sink);
   return sink.text();
 }
 
 /** The invocation lasts until the handler has returned and its stream has ended, whichever comes last. */
-async function pour(handler: LoadedHandler, invocation: InvokeMessage, sink: Sink): Promise<void> {
+async function runAndStream(handler: LoadedHandler, invocation: InvokeMessage, sink: Sink): Promise<void> {
   const stream = createResponseStream(sink, handler.highWaterMark);
   const ended = finished(stream);
-  ended.catch(() => undefined); // a handler that fails is reported by its own error
+  ended.catch(() => undefined); // the error of the handler itself reports the failure
   const returned = handler.call(JSON.parse(invocation.payload), stream, createContext(invocation));
   if (!isPromise(returned)) throw new Error('Streaming does not support non-async handlers.');
   await returned;

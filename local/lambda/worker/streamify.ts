@@ -7,7 +7,7 @@ function streamifyResponse(handler: UserHandler, options?: { highWaterMark?: num
   return Object.assign(handler, marks);
 }
 
-/** As in AWS, the metadata leave with the first write: a stream that only ends, or ends with its only chunk, has none. */
+/** As in AWS, the first write sends the metadata: a stream that only ends, or ends with its only chunk, sends none. */
 function from(stream: ResponseStream, metadata: unknown): ResponseStream {
   stream.setContentType('application/vnd.awslambda.http-integration-response');
   const prelude = JSON.stringify(metadata);
@@ -18,7 +18,7 @@ function from(stream: ResponseStream, metadata: unknown): ResponseStream {
   return stream;
 }
 
-/** Sets the global `awslambda` that the Node.js runtime of Lambda gives to handlers. */
+/** Sets the global `awslambda` of Lambda's Node.js runtime. */
 export function installStreaming(): void {
   Object.assign(globalThis, { awslambda: { streamifyResponse, HttpResponseStream: { from } } });
 }

@@ -3,10 +3,10 @@ import { throttled } from '../errors.ts';
 import type { FunctionSpec } from '../types.ts';
 import type { Pool } from './pool.ts';
 
-/** How many functions an account may run at once, by default; new ones have less, often 10 ("Lambda quotas"). */
+/** The default concurrency quota of an account. New accounts have less, often 10 ("Lambda quotas"). */
 export const CONCURRENT_EXECUTIONS = 1_000;
 
-/** What functions without a reserve must be left, where the account has that many ("Configuring reserved concurrency"). */
+/** The concurrency that reserves must leave, if the account has that much ("Configuring reserved concurrency"). */
 const UNRESERVED = 100;
 
 interface Member {
@@ -15,10 +15,10 @@ interface Member {
 }
 
 /**
- * Why Lambda refuses an invocation now; undefined when it does not. An execution counts from its acceptance to the end
- * of its function, whether somebody still waits for it or not.
+ * The reason why Lambda refuses an invocation now; undefined if it accepts it. An execution counts from its acceptance
+ * to the end of its function, also if its caller is gone.
  *
- * @throws when the functions reserve more than Lambda lets them
+ * @throws if the functions reserve more than Lambda allows
  */
 export function concurrencyOf(members: readonly Member[], limit: number): (member: Member) => AwsError | undefined {
   if (!(Number.isInteger(limit) && limit > 0)) throw new Error(`${limit} is no number of concurrent executions`);

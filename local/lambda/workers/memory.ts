@@ -1,12 +1,12 @@
 import { totalmem } from 'node:os';
 
-/** What the workers of all functions may take together, each counted by its function's memory. */
+/** The memory budget of all workers, each counted as the memory of its function. */
 export interface Memory {
-  /** Makes a pool known: how it ends a worker that has nothing to do, and starts what waits for room. */
-  join(pool: Sharer): void;
+  /** Registers a pool: how it ends an idle worker, and how it starts workers that wait for room. */
+  join(pool: SharingPool): void;
   /**
-   * Takes room for one more worker, if need be that of an idle worker of another function. The first worker of a
-   * function always has room: else a function that waits for another one could wait for ever.
+   * Takes room for one more worker, if necessary by ending an idle worker of another function. The first worker of a
+   * function always has room: otherwise a function that waits for another one could wait endlessly.
    */
   take(megabytes: number, first: boolean): boolean;
   /** How many more such workers have room. */
@@ -14,31 +14,31 @@ export interface Memory {
   give(megabytes: number): void;
 }
 
-interface Sharer {
-  /** False: none of its workers is idle. */
+interface SharingPool {
+  /** False if none of its workers is idle. */
   endIdle(): boolean;
   pump(): void;
 }
 
-/** Three quarters of what this machine, or this container, has: the rest is for the process itself and for others. */
+/** Three quarters of the memory of this machine or container. The rest is for this process and for others. */
 export function machineMemoryMb(): number {
   const bytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return Math.floor((bytes * 0.75) / 2 ** 20);
 }
 
 export function createMemory(megabytesInAll: number): Memory {
-  const sharers: Sharer[] = [];
+  const pools: SharingPool[] = [];
   let taken = 0;
   let woken = false;
   const wake = () => {
     woken = false;
-    for (const { pump } of sharers) pump();
+    for (const { pump } of pools) pump();
   };
   const fits = (megabytes: number) => taken + megabytes <= megabytesInAll;
   return {
-    join: (pool) => void sharers.push(pool),
+    join: (pool) => void pools.push(pool),
     take(megabytes, first) {
-      while (!first && !fits(megabytes)) if (!sharers.some(({ endIdle }) => endIdle())) return false;
+      while (!first && !fits(megabytes)) if (!pools.some(({ endIdle }) => endIdle())) return false;
       taken += megabytes;
       return true;
     },

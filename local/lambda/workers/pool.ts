@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { stopped } from '../errors.ts';
 import type { Job } from '../job.ts';
-import { killed, type Sandbox, startSandbox, type Verdict } from '../sandbox.ts';
+import { type EndJob, killed, type Sandbox, startSandbox } from '../sandbox.ts';
 import type { FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
 import type { Memory } from './memory.ts';
 import { createWaitingLine } from './waiting-line.ts';
@@ -15,37 +15,37 @@ export interface PoolOptions {
   /** Whether its workers run many events at once. */
   shared: boolean;
   log: (line: string, stream: LogStream, requestId?: string) => void;
-  /** As of `LambdaOptions`. */
+  /** As in `LambdaOptions`. */
   onRun: NonNullable<LambdaOptions['onRun']>;
 }
 
 /** The workers of one function, and the jobs that wait for one. */
 export interface Pool {
-  /** @param patienceMs how long the job may wait when no more workers may be started; undefined waits on */
-  submit(job: Job, patienceMs?: number): void;
-  /** Takes back a job that has not started. */
+  /** @param maxWaitMs how long the job may wait if no more workers may start; undefined waits without limit */
+  submit(job: Job, maxWaitMs?: number): void;
+  /** Removes a job that has not started. */
   withdraw(job: Job): void;
   /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
   load(): { count: number; busy: number; waiting: number };
   heaps(): Promise<readonly WorkerHeap[]>;
   kill(): void;
-  /** Undefined when there is no such worker; else resolves when it is gone. */
+  /** Resolves when the worker is gone; undefined if it does not exist. */
   killWorker(workerId: string): Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * One more shared worker is started for each so many events at once, up to the bound; then all take more. As many as a
- * Node.js environment of Lambda Managed Instances takes per vCPU by default.
+ * Events per shared worker before another one starts, up to the bound; then all take more. The default of Lambda
+ * Managed Instances for a Node.js environment, per vCPU.
  */
 const SHARED_EVENTS = 64;
 
-const refuse: Verdict = (job) => job.reply.refused(stopped());
+const refuse: EndJob = (job) => job.reply.refused(stopped());
 
 export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   const sandboxes = new Set<Sandbox>();
   const exits = new Set<Promise<void>>();
-  /** The last to become idle is the first to work again: surplus ones stay at the bottom until their time is up. */
+  /** A stack: the last worker to become idle works first, so that surplus workers stay idle and end. */
   let idle: { sandbox: Sandbox; timer: NodeJS.Timeout }[] = [];
   let open = true;
 
@@ -54,7 +54,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
 
   const inState = (...states: ReturnType<Sandbox['state']>[]): Sandbox[] =>
     [...sandboxes].filter((sandbox) => states.includes(sandbox.state()));
-  /** The workers that take jobs, or will. */
+  /** The workers that take jobs now or after their start. */
   const serving = () => inState('starting', 'idle', 'busy');
   const line = createWaitingLine(() => {
     const more = Math.min(maxWorkers - serving().length, memory.room(spec.memoryMb));
@@ -63,12 +63,12 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   });
 
   /**
-   * Gives waiting jobs to workers that take them, and starts workers for the rest, up to the bound. No more start at
-   * once than there are cores: beyond that each only slows the others, and a short job is soon done by those that run.
+   * Gives waiting jobs to workers that take them, and starts workers for the rest, up to the bound. At most as many
+   * start at once as there are cores: more would slow each other, and running workers finish short jobs sooner.
    */
   function pump(): void {
     while (line.size() > 0) {
-      const sandbox = taker();
+      const sandbox = workerForNextJob();
       const job = sandbox && line.next();
       if (!sandbox || !job) break;
       wake(sandbox);
@@ -80,8 +80,8 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     for (let n = 0; n < missing && memory.take(spec.memoryMb, workers.length + n === 0); n++) start();
   }
 
-  /** An idle worker; where workers are shared and none is idle, the one that runs the fewest jobs. */
-  function taker(): Sandbox | undefined {
+  /** An idle worker; if workers are shared and none is idle, the one with the fewest jobs. */
+  function workerForNextJob(): Sandbox | undefined {
     const rested = idle.at(-1)?.sandbox;
     if (rested || !shared) return rested;
     const [first, ...others] = inState('busy');
@@ -108,7 +108,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   }
 
   /** The jobs that the worker would have taken. */
-  function failWaiting(verdict: Verdict): void {
+  function failWaiting(verdict: EndJob): void {
     for (const job of Array.from({ length: Math.min(eventsEach, line.size()) }, line.next)) if (job) verdict(job);
   }
 
@@ -126,7 +126,7 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
     idle = idle.filter((rested) => rested.sandbox !== sandbox);
   }
 
-  function endAll(verdict: Verdict): void {
+  function endAll(verdict: EndJob): void {
     for (const sandbox of [...sandboxes]) sandbox.end(verdict);
   }
 
@@ -140,9 +140,9 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
   });
 
   return {
-    submit(job, patienceMs) {
+    submit(job, maxWaitMs) {
       if (!open) return refuse(job);
-      line.add(job, patienceMs);
+      line.add(job, maxWaitMs);
       pump();
     },
     withdraw: line.remove,

@@ -11,7 +11,7 @@ export function startThread(spec: FunctionSpec, workerId: string, warn: (line: s
   try {
     return new Worker(bootstrap, threadOptions(spec, env));
   } catch (error) {
-    // Some options that a process takes, a thread refuses.
+    // A thread refuses some options that a process takes.
     const { NODE_OPTIONS, ...rest } = env;
     if (NODE_OPTIONS === undefined) throw error;
     warn(`NODE_OPTIONS is left out, a worker thread cannot take it: ${NODE_OPTIONS}`);
@@ -25,7 +25,7 @@ function threadOptions(spec: FunctionSpec, env: Record<string, string>): WorkerO
   return {
     workerData,
     env,
-    execArgv: [], // this process's own flags are none of the function's business
+    execArgv: [], // the flags of this process do not apply to functions
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: spec.memoryMb },

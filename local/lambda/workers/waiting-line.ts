@@ -3,14 +3,14 @@ import type { Job } from '../job.ts';
 
 /** The jobs of one function that wait for a worker, first come, first served. */
 export interface WaitingLine {
-  /** @param patienceMs after so long the job is throttled; undefined waits on */
-  add(job: Job, patienceMs: number | undefined): void;
+  /** @param maxWaitMs the job is throttled after this time; undefined waits without limit */
+  add(job: Job, maxWaitMs: number | undefined): void;
   next(): Job | undefined;
   remove(job: Job): void;
   size(): number;
 }
 
-/** @param expected how many workers are being or may still be started: the jobs at the head wait for those, which is no throttling */
+/** @param expected workers that start now or may still start: the first jobs wait for them and are not throttled */
 export function createWaitingLine(expected: () => number): WaitingLine {
   const line = new Map<Job, NodeJS.Timeout | undefined>();
 
@@ -19,16 +19,16 @@ export function createWaitingLine(expected: () => number): WaitingLine {
     line.delete(job);
   }
 
-  function losePatience(job: Job, patienceMs: number): void {
-    if ([...line.keys()].indexOf(job) < expected()) return void line.set(job, wait(job, patienceMs));
+  function throttleOrWait(job: Job, maxWaitMs: number): void {
+    if ([...line.keys()].indexOf(job) < expected()) return void line.set(job, wait(job, maxWaitMs));
     remove(job);
     job.reply.refused(throttled());
   }
 
-  const wait = (job: Job, ms: number): NodeJS.Timeout => setTimeout(() => losePatience(job, ms), ms);
+  const wait = (job: Job, ms: number): NodeJS.Timeout => setTimeout(() => throttleOrWait(job, ms), ms);
 
   return {
-    add: (job, patienceMs) => void line.set(job, patienceMs === undefined ? undefined : wait(job, patienceMs)),
+    add: (job, maxWaitMs) => void line.set(job, maxWaitMs === undefined ? undefined : wait(job, maxWaitMs)),
     next() {
       const [job] = line.keys();
       if (job) remove(job);

@@ -8,16 +8,16 @@ import { arnOf, executionInput, executionName, optionalText, page } from './requ
 
 type Request = Record<string, unknown>;
 
-/** What the operations need of the engine. */
-export interface Engine {
+/** What the operations need from the engine. */
+export interface ExecutionEngine {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly store: ExecutionStore;
   /** When the machines were loaded. */
   readonly created: number;
   now(): number;
-  /** Registers the execution at once, runs its first state later. */
+  /** Registers the execution at once and runs its first state later. */
   start(machine: Machine, name: string, input: string): Execution;
-  /** Ends a running execution as ABORTED; a closed one stays as it is. */
+  /** Ends a running execution as ABORTED; a closed one stays unchanged. */
   abort(execution: Execution, reason: Outcome): void;
 }
 
@@ -28,7 +28,7 @@ export interface Outcome {
 }
 
 /** The AWS JSON 1.0 operations over one engine. Dates are epoch seconds, input and output JSON text. */
-export function createOperations(engine: Engine): Record<string, Operation> {
+export function createOperations(engine: ExecutionEngine): Record<string, Operation> {
   return {
     StartExecution: async (request) => startExecution(engine, request),
     StopExecution: async (request) => stopExecution(engine, request),
@@ -39,8 +39,8 @@ export function createOperations(engine: Engine): Record<string, Operation> {
   };
 }
 
-/** Idempotent by name: the same name and input while it runs is the same execution; a closed name stays taken. */
-function startExecution(engine: Engine, request: Request): unknown {
+/** Idempotent by name: the same name and input returns the running execution. The name of a closed one stays taken. */
+function startExecution(engine: ExecutionEngine, request: Request): unknown {
   const machine = findMachine(engine, request);
   const name = executionName(request) ?? randomUUID();
   const input = executionInput(request);
@@ -52,7 +52,7 @@ function startExecution(engine: Engine, request: Request): unknown {
   return { executionArn: arn, startDate: seconds(startDate) };
 }
 
-function stopExecution(engine: Engine, request: Request): unknown {
+function stopExecution(engine: ExecutionEngine, request: Request): unknown {
   const execution = findExecution(engine, request);
   const [error, cause] = [optionalText(request, 'error'), optionalText(request, 'cause')];
   engine.abort(execution, { ...(error && { error }), ...(cause && { cause }) });
@@ -71,7 +71,7 @@ function describeExecution(execution: Execution): unknown {
   };
 }
 
-function listExecutions(engine: Engine, request: Request): unknown {
+function listExecutions(engine: ExecutionEngine, request: Request): unknown {
   const machine = findMachine(engine, request);
   const status = optionalText(request, 'statusFilter');
   const matching = engine.store
@@ -92,7 +92,7 @@ function listed({ arn, stateMachineArn, name, status, startDate, stopDate }: Exe
   };
 }
 
-function executionHistory(engine: Engine, request: Request): unknown {
+function executionHistory(engine: ExecutionEngine, request: Request): unknown {
   const events = [...findExecution(engine, request).history.events];
   const newestFirst = request.reverseOrder === true;
   if (newestFirst) events.reverse();
@@ -108,20 +108,20 @@ function historyEvent({ id, previousEventId, timestamp, type, details }: History
   return { id, previousEventId, timestamp: seconds(timestamp), type, ...(details && { [member]: details }) };
 }
 
-function describeStateMachine(engine: Engine, { spec }: Machine): unknown {
+function describeStateMachine(engine: ExecutionEngine, { spec }: Machine): unknown {
   const { arn, name, definition, roleArn } = spec;
   const creationDate = seconds(engine.created);
   return { stateMachineArn: arn, name, status: 'ACTIVE', definition, roleArn, type: 'STANDARD', creationDate };
 }
 
-function findMachine(engine: Engine, request: Request): Machine {
+function findMachine(engine: ExecutionEngine, request: Request): Machine {
   const arn = arnOf(request, 'stateMachineArn', 'stateMachine');
   const machine = engine.machines.get(arn);
   if (machine === undefined) throw new AwsError('StateMachineDoesNotExist', `State Machine Does Not Exist: '${arn}'`);
   return machine;
 }
 
-function findExecution(engine: Engine, request: Request): Execution {
+function findExecution(engine: ExecutionEngine, request: Request): Execution {
   const arn = arnOf(request, 'executionArn', 'execution');
   const execution = engine.store.get(arn);
   if (execution === undefined) throw new AwsError('ExecutionDoesNotExist', `Execution Does Not Exist: '${arn}'`);

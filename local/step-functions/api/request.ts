@@ -3,11 +3,11 @@ import { PAYLOAD_LIMIT } from '../payload.ts';
 
 type Request = Record<string, unknown>;
 
-// Not: white space, brackets, wildcards, special and control characters, lone surrogates.
+// Excludes white space, brackets, wildcards, special and control characters, lone surrogates.
 const EXECUTION_NAME = /^[^\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}\p{Cs}]{1,80}$/u;
 const STATES_ARN = /^arn:aws[a-z-]*:states:[^:]+:\d{12}:(\w+):\S+$/;
 
-/** A string member of a request, undefined when absent. */
+/** A string member of a request, undefined if absent. */
 export function optionalText(request: Request, name: string): string | undefined {
   const value = request[name];
   if (value === undefined || value === null) return undefined;
@@ -28,7 +28,7 @@ export function executionName(request: Request): string | undefined {
   return name;
 }
 
-/** The execution input as it was sent: JSON text within the payload limit. */
+/** The execution input as sent: JSON text within the payload limit. */
 export function executionInput(request: Request): string {
   const input = optionalText(request, 'input') ?? '{}';
   if (Buffer.byteLength(input) > PAYLOAD_LIMIT) {
@@ -47,7 +47,7 @@ export interface Page<T> {
   nextToken?: string;
 }
 
-/** One page of a list; the token is the last number given out, so executions may come and close between pages. */
+/** One page of a list. The token is the last returned number, so executions may start and close between pages. */
 export function page<T>(request: Request, items: T[], numberOf: (item: T) => number, newestFirst: boolean): Page<T> {
   const token = pageToken(request);
   const isLeft = (item: T) => token === undefined || (newestFirst ? numberOf(item) < token : numberOf(item) > token);

@@ -1,8 +1,9 @@
+import { isObject } from '../../json.ts';
 import { type Place, refuse } from '../place.ts';
 
 /**
- * A JSON object being read field by field. `close` refuses every field that nobody read, so a field counts as known
- * only where some code uses it.
+ * Reads a JSON object field by field. `close` refuses every field that no code has read, so only fields that have an
+ * effect count as known.
  */
 export interface Fields {
   readonly place: Place;
@@ -10,25 +11,25 @@ export interface Fields {
   has(name: string): boolean;
   take(name: string): unknown;
   text(name: string): string;
-  /** undefined when absent. */
-  number(name: string, bounds: Bounds): number | undefined;
-  /** One object of the field's array after the other; none when it is absent. */
+  /** undefined if absent. */
+  number(name: string, bounds: NumberBounds): number | undefined;
+  /** The objects in the array of this field; none if it is absent. */
   list(name: string): Fields[];
   object(name: string): Fields;
   close(): void;
 }
 
-export interface Bounds {
+export interface NumberBounds {
   least: number;
   most: number;
   fraction?: true;
 }
 
-/** Longest duration Step Functions takes, in seconds. */
+/** The longest duration that Step Functions accepts, in seconds. */
 export const MOST_SECONDS = 99_999_999;
 
 export function openFields(source: unknown, place: Place): Fields {
-  if (!isRecord(source)) return refuse(place, 'must be an object');
+  if (!isObject(source)) return refuse(place, 'must be an object');
   const read = new Set<string>();
   const at = (name: string): Place => ({
     ...place,
@@ -51,7 +52,7 @@ export function openFields(source: unknown, place: Place): Fields {
     number(name, bounds) {
       const value = take(name);
       if (value === undefined) return undefined;
-      return isNumber(value, bounds) ? value : refuse(at(name), `must be ${describe(bounds)}`);
+      return isNumber(value, bounds) ? value : refuse(at(name), `must be ${describeBounds(bounds)}`);
     },
     list(name) {
       const value = take(name) ?? [];
@@ -66,15 +67,11 @@ export function openFields(source: unknown, place: Place): Fields {
   };
 }
 
-export function isNumber(value: unknown, { least, most, fraction }: Bounds): value is number {
+export function isNumber(value: unknown, { least, most, fraction }: NumberBounds): value is number {
   if (typeof value !== 'number' || !Number.isFinite(value)) return false;
   return value >= least && value <= most && (fraction === true || Number.isInteger(value));
 }
 
-export function describe({ least, most, fraction }: Bounds): string {
+export function describeBounds({ least, most, fraction }: NumberBounds): string {
   return `${fraction === true ? 'a number' : 'an integer'} from ${least} to ${most}`;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,32 +3,32 @@ import type { StatesMember } from '../jsonata/inspect.ts';
 import { compileTemplate, type Template } from '../jsonata/template.ts';
 import type { Fields } from './fields.ts';
 
-/** What the whole machine knows. */
+/** What all states of a machine share at load. */
 export interface MachineScope {
   resources: ReadonlySet<string>;
   /** State names are unique across all flows of a machine. */
   names: Set<string>;
 }
 
-/** What the loader of one state may ask of its surroundings. */
+/** What the loader of one state gets. */
 export interface Loader {
   readonly resources: ReadonlySet<string>;
-  /** Compiles the field, undefined when absent. `members` are those of `$states` it may use besides input and context. */
+  /** Compiles the field, undefined if absent. `members` of `$states` may be used besides input and context. */
   template(fields: Fields, name: string, members?: readonly StatesMember[]): Template | undefined;
-  /** Reads the name of a state to go to. */
+  /** Reads the name of the next state. */
   target(fields: Fields, name: string): string;
   /** Loads the flow inside this state: a branch or an item processor. Closes the fields. */
   flow(fields: Fields): Flow;
 }
 
-interface LoaderParts {
+interface LoaderContext {
   machine: MachineScope;
   variables: ReadonlySet<string>;
   targets: Set<string>;
   flow: Loader['flow'];
 }
 
-export function createLoader({ machine, variables, targets, flow }: LoaderParts): Loader {
+export function createLoader({ machine, variables, targets, flow }: LoaderContext): Loader {
   return {
     resources: machine.resources,
     template(fields, name, members = []) {

@@ -1,22 +1,18 @@
+import { isObject, listOf } from '../../json.ts';
 import { type Place, refuse } from '../place.ts';
-import { isRecord } from './fields.ts';
 
 const IDENTIFIER = /^\p{ID_Start}[\p{ID_Continue}]{0,79}$/u;
 
-/** Names any state of this flow assigns (rules and catchers included, inner flows not). */
+/** The names that states of this flow assign, including rules and catchers, without inner flows. */
 export function assignedNames(states: Record<string, unknown>): Set<string> {
   const names = new Set<string>();
   for (const state of Object.values(states)) {
-    if (!isRecord(state)) continue;
+    if (!isObject(state)) continue;
     for (const part of [state, ...listOf(state.Choices), ...listOf(state.Catch)]) {
-      if (isRecord(part) && isRecord(part.Assign)) for (const name of Object.keys(part.Assign)) names.add(name);
+      if (isObject(part) && isObject(part.Assign)) for (const name of Object.keys(part.Assign)) names.add(name);
     }
   }
   return names;
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** The variables visible in a flow. An inner flow reads outer variables and may not reuse their names. */

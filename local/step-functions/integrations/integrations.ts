@@ -14,8 +14,8 @@ import { describeExecution, ENDS_RULE, startExecutionSync } from './nested-execu
 export interface IntegrationOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
   /** @default no faults */
-  readonly bench?: Pick<FaultBench, 'around' | 'strike'>;
-  /** @default everything is allowed */
+  readonly bench?: Pick<FaultBench, 'withFaults' | 'strike'>;
+  /** @default every call is allowed */
   readonly iam?: Pick<Iam, 'denied'>;
   /** The AWS endpoint of the embedded cloud. */
   readonly endpoint: string;
@@ -23,18 +23,18 @@ export interface IntegrationOptions {
   readonly calls: CallLog;
   readonly now: () => number;
   /** The access key of a role: its logical id. */
-  readonly callerOf: (roleArn: string) => string;
+  readonly accessKeyOfRole: (roleArn: string) => string;
   /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
   /** Divides the pauses between polls of an execution. @default 1 */
   readonly timeScale?: number;
 }
 
-/** What the tasks of a state machine may call, by their Resource. */
+/** The integrations that tasks of a state machine may call, by Resource. */
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
   const { closed, timeScale = 1 } = options;
   const clientOf = clientsOf(options, (config) => new SFNClient(config));
-  const executions = { clientOf, closed, heard: heardOf(options), timeScale };
+  const executions = { clientOf, closed, endEventDelivered: endEventDelivery(options), timeScale };
   return {
     'arn:aws:states:::lambda:invoke': waiting(async (call) =>
       lambdaOptimized(await invokeLambda(call, options, false)),
@@ -49,8 +49,8 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
   };
 }
 
-/** The event of the end of an execution that a task waits for: a fault can lose it. */
-function heardOf({ bench = noFaults }: IntegrationOptions): (executionArn: string) => Promise<boolean> {
+/** Delivers the event that ends the wait of a `.sync` task: a fault can lose it. */
+function endEventDelivery({ bench = noFaults }: IntegrationOptions): (executionArn: string) => Promise<boolean> {
   const call = { service: 'events', operation: 'Deliver', caller: ENDS_RULE, worker: undefined } as const;
   return async (executionArn) => {
     try {
@@ -62,19 +62,19 @@ function heardOf({ bench = noFaults }: IntegrationOptions): (executionArn: strin
   };
 }
 
-/** A call of a function begins when a worker gets it: until then a process that dies takes nothing with it. */
+/** A function call begins when a worker gets it. If the process dies before, no work is lost. */
 const waiting = (integration: Integration): Integration => Object.assign(integration, { waits: true } as const);
 
-/** The SDK integration passes on what Lambda answers: Payload is text, and a failed function is no failure of the task. */
+/** The SDK integration returns Lambda's answer: Payload is text, and a failed function does not fail the task. */
 function lambdaSdk({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
   const failed = functionError === undefined ? {} : { FunctionError: functionError };
   return { ExecutedVersion: executedVersion, StatusCode: statusCode, Payload: payload, ...failed };
 }
 
 /**
- * The optimized integration reads the Payload and fails with the error of the function. Its result carries the HTTP
- * metadata of the answer, about 1 KB, which counts towards 256 KiB like the rest (API reference of Invoke, and results
- * recorded on AWS).
+ * The optimized integration parses the Payload and fails with the error of the function. Its result carries the HTTP
+ * metadata of the answer, about 1 KB, which counts towards the 256 KiB (API reference of Invoke, and results recorded
+ * on AWS).
  */
 function lambdaOptimized({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
   const output: unknown = payload === '' ? null : JSON.parse(payload);
@@ -107,10 +107,10 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
   const input = objectOf(call.arguments);
   refuseOthers(input, LAMBDA_ARGUMENTS, call.resource);
   const { FunctionName, Payload = {}, InvocationType } = input;
-  // To the SDK text is the payload itself; the optimized integration makes JSON of whatever it is given.
+  // The SDK integration sends a text unchanged; the optimized one sends every value as JSON.
   const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
-  if (call.lost && InvocationType !== 'Event') return diedWithItsWorker();
-  const facts = { caller: options.callerOf(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
+  if (call.lost && InvocationType !== 'Event') return workerDied();
+  const facts = { caller: options.accessKeyOfRole(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
   const at = options.now();
   let kept = false;
   const keep = (status: number, error?: string) => {
@@ -128,7 +128,7 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
     return result;
   };
   try {
-    return await (options.bench ?? noFaults).around(asked, run);
+    return await (options.bench ?? noFaults).withFaults(asked, run);
   } catch (error) {
     if (error instanceof ConnectionLost) {
       keep(0, 'ConnectionLost');
@@ -140,17 +140,17 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
   }
 }
 
-/** What Lambda's model does not name comes under the name of the service, which the two integrations write differently. */
+/** An error outside Lambda's model gets the name of the service, which the two integrations spell differently. */
 function lambdaErrorName(type: string, raw: boolean): string {
   if (type === 'AccessDeniedException') return raw ? 'Lambda.LambdaException' : 'Lambda.AWSLambdaException';
   return `Lambda.${type}`;
 }
 
 /**
- * What a killed worker answers: this one was a part of the process that died. Whether the function may run again is for
- * the Retry of the state machine to say.
+ * The error of a killed worker, which was part of the process that died. The Retry of the state machine decides whether
+ * the function runs again.
  */
-function diedWithItsWorker(): InvokeResult {
+function workerDied(): InvokeResult {
   const error = runtimeExited(randomUUID(), 'signal: killed');
   return { statusCode: 200, payload: JSON.stringify(error), functionError: 'Unhandled', executedVersion: '$LATEST' };
 }
@@ -162,17 +162,17 @@ function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: s
 }
 
 /**
- * Clients of one service, one for each role: by way of the same endpoint as the functions, so that a task's calls are
- * counted and authorized like theirs.
+ * Clients of one service, one for each role. They use the endpoint of the functions, so the calls of a task are counted
+ * and authorized like those of a function.
  */
 function clientsOf<T>(
-  { endpoint, region, callerOf }: IntegrationOptions,
+  { endpoint, region, accessKeyOfRole }: IntegrationOptions,
   create: (config: ClientConfig) => T,
 ): (roleArn: string) => T {
   const clients = new Map<string, T>();
   return (roleArn) => {
-    const credentials = { accessKeyId: callerOf(roleArn), secretAccessKey: 'local' };
-    // One attempt: what fails is for the Retry of a state to repeat, where it can be seen.
+    const credentials = { accessKeyId: accessKeyOfRole(roleArn), secretAccessKey: 'local' };
+    // One attempt: the Retry of a state repeats failures, where the history shows it.
     const client = clients.get(roleArn) ?? create({ endpoint, region, credentials, maxAttempts: 1 });
     clients.set(roleArn, client);
     return client;
@@ -189,7 +189,7 @@ interface ClientConfig {
 function updateItem(options: IntegrationOptions): Integration {
   const clientOf = clientsOf(options, (config) => new DynamoDBClient(config));
   return async (call) => {
-    // Not the same text: a condition on the time must hold when it is written, which may be long after.
+    // Evaluates the Arguments again: a condition on the time must hold at the write, which may happen much later.
     if (call.lost) return AGAIN;
     const command = new UpdateItemCommand(objectOf(call.arguments) as unknown as UpdateItemCommandInput);
     try {
@@ -203,11 +203,17 @@ function updateItem(options: IntegrationOptions): Integration {
   };
 }
 
-// Those of the exceptions of UpdateItem that the service model names; the rest come under the name of the service.
+// The exceptions of UpdateItem that the service model names; all others get the name of the service.
 const MODELLED = new Set([
-  ...['ConditionalCheckFailedException', 'InternalServerError', 'ItemCollectionSizeLimitExceededException'],
-  ...['ProvisionedThroughputExceededException', 'ReplicatedWriteConflictException', 'RequestLimitExceeded'],
-  ...['ResourceNotFoundException', 'ThrottlingException', 'TransactionConflictException'],
+  'ConditionalCheckFailedException',
+  'InternalServerError',
+  'ItemCollectionSizeLimitExceededException',
+  'ProvisionedThroughputExceededException',
+  'ReplicatedWriteConflictException',
+  'RequestLimitExceeded',
+  'ResourceNotFoundException',
+  'ThrottlingException',
+  'TransactionConflictException',
 ]);
 
 function dynamoErrorName(error: unknown): string {

@@ -9,19 +9,19 @@ import {
 import { isObject, type JsonObject, objectOf, stringOf } from '../../json.ts';
 import { type Integration, type IntegrationCall, StatesError } from '../index.ts';
 
-/** What the tasks of a state machine may do with executions of others, by way of the same endpoint as functions. */
+/** What tasks of a state machine may do with executions of other machines, through the endpoint of the functions. */
 export interface ExecutionOptions {
   /** A client with the credentials of a role. */
   readonly clientOf: (roleArn: string) => SFNClient;
   /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
-  /** Delivers the event of its end to the task that waits; false when the event is lost. */
-  readonly heard: (executionArn: string) => Promise<boolean>;
+  /** Delivers the event of its end to the waiting task; false if the event is lost. */
+  readonly endEventDelivered: (executionArn: string) => Promise<boolean>;
   /** Divides the pause between two polls. */
   readonly timeScale: number;
 }
 
-/** The rule that brings those events. Step Functions makes it, in the account of the state machine. */
+/** The rule that delivers those events. Step Functions creates it in the account of the state machine. */
 export const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
 /**
  * "Step Functions uses EventBridge events and polls the APIs that you specify in the Task state" (developer guide,
@@ -29,13 +29,13 @@ export const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
  */
 const POLL_MS = 300_000;
 
-/** The longest cause there is; a longer one is cut. */
+/** The longest cause; longer ones are cut. */
 const CAUSE = 32_768;
 const ARGUMENTS = new Set(['StateMachineArn', 'Name', 'Input']);
 
 /**
- * `startExecution.sync`: starts, waits, and answers what DescribeExecution says, input and output as text
- * (`.sync:2`: as JSON). Stops the execution when the task ends before it, for whatever reason.
+ * `startExecution.sync`: starts, waits, and returns what DescribeExecution returns, input and output as text
+ * (`.sync:2`: as JSON). Stops the execution if the task ends before it, for any reason.
  */
 export function startExecutionSync(options: ExecutionOptions, parsed: boolean): Integration {
   return async (call) => {
@@ -43,7 +43,7 @@ export function startExecutionSync(options: ExecutionOptions, parsed: boolean): 
     const executionArn = await start(sfn, call);
     const stop = () => {
       const cause = `The Task state in AWS Step Functions execution [${call.executionArn}] which was managing this resource was aborted`;
-      // Best effort, there as here.
+      // Best effort, as on AWS.
       sfn.send(new StopExecutionCommand({ executionArn, cause })).catch(() => undefined);
     };
     if (call.signal.aborted) stop();
@@ -51,19 +51,20 @@ export function startExecutionSync(options: ExecutionOptions, parsed: boolean): 
     let polled: DescribeExecutionCommandOutput | undefined;
     try {
       await options.closed(executionArn);
-      if (!(await options.heard(executionArn))) polled = await poll(sfn, executionArn, call, options);
+      if (!(await options.endEventDelivered(executionArn))) polled = await poll(sfn, executionArn, call, options);
       call.signal.throwIfAborted();
     } finally {
       call.signal.removeEventListener('abort', stop);
     }
-    const found = polled ?? (await named('StepFunctions', sfn.send(new DescribeExecutionCommand({ executionArn }))));
+    const found =
+      polled ?? (await withErrorName('StepFunctions', sfn.send(new DescribeExecutionCommand({ executionArn }))));
     const output = described(found, (date) => date.getTime(), parsed);
     if (found.status === 'SUCCEEDED') return output;
     throw new StatesError('States.TaskFailed', JSON.stringify(output).slice(0, CAUSE));
   };
 }
 
-/** What a task does that has missed the event: the execution has closed by now. A poll that fails is repeated. */
+/** Polls after a lost event: the execution has closed by now. Repeats a poll that fails. */
 async function poll(
   sfn: SFNClient,
   executionArn: string,
@@ -81,7 +82,10 @@ async function poll(
 export function describeExecution({ clientOf }: ExecutionOptions): Integration {
   return async (call) => {
     const executionArn = String(objectOf(call.arguments).ExecutionArn);
-    const found = await named('Sfn', clientOf(call.roleArn).send(new DescribeExecutionCommand({ executionArn })));
+    const found = await withErrorName(
+      'Sfn',
+      clientOf(call.roleArn).send(new DescribeExecutionCommand({ executionArn })),
+    );
     return described(found, (date) => date.toISOString(), false);
   };
 }
@@ -98,10 +102,12 @@ async function start(sfn: SFNClient, call: IntegrationCall): Promise<string> {
   const [stateMachineArn, name] = [String(input.StateMachineArn), String(input.Name ?? call.id)];
   const request = { stateMachineArn, name, input: JSON.stringify(input.Input ?? {}) };
   const before = call.lost ? await startedBefore(sfn, request) : undefined;
-  return before ?? (await named('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? '';
+  return (
+    before ?? (await withErrorName('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? ''
+  );
 }
 
-/** The execution that a lost call began, if it came so far: the one of that name with that input. */
+/** The execution that a lost call started, if it got that far: the one with that name and that input. */
 async function startedBefore(
   sfn: SFNClient,
   { stateMachineArn, name, input }: { stateMachineArn: string; name: string; input: string },
@@ -111,10 +117,10 @@ async function startedBefore(
     if (isObject(error) && error.name === 'ExecutionDoesNotExist') return undefined;
     throw error;
   });
-  return (await named('StepFunctions', asked))?.input === input ? executionArn : undefined;
+  return (await withErrorName('StepFunctions', asked))?.input === input ? executionArn : undefined;
 }
 
-/** With capital letters, as the members of every integration's answer. */
+/** Capitalizes the members, as in the answer of every integration. */
 function described(
   { $metadata: _, ...found }: DescribeExecutionCommandOutput,
   dateOf: (date: Date) => unknown,
@@ -123,19 +129,19 @@ function described(
   const value = (name: string, member: unknown): unknown => {
     if (member instanceof Date) return dateOf(member);
     if (isObject(member))
-      return Object.fromEntries(Object.entries(member).map(([key, inner]) => [capital(key), inner]));
+      return Object.fromEntries(Object.entries(member).map(([key, inner]) => [capitalized(key), inner]));
     return parsed && ['input', 'output'].includes(name) ? JSON.parse(String(member)) : member;
   };
   const members = Object.entries(found).filter(([, member]) => member !== undefined);
   return Object.fromEntries(
-    members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [capital(name), value(name, member)]),
+    members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [capitalized(name), value(name, member)]),
   );
 }
 
-const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** An error of the service, under the name that its integration gives it: always an Exception. */
-async function named<T>(prefix: string, answer: Promise<T>): Promise<T> {
+/** An error of the service under the name of its integration, which always ends in Exception. */
+async function withErrorName<T>(prefix: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -7,11 +7,11 @@ import type { CalledRecord, ClosedRecord, Journal, JournalRecord } from './recor
 
 export interface JournalOptions {
   readonly file: string;
-  /** Executions that go on. */
+  /** Executions that continue. */
   readonly running: readonly Running[];
-  /** All executions that are over, for a journal that begins anew. */
+  /** All closed executions, for a rewrite of the journal. */
   readonly closed: () => Iterable<ClosedRecord>;
-  /** Begins anew at so many bytes, and at twice what it then still held. @default 64 MiB */
+  /** The size in bytes at which the file is rewritten; then again at twice the rewritten size. @default 64 MiB */
   readonly compactAt?: number | undefined;
 }
 
@@ -24,12 +24,12 @@ interface Entry {
 }
 
 /**
- * The file behind the journal. A record is in the hands of the operating system when the call returns, so it outlives
- * this process however that ends. The start of a function is on the disk itself, with all records before it: after a
- * power cut, no function that may have run runs again. At the start and from time to time the file is written again, by
- * way of a second file, without what is over: of a closed execution one line is left.
+ * The file behind the journal. When a call returns, the operating system has the record, so it outlives this process
+ * however that ends. The start of a function call is synced to the disk, with all records before it: after a power cut,
+ * no function that may have run runs again. At the start, and whenever the file has grown, it is rewritten through a
+ * second file: a closed execution keeps one line.
  *
- * @throws DiskError when the file cannot be written, which also ends the process
+ * @throws DiskError if the file cannot be written, which also ends the process
  */
 export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: JournalOptions): Journal {
   const machines = new Map<string, string>();
@@ -47,7 +47,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
     for (const entry of entries.values()) yield* entry.lines;
     for (const record of closed()) yield lineOf({ ...record, type: 'closed' });
   }
-  const beginAnew = () => {
+  const rewrite = () => {
     const used = new Set([...entries.values()].map(({ machine }) => machine));
     for (const id of machines.keys()) if (!used.has(id)) machines.delete(id);
     const written = writeFile(`${file}.new`, lines());
@@ -60,15 +60,15 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
   const boundSize = () => {
     if (size <= limit) return;
     try {
-      beginAnew();
+      rewrite();
     } catch {
-      // The old file is still there and whole.
+      // The old file is still complete.
       limit = 2 * size;
     }
   };
   const append = (textOf: () => string, durable = false) => {
     if (fd === undefined) return;
-    // Not after the record: then the execution that ends by it would count neither as running nor as closed.
+    // Before the record, not after: otherwise the execution that it ends would be neither running nor closed.
     boundSize();
     const [to, bytes] = [fd, Buffer.from(textOf())];
     onDisk(file, () => {
@@ -76,7 +76,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
         writeAt(to, bytes, size);
         if (durable) fsyncSync(to);
       } catch (thrown) {
-        // A full disk takes a part of a record. The part must go: a shorter record in its place would leave its rest.
+        // A full disk may take a part of a record. Cut it off: a shorter record over it would leave the rest of it.
         ftruncateSync(to, size);
         throw thrown;
       }
@@ -90,7 +90,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
   };
 
   try {
-    beginAnew();
+    rewrite();
   } catch (thrown) {
     throw new DiskError(file, thrown);
   }
@@ -124,7 +124,7 @@ function lineOf(record: JournalRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** Writes a file of its own, onto the disk, and leaves it open. Inputs are as confidential as tables: mode 0600. */
+/** Writes a new file, syncs it to the disk and leaves it open. Inputs are as confidential as tables: mode 0600. */
 function writeFile(file: string, lines: Iterable<string>): { fd: number; size: number } {
   const fd = openSync(file, 'w', 0o600);
   let size = 0;
@@ -145,18 +145,18 @@ function writeFile(file: string, lines: Iterable<string>): { fd: number; size: n
     return { fd, size };
   } catch (thrown) {
     closeSync(fd);
-    // Half a file takes the space that the next record needs.
+    // An incomplete file takes the space that the next record needs.
     rmSync(file, { force: true });
     throw thrown;
   }
 }
 
-/** At an explicit position: after a partial write, that of the file itself is behind the end. */
+/** Writes at an explicit position: after a partial write, the position of the file itself is wrong. */
 function writeAt(fd: number, bytes: Buffer, position: number): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
 
-/** Makes a rename outlive a power cut. */
+/** Makes a rename survive a power cut. */
 function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

@@ -2,11 +2,11 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { StateMachineSpec } from '../types.ts';
 import type { AnsweredRecord, ClosedRecord, EndedRecord, JournalRecord, StartedRecord } from './records.ts';
 
-/** What a journal tells: the state of all executions when the process ended. */
+/** The content of a journal: the state of all executions when the process ended. */
 export interface Recorded {
   readonly closed: readonly ClosedRecord[];
   readonly running: readonly Running[];
-  /** What was left out at the end of the file, in a sentence. */
+  /** What was cut at the end of the file, as a sentence. */
   readonly cut?: string;
 }
 
@@ -15,13 +15,13 @@ export interface Running {
   readonly started: StartedRecord;
   readonly called: Set<number>;
   readonly answers: AnsweredRecord[];
-  /** Its records as they stand in the file, with the newline. */
+  /** Its records exactly as in the file, with the newline. */
   readonly lines: string[];
 }
 
 /**
- * Reads a journal, a file that does not exist as an empty one. A last line that is broken is cut: the process or the
- * machine ended while it was written. A broken line with others behind it is refused, since those would be lost with it.
+ * Reads a journal. A missing file counts as empty. A broken last line is cut: the process or the machine ended while it
+ * was written. A broken line before others is refused, because those would be lost with it.
  */
 export function readJournal(file: string): Recorded {
   const machines = new Map<string, StateMachineSpec>();
@@ -95,7 +95,7 @@ interface Line {
   readonly last: boolean;
 }
 
-/** The lines of a file, one after the other: all of them may be longer than a string can be. */
+/** The lines of a file, one by one: together they may exceed the longest string. */
 function* linesOf(file: string): Generator<Line> {
   const fd = openSync(file, 'r');
   const size = fstatSync(fd).size;

@@ -1,6 +1,6 @@
 import type { ClosedStatus, StateMachineSpec } from '../types.ts';
 
-/** The lines of the journal: JSON objects that tell themselves apart by their `type`. */
+/** The lines of the journal: JSON objects, each with a `type`. */
 export type JournalRecord =
   | (MachineRecord & { readonly type: 'machine' })
   | (StartedRecord & { readonly type: 'started' })
@@ -9,7 +9,7 @@ export type JournalRecord =
   | (EndedRecord & { readonly type: 'ended' })
   | (ClosedRecord & { readonly type: 'closed' });
 
-/** A definition, once for all executions that began with it: a later one of the same name does not concern them. */
+/** A definition, once for all executions that started with it. A later one of the same name does not affect them. */
 export interface MachineRecord {
   /** The hash of the rest. */
   readonly machine: string;
@@ -17,29 +17,29 @@ export interface MachineRecord {
 }
 
 export interface StartedRecord {
-  /** The number of the execution, by which all other records name it. */
+  /** The number by which all other records name the execution. */
   readonly execution: number;
   readonly machine: string;
   readonly arn: string;
   readonly startDate: number;
   readonly input: string;
-  /** Of its random numbers. */
+  /** The seed of its random numbers. */
   readonly seed: string;
 }
 
-/** A call of an integration is about to begin. */
+/** An integration call is about to begin. */
 export interface CalledRecord {
   readonly execution: number;
   readonly ask: number;
 }
 
-/** The outcome of something that an execution waits for. */
+/** The outcome of a call or of a wait. */
 export type Answer =
   | { readonly result: unknown }
   | { readonly error: string; readonly cause: string }
   | { readonly again: true };
 
-/** Something that an execution waited for came, at this instant. */
+/** A call or a wait has ended, at this time. */
 export interface AnsweredRecord extends CalledRecord {
   readonly state: string;
   readonly at: number;
@@ -56,7 +56,7 @@ export interface EndedRecord {
   readonly cause?: string | undefined;
 }
 
-/** An execution that is over, in one line; without input and output once they are forgotten. */
+/** A closed execution in one line; without input and output once they are dropped. */
 export interface ClosedRecord extends EndedRecord {
   readonly arn: string;
   readonly stateMachineArn: string;
@@ -64,13 +64,13 @@ export interface ClosedRecord extends EndedRecord {
   readonly input?: string | undefined;
 }
 
-/** What executions have to say. Throws when it cannot be written: what is not in the journal must not happen. */
+/** Records what executions do. Throws if a record cannot be written: what is not in the journal must not happen. */
 export interface Journal {
   started(record: StartedRecord, spec: StateMachineSpec): void;
-  /** @param durable whether it has to outlive a power cut, too @default false */
+  /** @param durable whether it must also survive a power cut @default false */
   called(record: CalledRecord, durable?: boolean): void;
   answered(record: AnsweredRecord): void;
   ended(record: EndedRecord): void;
-  /** Everything later is dropped, as when the process had died. */
+  /** Drops all later records, as if the process had died. */
   close(): void;
 }

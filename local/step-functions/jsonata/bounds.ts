@@ -1,9 +1,8 @@
-/** What AWS bounds one evaluation of an expression by. No AWS page names these bounds; each cites who measured it. */
+/** The bounds of AWS for one evaluation of an expression. No AWS page names them; each cites its measurement. */
 
 /**
- * How many evaluations may be nested in each other. AWS passes some at 100 and fails all at 101: five shapes of
- * nesting measured in us-east-1, github.com/floci-io/floci/issues/2737. Below that, since what counts as a level may
- * differ a little.
+ * The deepest nesting of evaluations. AWS passes some at 100 and fails all at 101: five shapes of nesting measured in
+ * us-east-1, github.com/floci-io/floci/issues/2737. Lower here, because AWS may count levels a little differently.
  */
 const DEPTH = 90;
 
@@ -11,34 +10,34 @@ const DEPTH = 90;
 const CHARACTERS = 2 ** 22;
 
 /**
- * The most numbers in a list. AWS passes `[1..873782]` and fails one more (same issue), which may never become a list;
- * a list that does, `$range(1, 360145, 1)`, passes, and one number more fails (github.com/floci-io/floci/pull/2790).
+ * The most numbers in a list. AWS passes `[1..873782]` and fails one more (same issue), but may never build that list.
+ * It does build `$range(1, 360145, 1)`, which passes; one number more fails (github.com/floci-io/floci/pull/2790).
  */
 const NUMBERS = 360_145;
 
-// What a value weighs, in characters. AWS bounds memory, so containers count, too, but there is no measurement of them.
-// The proportions are those of Java, whose lists grow to exactly 360,145 places: 20 bytes for a number and its place, 40
-// for a string beside its characters, 136 for an object with one member. A list is lighter, and weighs the same here.
+// The weight of a value, in characters. AWS bounds memory, so containers count too, but no measurement of them exists.
+// The proportions are those of Java, whose lists grow to exactly 360,145 slots: 20 bytes for a number and its slot, 40
+// for a string plus its characters, 136 for an object with one member. A list is lighter, and weighs the same here.
 const NUMBER = CHARACTERS / NUMBERS;
 const STRING = 2 * NUMBER;
 const CONTAINER = 10 * NUMBER;
 const MEMORY = CHARACTERS + STRING;
 
-// The wording of AWS (same issue).
+// The message of AWS (same issue).
 const TOO_DEEP =
   'Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive.';
 const TOO_LARGE = 'Expression evaluation memory limit exceeded: Check for excessive memory usage';
 
-/** An evaluation that AWS would stop. */
+/** Thrown in an evaluation that AWS would stop. */
 export class BoundExceeded extends Error {}
 
 type Node = Readonly<Record<string, unknown>>;
 
 interface Step {
   readonly node: Node;
-  /** What the variables weigh that were bound in this step. */
+  /** The weight of the variables bound in this step. */
   held: number;
-  /** Evaluations that jsonata begins at the same time as this one. */
+  /** Evaluations that jsonata starts at the same time as this one. */
   readonly beside: Waiting[];
 }
 
@@ -49,13 +48,13 @@ interface Waiting {
 
 /** Watches one evaluation. Each method throws BoundExceeded. */
 export interface Bounds {
-  /** A step begins; it waits for what this answers. */
+  /** A step begins; it waits for the returned promise. */
   enter(node: Node): Promise<void> | undefined;
   exit(value: unknown): void;
 }
 
 /**
- * @param constructorOf the node whose members jsonata evaluates at the same time, by member. Here they take turns:
+ * @param constructorOf by member, the node whose members jsonata evaluates concurrently. Here they run one by one:
  *   otherwise an object with 100 members would be 100 levels deep
  */
 export function watchEvaluation(constructorOf: ReadonlyMap<unknown, unknown>): Bounds {
@@ -97,7 +96,7 @@ export function watchEvaluation(constructorOf: ReadonlyMap<unknown, unknown>): B
   };
 }
 
-/** From each value in a list or object constructor of a program to that constructor. */
+/** Maps each value in a list or object constructor of a program to that constructor. */
 export function membersOf(program: unknown): ReadonlyMap<unknown, unknown> {
   const members = new Map<unknown, unknown>();
   const seen = new Set<unknown>();
@@ -119,7 +118,7 @@ export function membersOf(program: unknown): ReadonlyMap<unknown, unknown> {
 
 const seconds = (pairs: unknown): unknown => Array.isArray(pairs) && pairs.map((pair) => (pair as unknown[])[1]);
 
-/** @param known what is known of objects and lists: nothing changes them once a step has answered them */
+/** @param known weights of objects and lists, which never change after the step that returned them */
 function weigh(value: unknown, known: WeakMap<object, number>): number {
   if (typeof value === 'string') return value.length + STRING;
   if (isFunction(value)) return 0;
@@ -136,7 +135,7 @@ function weigh(value: unknown, known: WeakMap<object, number>): number {
   return weight;
 }
 
-/** Of jsonata, which has objects for functions. */
+/** A function of jsonata, which is an object. */
 export function isFunction(value: unknown): boolean {
   if (typeof value === 'function') return true;
   return typeof value === 'object' && value !== null && ('_jsonata_lambda' in value || '_jsonata_function' in value);

@@ -19,7 +19,7 @@ export class JsonataFailure extends Error {
   }
 }
 
-// Machines made from one template share their expressions; a compiled expression holds no state between evaluations.
+// Machines of one template share their expressions. A compiled expression keeps no state between evaluations.
 const compiled = new Map<string, Expression>();
 
 /** Compiles an expression once per process. Throws a JsonataFailure if it does not parse. */
@@ -47,12 +47,12 @@ function compile(text: string): Expression {
   }
 }
 
-/** Where an evaluation finds its bounds: no expression can name this variable, a test may bind it. */
+/** The variable that holds the bounds of an evaluation: no expression can name it, a test may bind it. */
 export const BOUNDS = ' bounds';
 
-/** The hooks belong to the program, which may be evaluated more than once at a time. */
+/** The hooks belong to the program, which may run several evaluations at once. */
 function watch(program: jsonata.Expression): void {
-  // Its types know no symbols.
+  // The types of jsonata do not allow symbols.
   const assign = program.assign as unknown as (name: symbol, hook: unknown) => void;
   const boundsOf = (frame: jsonata.Environment) => frame.lookup(BOUNDS) as Bounds;
   assign(Symbol.for('jsonata.__evaluate_entry'), (node: object, _input: unknown, frame: jsonata.Environment) =>
@@ -72,7 +72,7 @@ async function evaluate(program: jsonata.Expression, bindings: Record<string, un
   }
 }
 
-/** The result as plain JSON: jsonata hangs hidden flags on its arrays and can answer functions. */
+/** The result as plain JSON: jsonata adds hidden flags to its arrays and can return functions. */
 function plain(value: unknown): unknown {
   if (value === undefined) return undefined;
   const text = JSON.stringify(value, (_, item) => {

@@ -1,6 +1,6 @@
 import { FUNCTION_NAMES } from './functions.ts';
 
-/** The members of `$states`; which of them exist depends on the field. */
+/** The members of `$states`; the field decides which exist. */
 export type StatesMember = 'input' | 'context' | 'result' | 'errorOutput';
 
 type Node = Record<string, unknown>;
@@ -12,7 +12,7 @@ interface Names {
   members: Set<string>;
 }
 
-/** What in an expression names nothing that exists, as a sentence; undefined when all is known. */
+/** The first unknown name in an expression, as a sentence; undefined if all are known. */
 export function findUnknown(
   ast: unknown,
   variables: ReadonlySet<string>,

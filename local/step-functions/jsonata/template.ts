@@ -7,13 +7,13 @@ import { findUnknown, type StatesMember } from './inspect.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** What an expression sees while it is evaluated. */
+/** What an expression can read during its evaluation. */
 export interface Scope {
   states: Readonly<Partial<Record<StatesMember, unknown>>>;
   variables: Variables;
   now: number;
   random: Random;
-  /** Starts the cause of a failure: which state, which event. */
+  /** The first words of the cause of a failure: which state, which event. */
   during: string;
 }
 
@@ -21,12 +21,12 @@ export interface Scope {
 export type Template = (scope: Scope) => Promise<unknown>;
 
 /** What the expressions of a field may name. */
-export interface Known {
+export interface KnownNames {
   variables: ReadonlySet<string>;
   members: readonly StatesMember[];
 }
 
-export function compileTemplate(source: unknown, place: Place, known: Known): Template {
+export function compileTemplate(source: unknown, place: Place, known: KnownNames): Template {
   if (typeof source === 'string') return compileText(source, place, known);
   if (Array.isArray(source)) return compileList(source, place, known);
   if (typeof source === 'object' && source !== null) return compileObject(source, place, known);
@@ -37,14 +37,14 @@ export function isExpression(source: unknown): source is `{%${string}%}` {
   return typeof source === 'string' && source.startsWith('{%') && source.endsWith('%}') && source.length >= 4;
 }
 
-function compileText(source: string, place: Place, known: Known): Template {
+function compileText(source: string, place: Place, known: KnownNames): Template {
   if (isExpression(source)) return compileEvaluation(source.slice(2, -2).trim(), place, known);
   if (source.startsWith('{%') || source.endsWith('%}'))
     refuse(place, 'a JSONata expression is opened by {% and closed by %}');
   return async () => source;
 }
 
-function compileList(source: unknown[], place: Place, known: Known): Template {
+function compileList(source: unknown[], place: Place, known: KnownNames): Template {
   const items = source.map((item, index) => compileTemplate(item, inner(place, `[${index}]`), known));
   return async (scope) => {
     const values: unknown[] = [];
@@ -53,7 +53,7 @@ function compileList(source: unknown[], place: Place, known: Known): Template {
   };
 }
 
-function compileObject(source: object, place: Place, known: Known): Template {
+function compileObject(source: object, place: Place, known: KnownNames): Template {
   const members = Object.entries(source).map(
     ([name, value]) => [name, compileTemplate(value, inner(place, `/${name}`), known)] as const,
   );
@@ -68,7 +68,7 @@ function inner(place: Place, part: string): Place {
   return { ...place, field: `${place.field ?? ''}${part}` };
 }
 
-function compileEvaluation(text: string, place: Place, known: Known): Template {
+function compileEvaluation(text: string, place: Place, known: KnownNames): Template {
   const expression = parse(text, place);
   const unknown = findUnknown(expression.ast, known.variables, known.members);
   if (unknown !== undefined) refuse(place, `${unknown}, in '${text}'`);
@@ -98,7 +98,7 @@ async function evaluate(expression: Expression, scope: Scope, subject: string): 
     });
   } catch (thrown) {
     if (!(thrown instanceof JsonataFailure)) throw thrown;
-    // As AWS writes it: github.com/floci-io/floci/issues/2737.
+    // The wording of AWS: github.com/floci-io/floci/issues/2737.
     const then = thrown.coded ? '.' : ':';
     throw queryError(scope, `${subject} threw an error during evaluation${then} ${thrown.message}`);
   }

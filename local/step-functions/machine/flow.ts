@@ -1,4 +1,5 @@
-import { type Fields, isRecord, openFields } from '../definition/fields.ts';
+import { isObject } from '../../json.ts';
+import { type Fields, openFields } from '../definition/fields.ts';
 import { createLoader, type Loader, type MachineScope } from '../definition/loader.ts';
 import { visibleNames } from '../definition/variables.ts';
 import type { Flow, State, Visit } from '../flow.ts';
@@ -31,7 +32,7 @@ export function loadFlow(fields: Fields, machine: MachineScope, outer: ReadonlyS
   fields.take('Comment');
   const startAt = fields.text('StartAt');
   const sources = fields.take('States');
-  if (!isRecord(sources)) refuse(fields.at('States'), 'must be an object');
+  if (!isObject(sources)) refuse(fields.at('States'), 'must be an object');
   fields.close();
 
   const variables = visibleNames(sources, outer, fields.place);
@@ -64,7 +65,7 @@ function loadState(fields: Fields, machine: MachineScope, loader: Loader): State
   return { name, type, visit };
 }
 
-/** Only JSONata runs here; JSONPath, AWS's default, would mean something else by the same fields. */
+/** Refuses JSONPath, the default of AWS, which gives the same fields another meaning. Only JSONata runs here. */
 export function checkQueryLanguage(fields: Fields, required = false): void {
   const language = fields.take('QueryLanguage');
   if (language === undefined && !required) return;

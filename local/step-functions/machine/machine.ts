@@ -6,11 +6,11 @@ import type { StateMachineSpec } from '../types.ts';
 import { checkQueryLanguage, loadFlow } from './flow.ts';
 
 export interface Machine {
-  /** The hash of the spec: the same machine, in this process and in the next one. */
+  /** The hash of the spec: identifies the machine in this process and in the next one. */
   id: string;
   spec: StateMachineSpec;
   flow: Flow;
-  /** The execution's own timeout; nothing catches it. */
+  /** The timeout of the whole execution; no Catch matches it. */
   timeoutSeconds: number | undefined;
   /** Executions are `<prefix><name>`. */
   executionPrefix: string;
@@ -18,7 +18,7 @@ export interface Machine {
 
 const MACHINE_ARN = /^(arn:aws[a-z-]*:states:[^:]+:\d{12}:)stateMachine:([^:]+)$/;
 
-/** Compiles a machine, or throws a DefinitionError naming the first thing this engine does not know. */
+/** Compiles a machine. Throws a DefinitionError that names the first thing this engine does not know. */
 export function loadMachine(spec: StateMachineSpec, resources: ReadonlySet<string>): Machine {
   const place: Place = { machine: spec.name };
   const fields = openFields(parseDefinition(spec, place), place);

@@ -1,7 +1,7 @@
 import type { Fields } from '../definition/fields.ts';
 import { refuse } from '../place.ts';
 
-// `States.` is reserved: a name that is not on this list is a typing error.
+// `States.` is reserved: a name outside this list is a typo.
 const RESERVED = new Set(
   `ALL BranchFailed DataLimitExceeded ExceedToleratedFailureThreshold HeartbeatTimeout Http.Socket ItemReaderFailed
   NoChoiceMatched Permissions QueryEvaluationError ResultWriterFailed Runtime TaskFailed Timeout`
@@ -25,7 +25,7 @@ export function loadErrorNames(fields: Fields, isLast: boolean): string[] {
   return names;
 }
 
-/** Whether one of the names stands for the error. States.Runtime always ends the execution. */
+/** Whether one of the names matches the error. States.Runtime always ends the execution. */
 export function matchesError(names: readonly string[], error: string): boolean {
   if (error === 'States.Runtime') return false;
   return names.some((name) => {

@@ -1,4 +1,5 @@
-import { type Fields, isRecord } from '../definition/fields.ts';
+import { isObject } from '../../json.ts';
+import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { checkVariableName } from '../definition/variables.ts';
 import { type Step, scopeOf, statePayload, type Visit } from '../flow.ts';
@@ -6,7 +7,7 @@ import type { StatesMember } from '../jsonata/inspect.ts';
 import type { Scope, Template, Variables } from '../jsonata/template.ts';
 import { refuse } from '../place.ts';
 
-/** Leaves a state: `natural` is the output where there is no Output, `more` what `$states` holds besides. */
+/** Leaves a state. `natural` is the output without an Output field, `more` adds members to `$states`. */
 export type Exit = (visit: Visit, natural: unknown, more?: Scope['states']) => Promise<Step>;
 
 /** Next or End. */
@@ -17,7 +18,7 @@ export function loadNext(fields: Fields, loader: Loader): string | undefined {
   return undefined;
 }
 
-/** Output and Assign: of a state, of a Choice rule, of a Catcher. Both see the variables as they were. */
+/** Output and Assign of a state, a Choice rule or a Catcher. Both see the variables from before the Assign. */
 export function loadExit(
   fields: Fields,
   loader: Loader,
@@ -39,7 +40,7 @@ export function loadExit(
 function loadAssign(fields: Fields, loader: Loader, members: readonly StatesMember[]): Template | undefined {
   const source = fields.take('Assign');
   if (source === undefined) return undefined;
-  if (!isRecord(source)) return refuse(fields.at('Assign'), 'must be an object');
+  if (!isObject(source)) return refuse(fields.at('Assign'), 'must be an object');
   for (const name of Object.keys(source)) checkVariableName(name, fields.at('Assign'));
   return loader.template(fields, 'Assign', members);
 }

@@ -1,5 +1,6 @@
+import { isObject } from '../../json.ts';
 import { allOrAbort } from '../abort.ts';
-import { type Fields, isRecord } from '../definition/fields.ts';
+import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { type Flow, runFlow, type State, scopeOf, statePayload, type Visit } from '../flow.ts';
 import { isExpression, queryError, type Template } from '../jsonata/template.ts';
@@ -7,7 +8,7 @@ import { refuse } from '../place.ts';
 import { loadNumber } from './number.ts';
 import { loadRecoverable } from './recovery.ts';
 
-// AWS's ceiling for an inline Map, and what 0 ("no limit") means there.
+// The AWS limit for an inline Map, and the meaning of 0 ("no limit") there.
 const MOST_CONCURRENT = 40;
 
 export function loadMap(fields: Fields, loader: Loader): State['visit'] {
@@ -42,7 +43,7 @@ function loadItems(fields: Fields, loader: Loader): (visit: Visit) => Promise<un
 function loadProcessor(fields: Fields, loader: Loader): Flow {
   const processor = fields.object('ItemProcessor');
   const config = processor.take('ProcessorConfig');
-  if (config !== undefined && !(isRecord(config) && config.Mode === 'INLINE' && Object.keys(config).length === 1)) {
+  if (config !== undefined && !(isObject(config) && config.Mode === 'INLINE' && Object.keys(config).length === 1)) {
     refuse(processor.at('ProcessorConfig'), `only { "Mode": "INLINE" } is known to the embedded Step Functions`);
   }
   return loader.flow(processor);
@@ -55,7 +56,7 @@ async function iterate(flow: Flow, selector: Template | undefined, visit: Visit,
   return runFlow(flow, statePayload(visit, input), inside);
 }
 
-/** Maps with at most `width` items under way; results keep the order of the items. */
+/** Maps with at most `width` items at a time. Results keep the order of the items. */
 async function mapAll<T>(
   items: readonly unknown[],
   width: number,

@@ -1,26 +1,26 @@
-import { type Bounds, describe, type Fields, isNumber } from '../definition/fields.ts';
+import { describeBounds, type Fields, isNumber, type NumberBounds } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { scopeOf, type Visit } from '../flow.ts';
 import { isExpression, queryError } from '../jsonata/template.ts';
 import { refuse } from '../place.ts';
 
-/** A field that is a number or an expression answering one: TimeoutSeconds, Seconds, MaxConcurrency. */
+/** A field that is a number or an expression for one: TimeoutSeconds, Seconds, MaxConcurrency. */
 export function loadNumber(
   fields: Fields,
   loader: Loader,
   name: string,
-  bounds: Bounds,
+  bounds: NumberBounds,
 ): ((visit: Visit) => Promise<number>) | undefined {
   const source = fields.take(name);
   if (source === undefined) return undefined;
   if (!isExpression(source) && !isNumber(source, bounds)) {
-    refuse(fields.at(name), `must be ${describe(bounds)}, or a JSONata expression`);
+    refuse(fields.at(name), `must be ${describeBounds(bounds)}, or a JSONata expression`);
   }
   const template = loader.template(fields, name);
   return async (visit) => {
     const scope = scopeOf(visit);
     const value = await template?.(scope);
     if (isNumber(value, bounds)) return value;
-    throw queryError(scope, `The field '${name}' must be ${describe(bounds)}, but was ${JSON.stringify(value)}.`);
+    throw queryError(scope, `The field '${name}' must be ${describeBounds(bounds)}, but was ${JSON.stringify(value)}.`);
   };
 }

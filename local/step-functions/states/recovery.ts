@@ -6,34 +6,34 @@ import { loadErrorNames, matchesError } from './error-names.ts';
 import { type Exit, loadExit, loadNext } from './exit.ts';
 import { loadRetry } from './retry.ts';
 
-/** What a state does to get its `$states.result`; it is called once per attempt. */
-export type Attempt = (visit: Visit) => Promise<unknown>;
+/** Produces the `$states.result` of a state; called once per attempt. */
+export type ProduceResult = (visit: Visit) => Promise<unknown>;
 
 type CatchFailure = (visit: Visit, failure: StatesError) => Promise<Step>;
 
 /**
- * A state with a result and a second chance: Task, Parallel, Map. An attempt is everything from Arguments to Output and
- * Assign, so a failing Output is retried and caught like a failing task.
+ * A state with a result, Retry and Catch: Task, Parallel, Map. An attempt covers everything from Arguments to Output
+ * and Assign, so a failing Output is retried and caught like a failing task.
  */
-export function loadRecoverable(fields: Fields, loader: Loader, attempt: Attempt): State['visit'] {
+export function loadRecoverable(fields: Fields, loader: Loader, produce: ProduceResult): State['visit'] {
   const exit = loadExit(fields, loader, loadNext(fields, loader), ['result']);
   const startCounting = loadRetry(fields);
   const catchFailure = loadCatch(fields, loader);
 
   return async (visit) => {
-    const { outside, history } = visit.run;
-    const counters = startCounting(outside.random);
+    const { replay, history } = visit.run;
+    const counters = startCounting(replay.random);
     for (let retries = 0; ; retries += 1) {
       const now = withRetryCount(visit, retries);
       try {
-        const result = await attempt(now);
+        const result = await produce(now);
         return await exit(now, result, { result });
       } catch (thrown) {
         visit.signal.throwIfAborted();
         const failure = asStatesError(thrown);
         const delay = counters.next(failure.error);
         if (delay === undefined) return await catchFailure(now, failure);
-        await outside.sleep(visit.state, delay, visit.signal);
+        await replay.sleep(visit.state, delay, visit.signal);
         history.retried();
       }
     }
@@ -45,7 +45,7 @@ function withRetryCount(visit: Visit, retries: number): Visit {
   return { ...visit, context: { ...visit.context, State: state } };
 }
 
-/** The first catcher that names the error takes it; without one it goes on to whoever runs this flow. */
+/** The first catcher that names the error handles it; without one the error leaves the flow. */
 function loadCatch(fields: Fields, loader: Loader): CatchFailure {
   const sources = fields.list('Catch');
   const catchers = sources.map((source, index) => loadCatcher(source, loader, index === sources.length - 1));

@@ -10,7 +10,7 @@ interface Retrier {
   delay(retry: number, random: Random): number;
 }
 
-/** The retries of one visit. `next` answers how long to wait before the next attempt, undefined when none is left. */
+/** The retries of one visit. Returns the pause before the next attempt; undefined if none is left. */
 export interface RetryCounters {
   next(error: string): number | undefined;
 }
@@ -18,7 +18,7 @@ export interface RetryCounters {
 const MOST_ATTEMPTS = 99_999_999;
 const MOST_DELAY_SECONDS = 31_622_400;
 
-/** Reads Retry; the answer makes the counters of one visit, one counter per retrier. */
+/** Reads Retry. Returns a function that makes the counters of one visit, one per retrier. */
 export function loadRetry(fields: Fields): (random: Random) => RetryCounters {
   const sources = fields.list('Retry');
   const retriers = sources.map((source, index) => loadRetrier(source, index === sources.length - 1));

@@ -18,14 +18,14 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
   const timeout = loadNumber(fields, loader, 'TimeoutSeconds', { least: 1, most: MOST_SECONDS });
 
   return loadRecoverable(fields, loader, async (visit) => {
-    const { outside, history } = visit.run;
+    const { replay, history } = visit.run;
     for (let again = false; ; again = true) {
       const value = template === undefined ? visit.input : await template(scopeOf(visit));
       const sent = payload(value, visit.state);
       const seconds = (await timeout?.(visit)) ?? Number.POSITIVE_INFINITY;
       visit.signal.throwIfAborted();
       if (!again) history.add('TaskScheduled', visit.event, task);
-      const id = outside.random.uuid();
+      const id = replay.random.uuid();
       const { executionArn, stateMachineArn, roleArn, integrations } = visit.run;
       const integration = integrations.get(resource);
       const make = async (attempt: Attempt): Promise<Answer> => {
@@ -34,8 +34,8 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
         return result === AGAIN ? { again: true } : { result: payload(result, task.resourceType) };
       };
       const longest = Math.min(seconds, apiCallLimit(task.resourceType));
-      const answer = await outside.call(visit.state, longest * 1000, visit.signal, make, integration?.waits);
-      if (longest < seconds && isTimeout(answer)) throw noteFailure(visit, task, cutOff(task.resourceType));
+      const answer = await replay.call(visit.state, longest * 1000, visit.signal, make, integration?.waits);
+      if (longest < seconds && isTimeout(answer)) throw noteFailure(visit, task, clientTimeout(task.resourceType));
       if ('again' in answer) continue;
       if ('error' in answer) throw noteFailure(visit, task, new StatesError(answer.error, answer.cause));
       history.add('TaskSucceeded', visit.event, task);
@@ -49,7 +49,7 @@ async function ask(integration: Integration | undefined, call: IntegrationCall):
   return integration(call);
 }
 
-/** `arn:aws:states:::aws-sdk:lambda:invoke` is resource invoke of type aws-sdk:lambda. */
+/** `arn:aws:states:::aws-sdk:lambda:invoke` is the resource `invoke` of the type `aws-sdk:lambda`. */
 function taskName(arn: string): { resourceType: string; resource: string } {
   const [, path] = arn.split(':::');
   const [, resourceType, resource] = /^(aws-sdk:[^:]+|[^:]+):(.+)$/.exec(path ?? '') ?? [];
@@ -67,8 +67,8 @@ const apiCallLimit = (resourceType: string): number =>
 
 const isTimeout = (answer: Answer): boolean => 'error' in answer && answer.error === 'States.Timeout';
 
-/** The client of the integration gives up; what it called goes on. */
-function cutOff(resourceType: string): StatesError {
+/** The client of the integration stops waiting; what it called continues. */
+function clientTimeout(resourceType: string): StatesError {
   const service = resourceType.slice('aws-sdk:'.length);
   const name = `${service.charAt(0).toUpperCase()}${service.slice(1)}.SdkClientException`;
   return new StatesError(name, `Read timed out: a call of ${resourceType} takes at most ${API_CALL_LIMIT} seconds`);
@@ -76,7 +76,7 @@ function cutOff(resourceType: string): StatesError {
 
 function noteFailure(visit: Visit, task: ReturnType<typeof taskName>, failure: StatesError): StatesError {
   const type = failure.error === 'States.Timeout' ? 'TaskTimedOut' : 'TaskFailed';
-  const cause = failure.cause_ === '' ? {} : { cause: failure.cause_ };
+  const cause = failure.detail === '' ? {} : { cause: failure.detail };
   visit.run.history.add(type, visit.event, { ...task, error: failure.error, ...cause });
   return failure;
 }

@@ -15,7 +15,7 @@ export function loadWait(fields: Fields, loader: Loader): State['visit'] {
   const delay = loadSeconds(fields, loader) ?? loadTimestamp(fields, loader);
   const exit = loadExit(fields, loader, loadNext(fields, loader));
   return async (visit) => {
-    await visit.run.outside.sleep(visit.state, await delay(visit), visit.signal);
+    await visit.run.replay.sleep(visit.state, await delay(visit), visit.signal);
     return exit(visit, visit.input);
   };
 }
@@ -32,7 +32,7 @@ function loadTimestamp(fields: Fields, loader: Loader): Delay {
   return async (visit) => {
     const scope = scopeOf(visit);
     const value = await timestamp?.(scope);
-    if (isTimestamp(value)) return Date.parse(value) - visit.run.outside.now();
+    if (isTimestamp(value)) return Date.parse(value) - visit.run.replay.now();
     throw queryError(scope, `The field 'Timestamp' must be an RFC 3339 timestamp, but was ${JSON.stringify(value)}.`);
   };
 }

@@ -10,8 +10,14 @@ import { createQueues } from '../../sqs/queues.ts';
 import { createPauses } from '../../time/timeout.ts';
 
 const rule: Rule = {
-  ...{ logicalId: 'Tick', name: 'Tick', arn: 'arn:rule', account: '123456789012', region: 'eu-west-1' },
-  ...{ everyMs: undefined, matches: undefined, targets: [] },
+  logicalId: 'Tick',
+  name: 'Tick',
+  arn: 'arn:rule',
+  account: '123456789012',
+  region: 'eu-west-1',
+  everyMs: undefined,
+  matches: undefined,
+  targets: [],
 };
 const event = scheduledEvent(rule, 0);
 const throttled = new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429);
@@ -67,8 +73,12 @@ test.each([
   });
   expect([sent.length, result]).toEqual([3, undefined]);
   const attributes = {
-    ...{ RULE_ARN: 'arn:rule', TARGET_ARN: 'arn:fn', ERROR_CODE: code, ERROR_MESSAGE: message },
-    ...{ EXHAUSTED_RETRY_CONDITION: 'MaximumRetryAttempts', RETRY_ATTEMPTS: '2' },
+    RULE_ARN: 'arn:rule',
+    TARGET_ARN: 'arn:fn',
+    ERROR_CODE: code,
+    ERROR_MESSAGE: message,
+    EXHAUSTED_RETRY_CONDITION: 'MaximumRetryAttempts',
+    RETRY_ATTEMPTS: '2',
   };
   expect(dead).toEqual([{ body: JSON.stringify(event), attributes, sentAt: 7 }]);
   expect(errors).toEqual([expect.stringContaining('gave up an event of the rule Tick')]);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { every, rateMs } from '../../template/schedule.ts';
-import { after, createPauses } from '../../time/timeout.ts';
+import { createPauses, startTimeout } from '../../time/timeout.ts';
 
 test.each([
   ['rate(1 minute)', 60_000],
@@ -37,7 +37,7 @@ test('a schedule does not drift, and ends', async () => {
 
 test('a pause longer than a timer can be does not end at once', async () => {
   let ended = false;
-  const cancel = after(400 * 86_400_000, () => {
+  const cancel = startTimeout(400 * 86_400_000, () => {
     ended = true;
   });
   await sleep(20);

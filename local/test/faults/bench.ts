@@ -46,7 +46,8 @@ function clientsOf(cloud: () => Cloud) {
     put: (id: string, { attempts = 1, condition = '' } = {}) =>
       new DynamoDBClient({ ...once(), maxAttempts: attempts }).send(
         new PutItemCommand({
-          ...{ TableName: table(), Item: { id: { S: id } } },
+          TableName: table(),
+          Item: { id: { S: id } },
           ...(condition !== '' && { ConditionExpression: condition }),
         }),
       ),

@@ -3,7 +3,12 @@ import { type Fault, type FaultCall, randomFaults } from '../../faults/index.ts'
 import { useFaultyCloud } from './bench.ts';
 
 const call = (more: Partial<FaultCall> = {}): FaultCall => ({
-  ...{ service: 'dynamodb', operation: 'PutItem', caller: 'Writer', at: 'before', worker: 'w', input: {} },
+  service: 'dynamodb',
+  operation: 'PutItem',
+  caller: 'Writer',
+  at: 'before',
+  worker: 'w',
+  input: {},
   ...more,
 });
 /** What strikes a thousand calls of each of two kinds. */
@@ -52,7 +57,10 @@ describe('a random schedule', () => {
     expect(kinds({ worker: undefined })).toEqual(['delayMs', 'drop', 'error']);
     expect(kinds({ service: 'lambda', operation: 'Run' })).toEqual(['delayMs', 'killAfterMs', 'killWorker']);
     expect(kinds({ service: 'events', operation: 'Deliver', worker: undefined })).toEqual([
-      ...['delayMs', 'double', 'drop', 'error'],
+      'delayMs',
+      'double',
+      'drop',
+      'error',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Context } from '../../iam/conditions.ts';
+import type { ConditionKeys } from '../../iam/conditions.ts';
 import { isAction, isArn } from '../../iam/patterns.ts';
 import { match, readStatements } from '../../iam/statements.ts';
 
@@ -9,8 +9,8 @@ const statement = (more: object) => {
   if (!read) throw new Error('there is none');
   return read;
 };
-const request = (context: Context = {}) => ({ action: 'a:B', resource: 'arn:aws:a:r:1:x', context });
-const holds = (condition: object, context: Context) =>
+const request = (context: ConditionKeys = {}) => ({ action: 'a:B', resource: 'arn:aws:a:r:1:x', context });
+const holds = (condition: object, context: ConditionKeys) =>
   match(statement({ Condition: condition }), request(context)) !== undefined;
 
 describe('patterns', () => {
@@ -51,7 +51,7 @@ describe('conditions', () => {
   const only = { [key]: ['a', 'b'] };
   const leading = 'dynamodb:LeadingKeys';
   const own = { [leading]: ['p#*'] };
-  test.each<[string, object, Context, boolean]>([
+  test.each<[string, object, ConditionKeys, boolean]>([
     ['every value is one of those', { 'ForAllValues:StringEquals': only }, { [key]: ['a', 'b'] }, true],
     ['one is not', { 'ForAllValues:StringEquals': only }, { [key]: ['a', 'c'] }, false],
     ['there is none', { 'ForAllValues:StringEquals': only }, { [key]: [] }, true],

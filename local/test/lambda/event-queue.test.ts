@@ -106,7 +106,8 @@ it('nothing is repeated after the stop', async () => {
 
 it('one that is throttled comes again, ever later, and that is no attempt', async () => {
   const lambda = bench.open([bench.define('full', source, { asynchronous: { maximumRetryAttempts: 0 } })], {
-    ...{ concurrency: 1, timeScale: 0.01 },
+    concurrency: 1,
+    timeScale: 0.01,
   });
   const busy = lambda.invoke('full', '{"ms":200}');
   const { promise, resolve } = Promise.withResolvers<InvokeResult | undefined>();
@@ -120,7 +121,8 @@ it('one that is throttled until it is too old is given up without an attempt', a
   const records: InvocationRecord[] = [];
   const asynchronous = { maximumEventAgeSeconds: 60, onFailure: 'arn:queue' };
   const lambda = bench.open([bench.define('old', source, { asynchronous })], {
-    ...{ concurrency: 1, timeScale: 0.001 },
+    concurrency: 1,
+    timeScale: 0.001,
     onGivenUp: (_destination, record) => records.push(record),
   });
   const busy = lambda.invoke('old', '{"ms":400}');

@@ -97,7 +97,10 @@ describe('what can be read back', () => {
     const local = await serve(spec);
     const found = await local.client.send(new DescribeStateMachineCommand({ stateMachineArn: spec.arn }));
     expect(found).toMatchObject({
-      ...{ name: 'm', roleArn: ROLE, type: 'STANDARD', status: 'ACTIVE' },
+      name: 'm',
+      roleArn: ROLE,
+      type: 'STANDARD',
+      status: 'ACTIVE',
       definition: spec.definition,
     });
     await expect(

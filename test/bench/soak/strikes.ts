@@ -1,5 +1,5 @@
 import type { Cloud } from '../../../local/cloud.ts';
-import { type Fault, type FaultCall, randomFaults } from '../../../local/faults/index.ts';
+import { type Fault, type FaultCall, randomFaults } from '../../../local/testing.ts';
 import { roleOf } from './roles.ts';
 
 /** The faults that have struck, by kind. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Choose } from '../../../local/faults/index.ts';
+import type { Choose } from '../../../local/testing.ts';
 import { createMemory } from './memory.ts';
 import { disturb } from './strikes.ts';
 

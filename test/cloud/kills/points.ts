@@ -1,4 +1,4 @@
-import type { Choose, FaultCall } from '../../../local/faults/index.ts';
+import type { Choose, FaultCall } from '../../../local/testing.ts';
 
 /** Where the process may die: a call, before or after it is carried out, and what else is true of that. */
 interface Point {

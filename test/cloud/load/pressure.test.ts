@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
-import type { FaultCall, FaultService } from '../../../local/faults/index.ts';
+import type { FaultCall, FaultService } from '../../../local/testing.ts';
 import { internalsIn } from '../../proofs/fuzz/judge/judge.ts';
 import { overHttp } from '../../proofs/fuzz/over-http.ts';
 import {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import type { FaultSpec } from '../../../local/faults/index.ts';
 import { objectOf } from '../../../local/json.ts';
 import { synthApp } from '../../../local/template/synth.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
+import type { FaultSpec } from '../../../local/testing.ts';
 import { worldOf } from '../../proofs/faults/world.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 

@@ -66,7 +66,7 @@ export function runsOn(referee: () => Referee) {
   const integrationsWith = (invoke: () => Promise<InvokeResult>) =>
     createIntegrations({
       ...{ lambda: { invoke }, endpoint: referee().endpoint, region, calls: createCallLog(0), now: Date.now },
-      callerOf: () => 'local',
+      accessKeyOfRole: () => 'local',
       closed: async () => undefined,
     });
 

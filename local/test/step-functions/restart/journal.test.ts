@@ -16,17 +16,28 @@ beforeEach(() => {
 
 const spec = single({ Type: 'Pass' });
 const started = (execution: number, more: Partial<StartedRecord> = {}): StartedRecord => ({
-  ...{ execution, machine: 'hash', arn: executionArn(`e${execution}`), startDate: 1, input: '{}', seed: 's' },
+  execution,
+  machine: 'hash',
+  arn: executionArn(`e${execution}`),
+  startDate: 1,
+  input: '{}',
+  seed: 's',
   ...more,
 });
 const answer = (execution: number, ask: number, result: unknown = null) => ({
-  ...{ execution, ask, state: 'S', at: 5 },
+  execution,
+  ask,
+  state: 'S',
+  at: 5,
   answer: { result },
 });
 const ended = (execution: number) =>
   ({ execution, status: 'SUCCEEDED', stopDate: 9, transitions: 1, output: '1' }) as const;
 const closed = (execution: number): ClosedRecord => ({
-  ...{ ...ended(execution), arn: executionArn(`e${execution}`), stateMachineArn: machineArn(), startDate: 1 },
+  ...ended(execution),
+  arn: executionArn(`e${execution}`),
+  stateMachineArn: machineArn(),
+  startDate: 1,
   input: '{}',
 });
 

@@ -1,5 +1,5 @@
-import type { Fault, FaultCall, FaultService } from '../../../../local/faults/index.ts';
 import { createRandom } from '../../../../local/step-functions/random.ts';
+import type { Fault, FaultCall, FaultService } from '../../../../local/testing.ts';
 
 /** All that a schedule decides before it begins: the same seed is the same plan. */
 export interface Plan {

@@ -1,6 +1,6 @@
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
-import { isNamed } from '../../../../local/names.ts';
+import { matchesLogicalId } from '../../../../local/logical-id.ts';
 import type { PlannedTask } from './plan.ts';
 import { kills, type Storm, type Strike } from './storm.ts';
 import { isRepeatable, natural } from './tools.ts';
@@ -85,7 +85,7 @@ export function isExplained(failure: Failure, around: Around): boolean {
   return (task !== undefined && reason === natural(task)) || (REASONS[reason] ?? toolWasStruck)(one);
 }
 
-const by = (name: string) => (strike: Strike) => isNamed(strike.caller, name);
+const by = (name: string) => (strike: Strike) => matchesLogicalId(strike.caller, name);
 const isDeath = ({ fault }: Strike) => kills(fault);
 
 function hasDied({ run, around }: Pick<Case, 'run' | 'around'>): boolean {
@@ -194,7 +194,7 @@ const isFailure = ({ fault }: Strike) => fault === 'drop' || (typeof fault === '
 function toolWasStruck({ strikes, reason }: Case): boolean {
   const lost = ['Error', 'TimeoutError', 'AbortError'];
   return strikes
-    .filter(({ service, caller }) => service === 'dynamodb' && isNamed(caller, 'Tools'))
+    .filter(({ service, caller }) => service === 'dynamodb' && matchesLogicalId(caller, 'Tools'))
     .some(({ fault }) =>
       typeof fault === 'object' && 'error' in fault ? fault.error === reason : lost.includes(reason),
     );

@@ -1,3 +1,5 @@
+import { objectOf } from '../../../../local/json.ts';
+import { createRandom } from '../../../../local/step-functions/random.ts';
 import {
   type Choose,
   type Fault,
@@ -5,9 +7,7 @@ import {
   type FaultHandle,
   type Faults,
   randomFaults,
-} from '../../../../local/faults/index.ts';
-import { objectOf } from '../../../../local/json.ts';
-import { createRandom } from '../../../../local/step-functions/random.ts';
+} from '../../../../local/testing.ts';
 import type { Outage, Plan } from './plan.ts';
 import { isDirect } from './tools.ts';
 import { type Whose, whose } from './whose.ts';

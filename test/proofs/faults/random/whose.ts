@@ -1,5 +1,5 @@
-import type { FaultCall } from '../../../../local/faults/index.ts';
 import { type JsonObject, objectOf } from '../../../../local/json.ts';
+import type { FaultCall } from '../../../../local/testing.ts';
 
 /** Which task a call is of, as far as it says so. */
 export interface Whose {

@@ -1,6 +1,6 @@
 import type { Status } from '../../../../functions/tasks/record.ts';
 import { type JsonObject, objectOf } from '../../../../local/json.ts';
-import type { Call } from '../../../../local/wire/call-log.ts';
+import type { Call } from '../../../../local/testing.ts';
 
 /** A write of a task's record that was carried out, whoever heard of it. */
 export interface Write {

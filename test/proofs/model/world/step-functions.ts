@@ -12,7 +12,7 @@ import { createRecorder, newHistory } from '../../../../local/step-functions/his
 import type { Integration } from '../../../../local/step-functions/index.ts';
 import type { Answer } from '../../../../local/step-functions/journal/records.ts';
 import { loadMachine, type Machine } from '../../../../local/step-functions/machine/machine.ts';
-import type { Outside } from '../../../../local/step-functions/replay.ts';
+import type { Replay } from '../../../../local/step-functions/replay.ts';
 import { runExecution } from '../../../../local/step-functions/run.ts';
 import type { Agenda } from './agenda.ts';
 import { memoize } from './memo.ts';
@@ -81,10 +81,10 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
     parts.ended(execution);
   };
   const run = async (execution: Execution, machine: Machine, abort: AbortController) => {
-    const outside = outsideOf(execution.name, agenda);
+    const replay = replayOf(execution.name, agenda);
     const history = createRecorder(newHistory(), agenda.now);
     try {
-      await runExecution(execution, machine, { integrations, outside, history }, abort.signal);
+      await runExecution(execution, machine, { integrations, replay, history }, abort.signal);
       close(execution, 'SUCCEEDED');
     } catch (thrown) {
       close(execution, 'FAILED', asStatesError(thrown).error);
@@ -155,8 +155,8 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
 const roundIn = (name: string): string => name.replace(/^(.*)-(r\d+)$/, '$2 of $1');
 const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1);
 
-/** What an execution learns, in the time of the run. Its retries wait half of what they may, in whole seconds. */
-function outsideOf(name: string, agenda: Agenda): Outside {
+/** Time and results for an execution, in the time of the run. Its retries wait half of what they may, in whole seconds. */
+function replayOf(name: string, agenda: Agenda): Replay {
   const later = (ms: number, callback: () => void) =>
     ms === Number.POSITIVE_INFINITY ? () => {} : agenda.at(agenda.now() + Math.ceil(ms / 1_000) * 1_000, callback);
   const until = <T>(signal: AbortSignal, begin: (resolve: (value: T) => void) => () => void): Promise<T> => {
@@ -187,8 +187,8 @@ function outsideOf(name: string, agenda: Agenda): Outside {
         });
         make({ signal: attempt.signal, lost: false, begins() {} })
           .catch((thrown: unknown) => {
-            const { error, cause_ } = asStatesError(thrown, 'States.TaskFailed');
-            return { error, cause: cause_ };
+            const { error, detail } = asStatesError(thrown, 'States.TaskFailed');
+            return { error, cause: detail };
           })
           .then((answer) => {
             cancel();

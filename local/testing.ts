@@ -1,0 +1,44 @@
+/** The parts of the embedded cloud that only tests use. `cloud.ts` is the front door. */
+
+import type { Faults } from './faults/index.ts';
+import type { Permissions } from './iam/index.ts';
+import type { Clock } from './time/clock.ts';
+import type { CallLog } from './wire/call-log.ts';
+
+export type {
+  Choose,
+  Fault,
+  FaultCall,
+  FaultHandle,
+  FaultPoint,
+  FaultService,
+  FaultSpec,
+  Faults,
+} from './faults/index.ts';
+export { ConnectionLost, randomFaults } from './faults/index.ts';
+export type { Permissions } from './iam/index.ts';
+export type { Grant } from './iam/ledger.ts';
+export type { Clock } from './time/clock.ts';
+export type { Call, CallLog, Consumed } from './wire/call-log.ts';
+
+/** Options of `startCloud` for tests. */
+export interface TestingOptions {
+  /** Whether `cloud.clock` can be moved, and the clocks of the functions with it. Excludes `now`. @default false */
+  readonly movableClock?: boolean;
+  /** Keeps every AWS call, with the capacity it consumed, in `cloud.calls`. Makes writes slower. @default false */
+  readonly recordCalls?: boolean;
+  /** Whether the fault `killProcess` may end this process. @default false */
+  readonly mortal?: boolean;
+}
+
+/** What tests read and change in a running cloud. */
+export interface TestingControls {
+  /** Faults that a test plants: calls that are lost, fail or wait, workers that die. */
+  readonly faults: Faults;
+  /** Moves time, with `movableClock`. */
+  readonly clock: Clock;
+  /** The AWS calls that were made, with `recordCalls`. */
+  readonly calls: CallLog;
+  /** What the policies of the template grant, and which grants no call has used. */
+  readonly permissions: Permissions;
+}
