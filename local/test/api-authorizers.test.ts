@@ -119,7 +119,7 @@ describe('a Lambda authorizer', () => {
     expect(await get('/things/one', 'Bearer t')).toEqual({ status, challenge, body });
   });
 
-  test('is asked again for another identity, and when its answer is too old; its cached policy is judged anew', async () => {
+  test('is called again for another identity or a stale answer; a cached policy is judged again', async () => {
     const { get, asked, clock } = await serve(policy(statement('Allow', ARN)));
     expect((await get('/things/one', 'Bearer a')).status).toBe(200);
     expect((await get('/things/one', 'Bearer a')).status).toBe(200);

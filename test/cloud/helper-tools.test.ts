@@ -73,7 +73,7 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     expect(done.structuredContent).toEqual({ taskId, status: 'completed', result: 'slept 3000 ms' });
   });
 
-  test('with an outputSchema that is no error either, and fits what the list says of it (A-19, F-14)', async () => {
+  test('with an outputSchema that is no error either, and fits the listed schema (A-19, F-14)', async () => {
     const request = await client(era);
     const result = await help(era, 'slow_promise', {});
     expect(result).not.toHaveProperty('isError');

@@ -39,7 +39,7 @@ describe('an idempotency key', () => {
     }
   });
 
-  test('2025-11-25: in _meta, within a session; another session has tasks of its own under the same key', async () => {
+  test('2025-11-25: in _meta, within a session; another session has other tasks under the same key', async () => {
     const params = { name: 'echo', arguments: {}, task: {}, _meta: { [META]: 'order-7' } };
     const [mine, other] = [await legacySession(url()), await legacySession(url())];
     const id = async (session: typeof mine) => (await session.request('tools/call', params)).body.result.task.taskId;

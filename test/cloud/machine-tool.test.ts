@@ -138,7 +138,7 @@ describe.concurrent('the example', () => {
 describe.concurrent('progress', () => {
   const steps = ['Gather', 'Think it over', 'Write'];
 
-  test('the name of the current state is the status message of a working task, and a change of it (E-27)', async () => {
+  test('the name of the current state is the status message, and a change of the task (E-27)', async () => {
     const mark = cloud.calls.mark();
     const seen = new Map<string, string>();
     const taskId = await start('three_steps');
@@ -307,7 +307,7 @@ describe('whatever a machine returns', () => {
     judge((await session.request('tasks/result', { taskId })).body, json);
   }
 
-  test(`${OUTPUTS} outputs of every wrong shape, seed ${seed}: each gets its error, nothing of the inside is shown, and a normal call works (A-15, A-17)`, async () => {
+  test(`${OUTPUTS} outputs of wrong shape, seed ${seed}: each gets its error, nothing leaks (A-15, A-17)`, async () => {
     const left = Array.from({ length: OUTPUTS }, (_, i) => fuzzedResult(randomOf(seed, i)));
     while (left.length > 0) await Promise.all(left.splice(0, 5).map(run));
     expect((await runTask(url(), 'echo', { a: 1 })).result.structuredContent).toEqual({ a: 1 });

@@ -22,7 +22,7 @@ describe('the way of a task', () => {
     expect(execution).toMatchObject({ status: 'SUCCEEDED', states: ['Run', 'Finish'], transitions: 2 });
   });
 
-  test('what it costs a caller whose open tasks are counted: one update more, still at most 6 write units (C-37)', async () => {
+  test('a caller with counted open tasks pays one update more, at most 6 write units (C-37)', async () => {
     const session = await legacySession(url());
     const mark = cloud().calls.mark();
     const { body } = await session.request('tools/call', { name: 'echo', arguments: {}, task: {} });
@@ -171,7 +171,7 @@ describe('failure', () => {
     });
   });
 
-  test('a result with isError is completed in 2026-07-28 and failed in 2025-11-25 (C-29, E-12, F-06)', async () => {
+  test('a result with isError: completed in 2026-07-28, failed in 2025-11-25 (C-29, E-12, F-06)', async () => {
     const legacy = await legacySession(url());
     const json = '{"content":[{"type":"text","text":"no such order"}],"isError":true}';
     const created = await legacy.request('tools/call', { name: 'returns', arguments: { json }, task: {} });

@@ -220,7 +220,7 @@ describe('definition', () => {
     expect([...perhaps, named('EFSIO')].filter((name) => unexecuted?.includes(name))).toEqual([]);
   });
 
-  test('a throttled tool is tried again until the longest deadline of a function, and beyond 200 times', () => {
+  test('a throttled tool is retried until the longest deadline of a function, over 200 times', () => {
     const { MaxAttempts, MaxDelaySeconds } = retriers(false)[0] as Retrier;
     // Full jitter: half of the longest delay on average.
     expect((MaxAttempts * MaxDelaySeconds) / 2).toBeGreaterThan(1.25 * 900);

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { idsIn } from './ids.ts';
 import { titlesIn } from './titles.ts';
@@ -99,4 +101,16 @@ describe('what may prove something', () => {
   ])('%s', (_name, source, expected) => {
     expect(proving(source)).toEqual(expected);
   });
+});
+
+test('no title of a test is longer than 90 characters', () => {
+  const root = join(import.meta.dirname, '../..');
+  const files = globSync('{test,local/test}/**/*.test.ts', { cwd: root });
+  expect(files.length).toBeGreaterThan(200);
+  const long = files.flatMap((file) =>
+    titlesIn(readFileSync(join(root, file), 'utf8'))
+      .filter(({ text }) => text.length > 90)
+      .map(({ text, line }) => `${file}:${line} has ${text.length}: ${text}`),
+  );
+  expect(long).toEqual([]);
 });

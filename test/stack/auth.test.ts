@@ -136,7 +136,7 @@ describe('oauth', () => {
     );
   });
 
-  test('a tool that gets scopes makes a new deployment of the API, which else keeps the old answers', () => {
+  test('a tool that gets scopes makes a new API deployment, or the old answers would stay', () => {
     const deployment = (scopes?: string[]) =>
       Object.keys(
         Template.fromStack(makeStack(protectedBy, { publicUrl }, scopes)).findResources('AWS::ApiGateway::Deployment'),

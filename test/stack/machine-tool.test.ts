@@ -60,7 +60,7 @@ describe('the template', () => {
     });
   });
 
-  test('its role may run that machine, be told of its end, stop it, and write the outcome: nothing else', () => {
+  test('its role may run that machine, see its end, stop it and write the outcome, nothing else', () => {
     const allow = (Action: unknown, Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
     synthesized.hasResourceProperties('AWS::IAM::Role', {
       AssumeRolePolicyDocument: { Statement: [Match.objectLike({ Principal: { Service: 'states.amazonaws.com' } })] },

@@ -24,7 +24,7 @@ async function findings(app: string): Promise<string[]> {
 const AUTHORS =
   /^(AwsSolutions-SF[12]|Serverless-StepFunctionStateMachineXray) (McpTaskServer\/inspect-regions|Permissions\/Machine)\/Resource$/;
 
-describe('cdk-nag (AwsSolutions and Serverless) finds nothing unexplained (the explanations are in lib/nag.ts)', () => {
+describe('cdk-nag (AwsSolutions, Serverless) finds nothing that lib/nag.ts does not explain', () => {
   test.each(['bin/app.ts', 'test/proofs/permissions/app.ts', 'test/support/apps/options-app.ts'])(
     'in %s',
     async (app) => {

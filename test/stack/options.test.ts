@@ -80,7 +80,7 @@ test('deletionProtection, logRetention, throttling and keyRotation say otherwise
   });
 });
 
-test('accessLogs are JSON about requests, in which nothing is that a client or a tool has written', () => {
+test('accessLogs are JSON about requests, with no text of a client or a tool', () => {
   const template = synth(() => ({ accessLogs: true }));
   const [{ AccessLogSetting: setting } = {}] = propertiesOf(template, 'AWS::ApiGateway::Stage');
   expect(setting.DestinationArn).toEqual({ 'Fn::GetAtt': [expect.stringContaining('AccessLogs'), 'Arn'] });

@@ -45,7 +45,9 @@ test(`no folder holds more than ${MOST_FILES} files beside its folders`, () => {
 });
 
 test(`no source file is longer than ${MOST_LINES} lines`, () => {
-  const long = files.filter((file) => file.endsWith('.ts') && !isIn(file, 'local/test') && lineCount(file) > MOST_LINES);
+  const long = files.filter(
+    (file) => file.endsWith('.ts') && !isIn(file, 'local/test') && lineCount(file) > MOST_LINES,
+  );
   expect(long).toEqual([]);
 });
 

@@ -58,7 +58,7 @@ describe('a streamed response', () => {
     await expect(textOf(body)).resolves.toBe('');
   });
 
-  it('ends for its reader while the function still works, and the worker is busy until that is done', async () => {
+  it('ends for its reader before the function ends; the worker stays busy until that is done', async () => {
     const source = streaming(
       `stream = begin(stream); stream.write('x'); stream.end(); await sleep(300); console.log('worked on');`,
     );

@@ -58,7 +58,7 @@ describe('the functions AWS adds', () => {
 });
 
 describe('an expression', () => {
-  it('that answers nothing is a States.QueryEvaluationError naming expression, field, state and event', async () => {
+  it('without an answer is a States.QueryEvaluationError with expression, field, state and event', async () => {
     expect(await failing('$states.input.missing')).toMatchObject({
       status: 'FAILED',
       error: 'States.QueryEvaluationError',

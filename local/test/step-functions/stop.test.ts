@@ -6,7 +6,7 @@ import { executionArn, gate, machine, machineArn, RESOURCE, serve, single, task,
 const hang = () => new Promise(() => {});
 
 describe('StopExecution', () => {
-  it('makes a running execution ABORTED with error and cause, aborts the signal, ignores the late result', async () => {
+  it('makes an execution ABORTED with error and cause, aborts the signal, ignores late results', async () => {
     const late = gate();
     const signals: AbortSignal[] = [];
     const Catch = [{ ErrorEquals: ['States.ALL'], Next: 'Caught' }];

@@ -160,7 +160,7 @@ describe('a tool with scopes of its own', () => {
   );
 
   test.each(SHORT)(
-    '%s with %s in 2025-11-25: the endpoint answers 403, names the scopes, and nothing was done (G-09)',
+    '%s with %s in 2025-11-25: the endpoint answers 403 with the scopes, nothing runs (G-09)',
     async (tool, scope, needed) => {
       const { status, body, done } = await legacyCall(tool, scope);
       expect([status, body, done]).toEqual([403, lacking(needed, body.id), []]);

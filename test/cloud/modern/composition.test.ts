@@ -12,7 +12,7 @@ const call = async (name: string, more: object = {}, capabilities: object = { ..
   (await modernRequest(url(), 'tools/call', { name, ...more }, { capabilities })).body;
 
 describe('a tool that asks before its task exists (E-10)', () => {
-  test('question, answer, task: which has the answer from the start, and nothing of the rounds before (E-06, E-10)', async () => {
+  test('question, answer, task: it has the answer from the start, no earlier rounds (E-06, E-10)', async () => {
     const before = executions().length;
     const { result: asked } = await call('ask_first', { arguments: { a: 1 } });
     expect(asked).toEqual({
@@ -62,7 +62,7 @@ describe('a tool that asks before its task exists (E-10)', () => {
     },
   );
 
-  test('asks only clients that declared it, and runs only for those that know tasks (D-10, D-22, E-04)', async () => {
+  test('asks only clients that declared it, runs only for those with tasks (D-10, D-22, E-04)', async () => {
     const inputResponses = { who: ada };
     for (const more of [{}, { inputResponses }]) {
       expect((await call('ask_first', more, TASKS)).error).toMatchObject({

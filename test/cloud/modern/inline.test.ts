@@ -69,7 +69,7 @@ describe('a tool that may run as a task, called without one', () => {
 });
 
 describe('it asks', () => {
-  test('the question is the answer; the retry answers it and gets the plain result (D-20, D-21, D-23)', async () => {
+  test('the answer is the question; the retry with answers gets the result (D-20, D-21, D-23)', async () => {
     const before = count();
     const args = { arguments: { b: 1, a: 2 } };
     const asked = (await call('ask_optional', args)).result;
@@ -168,7 +168,7 @@ describe('it asks', () => {
 });
 
 describe('progress', () => {
-  test('comes on the stream of the call that gave a token, before its answer, and on no other (A-22, D-19, D-26)', async () => {
+  test('comes on the stream of the call with the token, before its answer (A-22, D-19, D-26)', async () => {
     const tokens = ['one', 2];
     const streams = await Promise.all(tokens.map((token) => all(steps(2, token))));
     for (const [i, messages] of streams.entries()) {
@@ -185,7 +185,7 @@ describe('progress', () => {
     }
   });
 
-  test('without a token, or for a client that takes no stream, the answer is plain JSON (A-10, D-26)', async () => {
+  test('no token, or a client that takes no stream: the answer is plain JSON (A-10, D-26)', async () => {
     const json = { headers: { accept: 'application/json' }, capabilities: {} };
     for (const messages of await Promise.all([all(steps(1, undefined)), all(steps(1, 1, json))])) {
       expect(messages).toMatchObject([{ result: { content: [{ text: 'done' }] } }]);

@@ -99,7 +99,7 @@ describe('a run that ends outside its workflow', () => {
     expect(await stored(taskId)).toEqual(failed);
   });
 
-  test('its event lost in its first minute: the first sweep that looks at it fails the task (row 13)', async () => {
+  test('event lost in the first minute: the first sweep that checks the task fails it (row 13)', async () => {
     const taskId = await start('spin', { file: '/dev/null' });
     const lost = cloud().faults.add({ service: 'events', operation: 'Deliver', do: 'drop' });
     await stopRun(taskId);

@@ -21,7 +21,7 @@ const asBefore = (task: Answer['body']) => ({ ...task, pollIntervalMs: expect.an
 const start = (data: string, assembly: string) =>
   startProcess('bin/local.ts', '--port', '0', '--data', join(folder, data), '--assembly', assembly);
 
-test('killed and started again on the same data, it serves the finished tasks of before, and sessions go on', async () => {
+test('killed and restarted on the same data, it serves finished tasks and open sessions', async () => {
   const before = await start('tables', inject('assembly'));
   const task = await runTask(before.url, 'echo', { kept: true });
   const legacy = await legacySession(before.url);

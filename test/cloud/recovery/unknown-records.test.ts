@@ -127,7 +127,7 @@ describe('a record that this release does not understand', () => {
     expect(await store.takeSlot(keyOf(), 3, now, now)).toBe(false);
   });
 
-  test('is postponed by the sweep without an error, and is there untouched for the release that knows it', async () => {
+  test('is postponed by the sweep without an error, unchanged for the release that knows it', async () => {
     const later = { ...ofLater('a session'), tool: 'ask' };
     await put(later);
     cloud().clock.advance?.(20 * 60_000);

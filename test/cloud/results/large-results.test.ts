@@ -87,7 +87,7 @@ test('a small result costs no call of S3, in either revision', async () => {
   expect(s3Calls(mark)).toEqual([]);
 });
 
-test('6.5 MB fail in both revisions with a message that says why and what to do, and nothing is stored', async () => {
+test('6.5 MB fail in both revisions with the reason and the remedy, and nothing is stored', async () => {
   const why = /result takes 6500000 bytes as JSON, and a result may take 6000000 at most\. .* resource_link/;
   const mark = world.cloud.calls.mark();
   const { result: task } = await get(await finished('large', { bytes: 6_500_000 }));

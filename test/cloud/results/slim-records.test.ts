@@ -43,7 +43,7 @@ const s3Since = (mark: number): string[] =>
     .flatMap(({ service, operation }) => (service === 's3' ? [operation] : []));
 
 describe('a task with large arguments', () => {
-  test('costs one read unit a look while it works, waits and works again, and the tool gets them whole', async () => {
+  test('costs one read unit per read while it is open, and the tool gets its arguments whole', async () => {
     const mark = cloud().calls.mark();
     const taskId = await start('ask_twice', { text: TEXT });
     expect(s3Since(mark)).toEqual(['PutObject']);
@@ -189,7 +189,7 @@ describe('S3 or the process fails', () => {
   afterEach(() => cloud().faults.clear());
   const failing = { service: 's3', do: { error: 'SlowDown', status: 503 }, times: 3 } as const;
 
-  test('arguments cannot be stored: an error that says so, nothing in the table, and the next call works', async () => {
+  test('arguments cannot be stored: an error says so, the table stays empty, the next call works', async () => {
     cloud().faults.add({ ...failing, operation: 'PutObject' });
     const mark = cloud().calls.mark();
     expect((await startAs('ask_twice', { text: TEXT })).error).toMatchObject({ data: { reason: 'Unavailable' } });

@@ -46,7 +46,7 @@ describe('whose a token is (G-15)', () => {
   });
 });
 
-test('access tokens of Cognito are for the client they name, where they have no audience; ID tokens are not for us', async () => {
+test('Cognito access tokens without an audience are judged by client; ID tokens are refused', async () => {
   const cognito = { aud: undefined, client_id: 'app-client' };
   expect(await verify(issuer.token({ ...cognito, token_use: 'access' }))).toMatchObject({ owner: ann() });
   expect(await verify(issuer.token({ ...cognito, token_use: 'access', client_id: 'other' }))).toBe('invalid');
@@ -56,7 +56,7 @@ test('access tokens of Cognito are for the client they name, where they have no 
   expect(await verify(issuer.token({ ...cognito, aud: 'other', token_use: 'access' }))).toBe('invalid');
 });
 
-test('what may yet turn out good is not called invalid: a token before its time, and a key that is not published', async () => {
+test('a token before its time or with an unpublished key is not called invalid', async () => {
   expect(await verify(issuer.token({ nbf: now() + 60 }))).toBe('unknown yet');
   const check = verifier({ issuer: issuer.url, audience: [AUDIENCE] });
   const unknown = issuer.token({}, { kid: 'unknown' });
@@ -145,7 +145,7 @@ describe('keys', () => {
     await other.stop();
   });
 
-  test('a key that its issuer takes back counts for five minutes more, or until the issuer can be asked', async () => {
+  test('a withdrawn key counts for five more minutes, or until the issuer answers again', async () => {
     let clock = Date.now();
     let shown: { status?: number; body: object } = { body: { keys } };
     const other = await issuerWith(() => shown);

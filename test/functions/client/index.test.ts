@@ -127,7 +127,7 @@ describe.each(Object.entries(connect))('%s', (_name, open) => {
     await client.close();
   });
 
-  test('a question without onQuestion, or one that throws, stays open; after a restart the id is enough', async () => {
+  test('a question without onQuestion, or whose handler throws, stays open; the id resumes it', async () => {
     const first = await open();
     let taskId = '';
     const onTask = (id: string) => {

@@ -57,7 +57,7 @@ function world(record: TaskRecord, now: number, writeTakes = 0) {
 }
 
 describe('an answer', () => {
-  test('that comes after the deadline comes too late: from then on, to everybody, none came (row 17)', async () => {
+  test('after the deadline is too late: every reader sees that no answer came (row 17)', async () => {
     const { send, get, did, stored } = world(waiting, deadlineAt + 1);
     expect((await get()).result.status).toBe('input_required');
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect((await get()).result).toMatchObject(told);
   });
 
-  test('that came before, and was written after it: readers were told nothing yet, then that it was too late, and nothing starts', async () => {
+  test('before the deadline but written after it is too late for every reader; nothing starts', async () => {
     const { send, get, did, during, clock } = world(waiting, deadlineAt, 3 * SECOND);
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
     expect(during).toMatchObject([{ status: 'input_required' }]);
@@ -179,7 +179,7 @@ describe('a cancel', () => {
     expect((await get()).result.status).toBe('cancelled');
   });
 
-  test('later than that has lost against the deadline: the task has failed at once, to everybody, and is stopped', async () => {
+  test('later than that loses to the deadline: every reader sees failed, and the run is stopped', async () => {
     const { send, get, did, stored, clock } = world(working, late + 1);
     expect((await send('tasks/cancel')).result.resultType).toBe('complete');
     const told = { status: 'failed', statusMessage: 'The tool did not finish in time' };

@@ -147,7 +147,7 @@ test.each(['ThrottlingException', 'Error'])(
   },
 );
 
-test('what every token must have is held by the endpoint, too: the authorizer may have answered before it was (G-09)', async () => {
+test("the endpoint checks the server's scopes, too: the authorizer's answer may be cached (G-09)", async () => {
   const strict = world('oauth', { manifest: { ...manifest, auth: 'oauth', scopes: ['mcp', 'tasks'] } });
   const { status, body } = await strict.send(ann, modern('tools/list', {}), WEAK);
   expect(status).toBe(403);

@@ -23,7 +23,7 @@ describe('a task that is due', () => {
     expect(records.get('t')).toEqual(record({ seenRound: 1, dueAt: T0 + 6 * MINUTE }));
   });
 
-  test('and was never started is failed first, then told to stop, in case it is there after all (row 4)', async () => {
+  test('and was never started fails first, then is stopped in case it exists after all (row 4)', async () => {
     const { world, records, did } = fakeWorld([record()]);
     expect(await reconcile(key, true, world)).toBe('never_started');
     expect(did).toEqual(['get', 'describe', 'write', 'stop']);
@@ -212,7 +212,7 @@ describe('whatever came in between', () => {
     expect(records.get('t')).toEqual(record(change));
   });
 
-  test('a cancel that found no run to stop: the run that was started after it is stopped (rows 14, 16)', async () => {
+  test('a cancel that found no run: the run that starts after it is stopped (rows 14, 16)', async () => {
     const { world, records, runs, did } = fakeWorld([answered()]);
     const { describe } = world;
     const cancelled = async (arn: string) => {

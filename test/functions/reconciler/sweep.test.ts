@@ -103,7 +103,7 @@ describe('a sweep', () => {
     expect(fake.records.get('b')?.seenRound).toBe(1);
   });
 
-  test('goes on after a task that cannot be read, a task that cannot be written, and a shard that cannot be read', async () => {
+  test('continues after an unreadable task, an unwritable task and an unreadable shard', async () => {
     const fake = fakeWorld(many(40));
     fake.clock.now = END + 1;
     const { get, applyBlind } = fake.world.store;

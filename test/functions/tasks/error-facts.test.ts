@@ -21,7 +21,7 @@ test.each<[string, unknown]>([
   expect(JSON.stringify(errorFacts(error))).not.toContain(SECRET);
 });
 
-test('an error of AWS is told by its name, its status and the id of its request, and where it was met', () => {
+test('an AWS error is logged by name, status, request id and place in the code', () => {
   const $metadata = { httpStatusCode: 400, requestId: 'r-1', attempts: 3 };
   const error = Object.assign(new Error(SECRET), { name: 'ValidationException', $metadata });
   const facts = JSON.parse(JSON.stringify(errorFacts(error)));

@@ -13,7 +13,7 @@ describe('task ids', () => {
     expect(taskKey(principal, key.taskId)).toEqual(key);
   });
 
-  test('another verified owner looks in another partition, so a foreign task is not found (C-35, F-15)', () => {
+  test('another owner reads another partition, so a foreign task is not found (C-35, F-15)', () => {
     const { taskId, owner } = newTaskKey({ kind: 'verified', key: 'a' }, Date.now());
     expect(taskKey({ kind: 'verified', key: 'b' }, taskId)?.owner).not.toBe(owner);
   });

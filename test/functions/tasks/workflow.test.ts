@@ -22,7 +22,7 @@ function refusal(error: string, unanswered: number, status = 400) {
 }
 const startAfter = (unanswered: number) => refusal('ExecutionAlreadyExists', unanswered).start();
 
-test('a name that is taken is another task’s, unless a try before, whose answer was lost, may have taken it (crash table, rows 3 and 6)', async () => {
+test('a taken name is another task’s, unless an earlier try may have taken it (rows 3 and 6)', async () => {
   expect(await startAfter(0)).toBe('taken');
   expect(await startAfter(1)).toBeUndefined();
 });
@@ -42,7 +42,7 @@ test.each([
   expect(sent.tries).toBe(1);
 });
 
-test('a refused start is not certain where a try before lost its answer: it may have started (row 3)', async () => {
+test('a refusal is not certain if an earlier try lost its answer: it may have started (row 3)', async () => {
   const { sent, start } = refusal('ThrottlingException', 1);
   await expect(start()).rejects.toMatchObject({ name: 'TooManyStarts', certain: false });
   expect(sent.tries).toBe(2);

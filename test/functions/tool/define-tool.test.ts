@@ -123,7 +123,7 @@ describe('a run', () => {
     expect(progress).toEqual(direct ? [] : [{ message: 'Counting', progress: 1, total: 1 }]);
   });
 
-  test('a ToolError is an error result with its message; any other error ends the run without one (A-15)', async () => {
+  test('a ToolError is an error result with its message; other errors end the run (A-15)', async () => {
     const tool = defineTool(anything, () => {
       throw new ToolError('No such file');
     });

@@ -154,7 +154,7 @@ describe('questions', () => {
     expect(ask('sampling/createMessage', params)).toBe(true);
   });
 
-  test('of a task that nobody asked for, or under names of the protocol, nothing is sent (A-21, X-19)', async () => {
+  test('of a task without a request, or under protocol names, is never sent (A-21, X-19)', async () => {
     const _meta = { progressToken: 5, 'io.modelcontextprotocol/related-task': { taskId: 'x' }, 'example.com/mine': 1 };
     const asked = {
       a: { method: 'elicitation/create', params: { ...form({ type: 'string' }), task: { ttl: 1 }, _meta } },

@@ -132,7 +132,7 @@ describe('an execution is a function of its journal', () => {
     }
   });
 
-  it('it goes on from there to its end; of what was called, only the open calls are made again, as lost ones', async () => {
+  it('it continues to its end; of the earlier calls only the open ones are repeated, as lost', async () => {
     const ids: string[] = [];
     const { lines } = await recorded(async (call) => {
       ids.push(call.id);

@@ -10,7 +10,7 @@ const historyOf = async (local: Local) =>
   (await local.client.send(new GetExecutionHistoryCommand({ executionArn: arn }))).events;
 
 describe('what was started exists', () => {
-  it('even when the process ends before the first state; then nothing was called, and nothing is lost', async () => {
+  it('even when the process ends before the first state: nothing was called, nothing is lost', async () => {
     const before = await open(task());
     const request = { stateMachineArn: machineArn(), name: 'a', input: '{"i":1}' };
     const [answer] = await Promise.all([before.engine.operations.StartExecution?.(request), before.engine.stop()]);
@@ -24,7 +24,7 @@ describe('what was started exists', () => {
     expect(calls).toMatchObject([{ lost: false, arguments: {} }]);
   });
 
-  it('and goes on running, with its name, its input, its start, and its history, in which nothing doubles', async () => {
+  it('and keeps running with its name, input, start time and history, without duplicates', async () => {
     const { calls, integration } = answers('first');
     const States = { S: call({ Next: 'T' }), T: call({ End: true }) };
     const spec = machine({ StartAt: 'S', States });

@@ -141,7 +141,7 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
     expect(Object.keys(result._meta ?? {})).toEqual(era === '2026-07-28' ? ['io.modelcontextprotocol/serverInfo'] : []);
   });
 
-  test('a result that is nested too deep to be sent is an error of the tool, which says so (A-15, A-17)', async () => {
+  test('a result that is nested too deep to send is an error that says so (A-15, A-17)', async () => {
     const fake = fakeServer({ invoke: async () => ({ text: nested(100_000) }) });
     const { message } = await call(era, 'plain', '{}', fake);
     expect(message.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('500 levels') }] });

@@ -118,7 +118,7 @@ describe('the life of a task (E-28)', () => {
   });
 });
 
-test('the state of an older round leads to the questions of now, and its answers count no more (D-23, E-20)', async () => {
+test('the state of an older round leads to the current questions, its answers lapse (D-23, E-20)', async () => {
   const { modern, records, did } = clients();
   const { taskId, requestState } = await waitingCall({ modern, records });
   const record = records.get(taskId);
@@ -224,7 +224,7 @@ describe('two eras, one task', () => {
     expect(records.size).toBe(1);
   });
 
-  test('but it lets a client read and cancel its tasks of 2025-11-25, in the shapes of the extension (F-04)', async () => {
+  test('but it lets a client read and cancel its 2025-11-25 tasks, in extension shapes (F-04)', async () => {
     const { modern, legacy, made } = clients();
     const options = { capabilities: { tasks: {} } };
     const older = await legacyTask(legacy);

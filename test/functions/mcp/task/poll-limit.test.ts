@@ -39,7 +39,7 @@ async function world(era: (typeof ERAS)[number]) {
 }
 
 describe.each(ERAS)('polling a task, %s', (era) => {
-  test('whoever keeps to the poll interval is served, for an hour, with four clients that all ask (E-29)', async () => {
+  test('four clients that keep to the poll interval are served for an hour (E-29)', async () => {
     const { clock, interval } = await world(era);
     const started = clock.now;
     while (clock.now < started + 3_600 * SECOND) {
@@ -85,7 +85,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
     expect((await poll()).status).toBe(200);
   });
 
-  test('one task counts for itself: others are served, and so is all else that is asked of this one (E-29)', async () => {
+  test('one task counts for itself: other tasks and other requests are served (E-29)', async () => {
     const { poll, send, records } = await world(era);
     for (let i = 0; i <= burst; i++) await poll();
     const [taskId = ''] = records.keys();

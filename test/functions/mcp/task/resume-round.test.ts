@@ -37,7 +37,7 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
 });
 
-test('a cancel that came between the last answer and its start found no run: it is stopped once it is there (C-25)', async () => {
+test('a cancel between the last answer and its start stops the run once it exists (C-25)', async () => {
   const { server, did, records } = fakeServer({
     workflow: {
       async start() {
@@ -266,7 +266,7 @@ describe('a first round', () => {
     },
   );
 
-  test('that was failed while it was being started, by a sweep that found no run, is stopped (row 4)', async () => {
+  test('that a sweep failed for want of a run while it was starting is stopped (row 4)', async () => {
     const clock = { now: T0 };
     const fake = fakeServer({
       now: () => clock.now,
@@ -287,7 +287,7 @@ describe('a first round', () => {
     expect(fake.did.at(-1)).toBe('stop 1');
   });
 
-  test('is started within 35 seconds of its creation, or left to the sweep, which may be about to fail it (row 4)', async () => {
+  test('starts within 35 s of its creation, or is left to the sweep, which may fail it (row 4)', async () => {
     expect((await call(35 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
     const late = await call(35 * SECOND + 1);
     expect(late.did).toEqual(['create']);

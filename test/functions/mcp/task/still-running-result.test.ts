@@ -88,7 +88,7 @@ describe('the outputSchema that clients are told', () => {
   });
 });
 
-test('a tool that still runs: without helper tools that is an error, which says not to call again (F-14)', () => {
+test('a tool that still runs: an error without helper tools, with "do not call again" (F-14)', () => {
   const { content, isError } = windowClosed(record, fakeServer().server);
   expect(isError).toBe(true);
   expect(content).toEqual([

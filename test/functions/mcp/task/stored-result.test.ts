@@ -13,7 +13,7 @@ const record = {
 };
 const shown = (text: string) => withResult(record, fakeServer({ results: { get: async () => text } }).server);
 
-test('a stored result is shown only where it has the bytes that the record says, not characters (C-28)', async () => {
+test('a stored result is shown only if it has the recorded number of bytes (C-28)', async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
   const whole = JSON.stringify('x'.repeat(bytes - 2));
   expect((await shown(whole)).result).toBe(whole);

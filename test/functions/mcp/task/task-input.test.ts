@@ -69,7 +69,7 @@ describe('large questions in a record', () => {
     expect(stored()).toMatchObject({ asked, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
   });
 
-  test('are not moved if no client can be asked them: every reader must see why the task has failed', async () => {
+  test('stay if no client can be asked them: every reader must see why the task failed', async () => {
     const { accepts: _, ...unasked } = waiting;
     const { server, stored, objects } = world(unasked);
     await keepSmall(stored(), server);

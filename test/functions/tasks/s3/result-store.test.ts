@@ -76,7 +76,7 @@ function expectedSignature({ method, url, headers }: Seen): string {
 }
 
 describe('a request', () => {
-  test('PUT: the bytes, their hash and length, at a key that follows from the task, signed as S3 wants it', async () => {
+  test('PUT: bytes, hash and length, at a key made from the task, signed for S3', async () => {
     await store().put(key, '{"text":"größer"}');
     const [request] = seen as [Seen];
     const body = Buffer.from('{"text":"größer"}');

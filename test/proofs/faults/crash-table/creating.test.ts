@@ -74,9 +74,7 @@ test('row 3: the answer to the start is lost: started again by the same name, it
 });
 
 // Otherwise than the table, and sooner: what the client was told has failed can come to nothing any more.
-test('row 3: every answer to the start is lost: an error, and the run that there is can change nothing', async ({
-  task,
-}) => {
+test('row 3: every answer to the start is lost: an error, and the run can change nothing', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop', ...EACH_TIME });
   const since = now();
   const { taskId } = await orphanOf('spin', { file: '/dev/null' });
@@ -96,9 +94,7 @@ test('row 4: the worker dies before the start: the sweep fails the task, it is n
   expect(runsOf(taskId)).toEqual([]);
 });
 
-test('row 4: the worker dies before the start, and the client repeats its call by its key: it runs once', async ({
-  task,
-}) => {
+test('row 4: the worker dies before the start; a repeat by the key runs it once', async ({ task }) => {
   const key = randomUUID();
   cloud().faults.add({ ...START, do: 'killWorker' });
   const since = now();

@@ -57,9 +57,7 @@ test('row 13: its run is stopped from outside: the event fails the task', async 
   settles(task, { row: 13, tookMs: now() - since, boundMs: SECONDS });
 });
 
-test('row 13: and the event is lost, before the sweep has looked: it looks at the end of the first minute', async ({
-  task,
-}) => {
+test('row 13: and the event is lost, before the first check of the sweep: it fails the task', async ({ task }) => {
   const since = now();
   const taskId = await start('spin', { file: '/dev/null' });
   const lost = cloud().faults.add({ ...EVENT, do: 'drop' });
@@ -69,9 +67,7 @@ test('row 13: and the event is lost, before the sweep has looked: it looks at th
   settles(task, { row: 13, tookMs: now() - since, boundMs: 2 * MINUTE });
 });
 
-test('row 13: and the event is lost, after it has: failed to readers at the deadline and its grace, then by the sweep', async ({
-  task,
-}) => {
+test('row 13: and the event is lost, after that check: failed at the deadline and its grace', async ({ task }) => {
   const taskId = await start('spin', { file: '/dev/null' });
   const { deadlineAt } = await stored(taskId);
   cloud().clock.advance(MINUTE);
@@ -149,9 +145,7 @@ test('row 15: a result comes after the cancel, whose stop was lost: it is droppe
   expect(task_).not.toHaveProperty('result');
 });
 
-test('row 16: two answers and a cancel race, twenty times: one answer counts, each round runs once', async ({
-  task,
-}) => {
+test('row 16: two answers and a cancel race, 20 times: one answer counts, each round runs once', async ({ task }) => {
   const all = await inTens(20, async (i) => {
     const taskId = await asked();
     const since = now();
@@ -199,9 +193,7 @@ test('row 16: answered, and not started again: started by the sweep if nobody po
   });
 });
 
-test('row 17: nobody answers: failed to readers at the deadline and its grace, exactly, then by the sweep', async ({
-  task,
-}) => {
+test('row 17: no answer: failed to readers at deadline and grace exactly, then by the sweep', async ({ task }) => {
   const taskId = await asked();
   const { deadlineAt } = await stored(taskId);
   cloud().clock.hold();
