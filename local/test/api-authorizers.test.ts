@@ -154,7 +154,7 @@ describe('a Lambda authorizer', () => {
   });
 });
 
-test('AWS_IAM: the function knows who signed; what is not signed is refused', async () => {
+test('AWS_IAM: the function gets the signer; an unsigned request is refused', async () => {
   const { get, events } = await serve({});
   const refused = { status: 403, challenge: null, body: '{"message":"Missing Authentication Token"}' };
   expect(await get('/signed')).toEqual(refused);

@@ -105,7 +105,7 @@ describe('a cloud is refused at start', () => {
     await expect(startCloud({ assembly: writeAssembly({ resources }) })).rejects.toThrow(/Kinesis[\s\S]*SNS/);
   });
 
-  test('for a folder that is no assembly', async () => {
+  test('for a folder that is not an assembly', async () => {
     await expect(startCloud({ assembly: '/nowhere' })).rejects.toThrow('/nowhere is not a cloud assembly');
   });
 });

@@ -107,7 +107,7 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     expect(JSON.stringify(report)).not.toContain('secret');
   });
 
-  test('a task that asks is told at once, and can be cancelled', async () => {
+  test('a task that asks is shown at once, and can be cancelled', async () => {
     const taskId = await task('ask', {}, 'input_required');
     const report = await help(era, 'get_task_result', { taskId, waitSeconds: 20 });
     expect(report.structuredContent).toMatchObject({ status: 'input_required' });

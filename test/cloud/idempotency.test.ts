@@ -47,7 +47,7 @@ describe('an idempotency key', () => {
     expect(await id(other)).not.toBe(await id(mine));
   });
 
-  test('without a session a guessable key is refused: it would be anybody’s', async () => {
+  test('without a session a guessable key is refused: others could use it', async () => {
     expect((await call('order-7')).body.error).toMatchObject({ code: -32602, message: expect.stringContaining('32') });
     for (const key of ['', 'x'.repeat(256), 5]) {
       const { body } = await modernRequest(

@@ -158,7 +158,7 @@ describe.concurrent('progress', () => {
     expect(runsOf(taskId).map((run) => run?.transitions)).toEqual([2, 3]);
   });
 
-  test('2025-11-25 is told on the stream it waits on (C-33)', async () => {
+  test('2025-11-25 gets it on the stream it waits on (C-33)', async () => {
     const session = await legacySession(url());
     const created = await session.request('tools/call', {
       ...{ name: 'three_steps', arguments: {}, task: {} },
@@ -179,7 +179,7 @@ describe.concurrent('progress', () => {
     expect(got.body.result.statusMessage).toBeUndefined();
   });
 
-  test('2026-07-28 is told of each state it listens to (E-24)', async () => {
+  test('2026-07-28 gets each state of the tasks it listens to (E-24)', async () => {
     const taskId = await start('three_steps');
     const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
     const stream = await openStream(url(), body, headers);
@@ -190,7 +190,7 @@ describe.concurrent('progress', () => {
     expect(told).toEqual([...(told[0] === undefined ? [undefined] : []), ...steps, undefined]);
   });
 
-  test('a model that polls by itself is told, too', async () => {
+  test('a model that polls by itself gets it, too', async () => {
     const taskId = await start('endless');
     const ask = { name: 'get_task_result', arguments: { taskId, waitSeconds: 0 } };
     const message = async () =>
@@ -239,7 +239,7 @@ describe('failure', () => {
     ['times_out', 'States.Timeout', 'The tool ran out of its time'],
     ['brief', 'States.Timeout', 'The tool ran out of its time'],
     ['bad_question', 'InputRequestInvalid', 'The tool asked for input in a form that is not valid'],
-  ])('%s: the reason is %s, and nothing else is told, in both eras (A-15, E-13)', async (name, reason, text) => {
+  ])('%s: the reason is %s and nothing else, in both eras (A-15, E-13)', async (name, reason, text) => {
     const error = { code: -32603, message: text, data: { reason } };
     const modern = await runTask(url(), name);
     expect(modern).toMatchObject({ status: 'failed', statusMessage: text, error });
@@ -350,7 +350,7 @@ describe('input', () => {
   });
 });
 
-test('the endpoint looks, and the role of each tool acts: nobody else touches an execution', () => {
+test("the endpoint reads and each tool's role acts: no other role touches an execution", () => {
   const done = cloud.calls.since().filter(({ service }) => service === 'states');
   const by = (operation: string) =>
     new Set(done.filter((call) => call.operation === operation).map(({ caller }) => caller));

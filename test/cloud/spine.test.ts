@@ -81,7 +81,7 @@ describe('the way of a task', () => {
     }
   });
 
-  test('a look at many small tasks costs one read unit for each, half a one more while it works', async () => {
+  test('a read of many small tasks costs one unit each, half a unit more while it works', async () => {
     const call = () => modernRequest(url(), 'tools/call', { name: 'ask' });
     const started = await Promise.all(Array.from({ length: 5 }, call));
     const taskIds = started.map(({ body }) => body.result.taskId);
@@ -119,7 +119,7 @@ describe('the way of a task', () => {
     expect(result.structuredContent ?? result.content).toEqual(wanted.structuredContent ?? wanted.content ?? wanted);
   });
 
-  test('the function gets the contract, and its arguments as they were sent', async () => {
+  test('the function gets the contract, and its arguments unchanged', async () => {
     const args = { n: 9007199254740991, text: '{% $x %} ${y}', nested: { deep: [1, [2]] } };
     const { result, taskId } = await runTask(url(), 'event', args);
     expect(result.structuredContent.event).toMatchObject({
@@ -202,7 +202,7 @@ describe('a call that opted for no task', () => {
     ).toEqual([]);
   });
 
-  test('optional: runs as a task all the same, and the plain result comes back (E-03)', async () => {
+  test('optional: also runs as a task, and the plain result comes back (E-03)', async () => {
     const { body } = await modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, plain);
     expect(body.result).toMatchObject({ resultType: 'complete', structuredContent: { a: 1 } });
     expect(body.result.taskId).toBeUndefined();

@@ -170,7 +170,7 @@ describe('oauth', () => {
   });
 
   test.each([
-    ['an issuer that is no URL', () => oauth({ issuer: 'login', audience: 'a' })],
+    ['an issuer that is not a URL', () => oauth({ issuer: 'login', audience: 'a' })],
     ['an issuer without TLS', () => oauth({ issuer: 'http://login.example.com', audience: 'a' })],
     ['an issuer with a query', () => oauth({ issuer: 'https://login.example.com?a', audience: 'a' })],
     ['keys without TLS', () => oauth({ issuer: 'https://a.example', audience: 'a', jwksUri: 'http://a.example/keys' })],

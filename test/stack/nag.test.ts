@@ -33,7 +33,7 @@ describe('cdk-nag (AwsSolutions, Serverless) finds nothing that lib/nag.ts does 
     120_000,
   );
 
-  test('and does look: a state machine of an author without logs is found', async () => {
+  test("and does check: an author's state machine without logs is found", async () => {
     expect((await findings('test/proofs/permissions/app.ts')).filter((finding) => AUTHORS.test(finding))).toHaveLength(
       3,
     );

@@ -32,7 +32,7 @@ test('a schedule runs at its rate, scaled; a disabled one does not', async () =>
   expect(new Set(heard.map(({ name }) => name))).toEqual(new Set(['Ticker']));
 });
 
-test('an execution that fails is told to whom it concerns, and only that', async () => {
+test('an execution that fails reaches the targets of its rule, and no others', async () => {
   const { cloud, heard, by } = await start({ schedules: false });
   const sfn = new SFNClient(clientConfig(cloud));
   const run = (name: string, input: object) =>

@@ -90,7 +90,7 @@ describe('an expression', () => {
     expect(await evaluate('$states.input.l[]', { l: 1 })).toEqual([1]);
   });
 
-  it('may bind names of its own', async () => {
+  it('may bind its own names', async () => {
     expect(await evaluate('( $a := 1; $f := function($x, $i) { $x + $a }; $map([1, 2], $f) )')).toEqual([2, 3]);
     expect(await evaluate('$states.input.l@$x#$i.{ "x": $x, "i": $i }', { l: ['a'] })).toEqual({ x: 'a', i: 0 });
   });

@@ -132,7 +132,7 @@ describe('the TimeoutSeconds of the machine', () => {
 });
 
 describe('stop', () => {
-  it('ends what runs, clears timers, tells nobody, and refuses to start more', async () => {
+  it('ends what runs, clears timers, sends no event, and refuses new starts', async () => {
     const signals: AbortSignal[] = [];
     const wait = { Type: 'Wait', Seconds: 9_999, End: true };
     const work = { Type: 'Task', Resource: RESOURCE, TimeoutSeconds: 9_999, End: true };

@@ -117,7 +117,7 @@ describe.concurrent('the official v1 client', () => {
     await client.close();
   });
 
-  test('hears of an error on a stream, and does not come back for it again and again (C-31)', async () => {
+  test('gets an error on a stream once, and does not keep coming back for it (C-31)', async () => {
     const { client, tasks, start, result, resumes } = await v1Client();
     const taskId = await start('sleep', { ms: 20_000 });
     const waiting = expect(result(taskId)).rejects.toThrow('Task was cancelled');

@@ -122,7 +122,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     }
   });
 
-  test('only at the stop of a run: a cancel is a cancel all the same (C-25, crash table, row 15)', async () => {
+  test('only at the stop of a run: the cancel still holds (C-25, row 15)', async () => {
     const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 2_000 } });
     const { taskId } = body.result;
     const struck = throttle(({ operation }) => operation === 'StopExecution');

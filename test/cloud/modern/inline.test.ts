@@ -46,7 +46,7 @@ describe('a tool that may run as a task, called without one', () => {
     expect(Object.keys(result).sort()).toEqual(['_meta', 'content', 'resultType', 'structuredContent']);
   });
 
-  test('hostile arguments come back as they were sent, through the workflow and all (A-17)', async () => {
+  test('hostile arguments come back unchanged through the whole workflow (A-17)', async () => {
     const raw = '{"__proto__":{"x":1},"constructor":{"prototype":null},"a.$":"$$","":["{% $x %}","\\u0000\\ud800"]}';
     const { body, headers } = modernMessage('tools/call', { name: 'echo', arguments: 'RAW' }, { capabilities: {} });
     const text = JSON.stringify(body).replace('"RAW"', () => raw);
@@ -54,7 +54,7 @@ describe('a tool that may run as a task, called without one', () => {
     expect(answer.result.content[0].text).toBe(JSON.stringify(JSON.parse(raw)));
   });
 
-  test('it breaks its outputSchema: an error result, also for who opted in (A-19)', async () => {
+  test('it breaks its outputSchema: an error result, also for opted-in clients (A-19)', async () => {
     const { result } = await call('broken_promise');
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('outputSchema') }] });
     expect(result).not.toHaveProperty('structuredContent');
@@ -192,7 +192,7 @@ describe('progress', () => {
     }
   });
 
-  test('a client that hangs up is told no more; the work it started goes on (D-28)', async () => {
+  test('a client that hangs up gets nothing more; the work it started goes on (D-28)', async () => {
     const before = count();
     const stream = await steps(2, 'token');
     for await (const { data } of stream.events) {

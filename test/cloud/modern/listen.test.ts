@@ -101,7 +101,7 @@ describe('subscriptions/listen on 20 tasks', () => {
   });
 });
 
-test('who stops listening stops nothing else: the task lives on (D-28)', async () => {
+test('the end of a listen stream stops nothing else: the task goes on (D-28)', async () => {
   const taskId = await start('sleep', { ms: 1_000 });
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
   const stream = await openStream(url(), body, headers);
@@ -153,7 +153,7 @@ describe.concurrent('a stream that is held for one second', () => {
     },
   );
 
-  test('whoever is still interested listens again, and is told how things are now (D-31, E-24)', async () => {
+  test('a client that listens again gets the current statuses (D-31, E-24)', async () => {
     const { body } = await modernRequest(at(), 'tools/call', { name: 'sleep', arguments: { ms: 20_000 } });
     const { taskId } = body.result;
     const statuses = async () => (await listen([taskId], at())).told.map(({ task }) => task.status);

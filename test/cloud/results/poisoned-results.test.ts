@@ -6,7 +6,7 @@ const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
 
 test.each([
-  ['text that is no JSON', '{"mcpTask":1,"text":"hello"}', 'failed'],
+  ['text that is not JSON', '{"mcpTask":1,"text":"hello"}', 'failed'],
   ['NaN, as Python writes it', '{"mcpTask":1,"text":"{\\"x\\": NaN}"}', 'failed'],
   ['no text', '{"mcpTask":1,"text":""}', 'failed'],
   ['questions that are no JSON', '{"mcpTask":1,"text":"nope","asks":true}', 'failed'],

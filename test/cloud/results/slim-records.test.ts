@@ -85,7 +85,7 @@ describe('a task with large arguments', () => {
 describe('a task with large answers', () => {
   const note = 'é'.repeat(15_000);
 
-  test('costs one read unit a look from the first of them on, and the tool gets them whole', async () => {
+  test('costs one read unit per read from the first answer on, and the tool gets them whole', async () => {
     const taskId = await start('ask_two', {});
     await poll(url(), taskId, asks);
     const mark = cloud().calls.mark();
@@ -119,7 +119,7 @@ describe('a task with large answers', () => {
 });
 
 describe('large questions', () => {
-  test('cost their size once, at the first look, and one read unit from then on', async () => {
+  test('cost their size once, at the first read, and one read unit from then on', async () => {
     const taskId = await start('ask_twice', { word: WORD });
     await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
     expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
@@ -135,7 +135,7 @@ describe('large questions', () => {
     expect((await poll(url(), taskId, ended)).result.structuredContent).toEqual({ last: accept({ last: true }) });
   });
 
-  test('a stream that listens reads one unit a task from its second look on', async () => {
+  test('a stream that listens reads one unit per task from its second read on', async () => {
     const taskId = await start('ask_twice', { word: WORD });
     await poll(url(), taskId, asks);
     const mark = cloud().calls.mark();
@@ -225,7 +225,7 @@ describe('S3 or the process fails', () => {
     expect((await poll(url(), taskId, ended)).result.structuredContent.answer).toEqual(answer['r1.confirm']);
   });
 
-  test('questions cannot be moved: the poll shows them all the same, and a later one moves them', async () => {
+  test('questions cannot be moved: the poll still shows them, and a later poll moves them', async () => {
     const taskId = await start('ask_twice', { word: WORD });
     await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
     cloud().faults.add({ ...failing, operation: 'PutObject' });

@@ -25,7 +25,7 @@ describe('whose a token is (G-15)', () => {
     expect(await verify(issuer.token({ sub: 'ben' }))).not.toMatchObject({ owner: ann() });
   });
 
-  test('without a user its client, which is nobody of the same name', async () => {
+  test('without a user its client, which is distinct from a user of the same name', async () => {
     const owner = verifiedKey(issuer.url, 'client', 'ann');
     expect(owner).not.toBe(ann());
     for (const claims of [{ client_id: 'ann' }, { azp: 'ann' }]) {
@@ -33,7 +33,7 @@ describe('whose a token is (G-15)', () => {
     }
   });
 
-  test('the same subject of another issuer is somebody else', () => {
+  test('the same subject of another issuer is another caller', () => {
     expect(verifiedKey('https://a.example', 'user', 'ann')).not.toBe(verifiedKey('https://b.example', 'user', 'ann'));
   });
 
@@ -138,7 +138,7 @@ describe('keys', () => {
       'shows something else as its keys',
       (path: string, url: string) => ({ body: path === '/keys' ? 'no' : { issuer: url, jwks_uri: `${url}/keys` } }),
     ],
-  ])('an issuer that %s is no reason to tell its users that their tokens are bad', async (_title, answer) => {
+  ])('an issuer that %s does not make the tokens of its users bad', async (_title, answer) => {
     const other = await issuerWith(answer);
     const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
     await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow();

@@ -155,7 +155,7 @@ describe('a refusal of a question of 2025-11-25', () => {
     expect(after).toMatchObject({ status: 'failed', statusMessage: 'The client refused sampling/createMessage' });
   });
 
-  test('after the deadline is none: what readers were told while it was written stays so', async () => {
+  test('after the deadline is none: what readers saw while it was written stays true', async () => {
     const { during, after } = await refusedAt(deadlineAt + limits.deadlineGrace - SECOND);
     expect(during).toMatchObject({ status: 'failed', statusMessage: 'No answer came before the deadline' });
     expect({ ...after, pollIntervalMs: 0 }).toEqual({ ...during, pollIntervalMs: 0 });
@@ -172,7 +172,7 @@ describe('a cancel', () => {
     expect(did).toContain('stop');
   });
 
-  test('however long it takes, is written before readers are told that the task failed', async () => {
+  test('however slow, is written before readers see that the task failed', async () => {
     const { send, get, during } = world(working, late, limits.deadlineGrace - limits.lateWrite);
     await send('tasks/cancel');
     expect(during).toMatchObject([{ status: 'working' }]);
@@ -191,7 +191,7 @@ describe('a cancel', () => {
     expect((await get()).result).toMatchObject(told);
   });
 
-  test('of a question is one until the deadline, even if it takes long; then nobody has answered', async () => {
+  test('of a question holds until the deadline, however slow; later the question is unanswered', async () => {
     const before = world(waiting, deadlineAt, limits.deadlineGrace);
     await before.send('tasks/cancel');
     expect(before.during).toMatchObject([{ status: 'input_required' }]);

@@ -80,7 +80,7 @@ describe('browsers', () => {
     }
   });
 
-  test('who is no browser gets no headers for one', async () => {
+  test('a client that is not a browser gets no CORS headers', async () => {
     expect(Object.keys((await send({})).headers)).toEqual(['content-type']);
   });
 });

@@ -5,7 +5,7 @@ import { asOf } from '../../../functions/tasks/transitions.ts';
 import { clients, TASKS } from './support/fake-clients.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 
-describe('who the server says it is', () => {
+describe('what the server says about itself', () => {
   test('initialize: legacy capabilities, newest version as fallback (B-01 to B-03, C-01, F-02)', async () => {
     const { legacy } = clients();
     const { result } = await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: TASKS });
@@ -184,7 +184,7 @@ describe('tools/call', () => {
     ['certainly refused: gone for every reader', true, false, ['apply']],
     ['refused, and the table is out of reach, too: left to the sweep', true, true, ['apply']],
     ['refused after a try whose answer was lost: fenced and stopped (row 3)', false, false, ['apply', 'stop']],
-  ])('a start that is %s, and the client is told when to try again (crash table, row 2)', async (_title, ...given) => {
+  ])('a start that is %s tells the client when to try again (row 2)', async (_title, ...given) => {
     const [certain, down, done] = given;
     const fake = fakeServer();
     const { apply } = fake.server.store;
@@ -277,7 +277,7 @@ describe('tasks', () => {
     }
   });
 
-  test('tasks/list: a session sees its own tasks, with a cursor nobody else can use (C-23, C-24)', async () => {
+  test('tasks/list: a session sees its own tasks, with a cursor only it can use (C-23, C-24)', async () => {
     const { legacy, server } = clients();
     const session = async () =>
       (await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {} })).headers['mcp-session-id'];

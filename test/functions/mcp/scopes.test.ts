@@ -94,7 +94,7 @@ test('a tool that needs nothing more any longer gives its tasks to every token',
 });
 
 test.each(['\ud800', 'x'.repeat(20_000), { toString: 1 }, ['optional'], undefined, '__proto__'])(
-  'a call of a tool that there is not is no question of scopes: %j',
+  'a call of an unknown tool needs no scopes: %j',
   async (name) => {
     const call = modern('tools/call', { name });
     const { body } = await world().send(ann, { ...call, headers: { 'mcp-name': 'x', ...call.headers } }, []);

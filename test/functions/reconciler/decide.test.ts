@@ -74,7 +74,7 @@ describe('a working task and its run', () => {
     [40, 80],
     [90, 150],
     [24 * 60 - 5, 24 * 60 + 0.5],
-  ])('running after %i minutes: the next look is after %i, an hour later at most', (now, next) => {
+  ])('running after %i minutes: the next check is after %i, an hour later at most', (now, next) => {
     const task = record({ ttl: 25 * 60 * MINUTE, deadlineAt: T0 + 24 * 60 * MINUTE });
     const decision = decide(task, T0 + now * MINUTE, run('RUNNING'));
     expect(changeOf(decision).set.dueAt).toBe(T0 + next * MINUTE);
@@ -122,7 +122,7 @@ describe('a working task and its run', () => {
     },
   );
 
-  test('SUCCEEDED, and its result came too late to be written: out of time', () => {
+  test('SUCCEEDED, but its result was too late to be written: out of time', () => {
     const decision = decide(record(), END - GRACE + limits.lateWrite + 1, run('SUCCEEDED'));
     expect(decision).toEqual({ kind: 'overdue', change: expect.anything() });
     expect(failure(record(), decision).data).toEqual({ reason: 'DeadlineExceeded' });
@@ -167,7 +167,7 @@ describe('a tool that is a state machine', () => {
     expect(changed(seen, changeOf(decision))).toMatchObject(expected);
   });
 
-  test('its workflow may hear of it yet: the sweep comes back in four minutes', () => {
+  test('its workflow may still notice: the sweep comes back in four minutes', () => {
     const decision = decide(seen, now, running(work('SUCCEEDED', { output: '1', stoppedAt: now - 4 * MINUTE + 1 })));
     expect(decision).toMatchObject({ kind: 'postponed', change: { set: { dueAt: END } } });
     const task = { ...seen, deadlineAt: T0 + 60 * MINUTE };
@@ -176,7 +176,7 @@ describe('a tool that is a state machine', () => {
     expect(change.set).toEqual({ dueAt: now + 4 * MINUTE });
   });
 
-  test('its workflow has ended, too: what the machine came to counts', () => {
+  test('its workflow has ended, too: the outcome of the machine counts', () => {
     const died = { status: 'FAILED', error: 'DynamoDB.InternalServerError' } as const;
     const end = (of: Execution) => changed(seen, changeOf(decide(seen, now, { ...died, work: of })));
     expect(end(work('SUCCEEDED', { output: '7' }))).toMatchObject({ status: 'completed', result: '7' });

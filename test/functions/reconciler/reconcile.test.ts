@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe('a task that is due', () => {
-  test('and runs is confirmed: one read, one look, one write (row 5)', async () => {
+  test('and runs is confirmed: one read, one describe, one write (row 5)', async () => {
     const { world, records, runs, did } = fakeWorld([record()]);
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
     expect(await reconcile(key, true, world)).toBe('postponed');
@@ -87,7 +87,7 @@ describe('a task that is due', () => {
     expect(records.get('t')?.error).toContain('"reason":"States.Runtime"');
   });
 
-  test('and past its deadline is failed and its run stopped, without a look at it', async () => {
+  test('and past its deadline fails and its run is stopped, without a describe', async () => {
     const { world, runs, did, clock } = fakeWorld([record()]);
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
     clock.now = END + 1;
@@ -111,7 +111,7 @@ describe('a task that is due', () => {
     expect(records.get('t')).toMatchObject({ status: 'working', dueAt: world.now() + 300_000 });
   });
 
-  test('and depends on its run is left as it is where nobody may look', async () => {
+  test('and depends on its run is left unchanged if describing is not allowed', async () => {
     const { world, did } = fakeWorld([record()]);
     expect(await reconcile(key, false, world)).toBe('look');
     expect(did).toEqual(['get']);
@@ -141,7 +141,7 @@ describe('a task whose tool is a state machine', () => {
     expect(did.slice(4)).toEqual(['get', 'describe', 'describe', 'write']);
   });
 
-  test('with a machine that this role may not look at: the workflow is all there is to go by', async () => {
+  test('with a machine that this role may not describe: the workflow decides', async () => {
     const { world, runs, clock } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
     const describe = async (arn: string) => {
       if (arn === work) throw Object.assign(new Error(), { name: 'KmsAccessDeniedException' });
@@ -153,7 +153,7 @@ describe('a task whose tool is a state machine', () => {
     expect(await reconcile(key, true, { ...world, describe })).toBe('run_ended');
   });
 
-  test('and the look at the machine fails otherwise: nothing is written, so that no result is lost', async () => {
+  test('and describing the machine fails otherwise: nothing is written, so no result is lost', async () => {
     const { world, runs, records } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
     runs.set(executionArn('t', 1), { status: 'FAILED' });
     const describe = async (arn: string) => {

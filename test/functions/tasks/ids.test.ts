@@ -18,7 +18,7 @@ describe('task ids', () => {
     expect(taskKey({ kind: 'verified', key: 'b' }, taskId)?.owner).not.toBe(owner);
   });
 
-  test('without auth whoever holds the id finds the task, from either era (C-36)', () => {
+  test('without auth the id is enough to find the task, from either era (C-36)', () => {
     const inSession = newTaskKey({ kind: 'anonymous', session: 's' }, Date.now());
     expect(taskKey({ kind: 'anonymous' }, inSession.taskId)).toEqual(inSession);
     const alone = newTaskKey({ kind: 'anonymous' }, Date.now());
@@ -54,7 +54,7 @@ describe('task ids', () => {
     'a'.repeat(37),
     `${'a'.repeat(25)}_${'a'.repeat(36)}`,
     `${'i'.repeat(36)}`,
-  ])('what cannot be an id of ours is refused before the table is asked: %o (C-28)', (id) => {
+  ])('what cannot be an id of this server is refused without a read: %o (C-28)', (id) => {
     for (const principal of principals) expect(taskKey(principal, id)).toBeUndefined();
   });
 

@@ -33,7 +33,7 @@ test.each([
   ['TooManyRequestsException'],
   ['RequestLimitExceeded'],
   ['KmsThrottlingException'],
-])('a start refused with %s is not tried again: the client is told at once, with 429 (row 2)', async (error) => {
+])('a start refused with %s is not retried: the client gets 429 at once (row 2)', async (error) => {
   const { sent, start } = refusal(error, 0);
   const refused = await start().catch((thrown: unknown) => thrown);
   expect(refused).toBeInstanceOf(TooManyStarts);
@@ -51,11 +51,8 @@ test('a refusal is not certain if an earlier try lost its answer: it may have st
 test.each([
   ['AccessDeniedException', 400, 1],
   ['InternalFailure', 500, 3],
-])(
-  'a start that fails with %s is no matter of quota: that error is thrown as it came',
-  async (error, status, tries) => {
-    const { sent, start } = refusal(error, 0, status);
-    await expect(start()).rejects.toMatchObject({ name: error });
-    expect(sent.tries).toBe(tries);
-  },
-);
+])('a start that fails with %s is not a quota refusal: the error is thrown unchanged', async (error, status, tries) => {
+  const { sent, start } = refusal(error, 0, status);
+  await expect(start()).rejects.toMatchObject({ name: error });
+  expect(sent.tries).toBe(tries);
+});

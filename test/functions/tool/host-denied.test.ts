@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 
 describe('a tool whose role may not read its task', () => {
-  test('reports and remembers its steps all the same, and says so once', async () => {
+  test('still reports and remembers its steps, and says so once', async () => {
     vi.resetModules();
     db.on(GetCommand).rejects(denied);
     db.on(UpdateCommand).resolves({});

@@ -293,7 +293,7 @@ describe.each(Object.entries(SCENARIOS))('%s', (_name, { prepare, request, then,
   });
 });
 
-test('a look that fails while a call waits is no reason to lose its result', async () => {
+test('a read that fails while a call waits does not lose its result', async () => {
   const world = await newWorld();
   const call = () => world.modern('tools/call', { name: 'optional', arguments: { json: '{"n":1}' } }, {});
   world.failing(() => false);

@@ -114,7 +114,7 @@ function journalOf(lines: string[]): string {
 }
 
 describe('an execution is a function of its journal', () => {
-  it.each([1, 2, 3, 4, 5, 6])('cut after any record it comes to the same place (run %i)', async () => {
+  it.each([1, 2, 3, 4, 5, 6])('cut after any record, replay ends in the same state (run %i)', async () => {
     const { lines, history, output } = await recorded(unsteady);
     const all = parsed(lines, 'answered').length;
     for (let count = 2; count < lines.length; count += 1) {

@@ -46,7 +46,7 @@ describe('what was started exists', () => {
     expect(await local.describe(arn)).toMatchObject({ status: 'ABORTED' });
   });
 
-  it('stop tells nobody that it ended: it did not', async () => {
+  it('stop sends no end event: it did not end', async () => {
     const local = await open(single({ Type: 'Wait', Seconds: 9_999 }));
     await local.start({}, 'a');
     await local.engine.stop();
@@ -54,7 +54,7 @@ describe('what was started exists', () => {
     expect(local.changes.map(({ status }) => status)).toEqual(['RUNNING']);
   });
 
-  it('its end is told by the process in which it ends', async () => {
+  it('its end event comes from the process in which it ends', async () => {
     await interrupted(single({ Type: 'Wait', Seconds: 1 }), { timeScale: 1 }, (local) => local.changes.length === 1);
     const local = await open([], { timeScale: 1, now: later(1) });
     await local.ended(arn);

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { callerOf } from '../../../../functions/mcp/identity/caller.ts';
 
-describe('who signed a request', () => {
+describe('the signer of a request', () => {
   const contextOf = (identity: object) => ({ identity }) as APIGatewayProxyEvent['requestContext'];
   const keyOf = (caller: string | null, cognitoIdentityId: string | null = null) =>
     callerOf('iam', contextOf({ caller, cognitoIdentityId }))?.key;
@@ -33,7 +33,10 @@ describe('what the authorizer says of a caller', () => {
     });
   });
 
-  test.each([[undefined], [{}], [{ owner: '' }], [{ owner: 1 }]])('without an owner there is no caller: %j', (said) => {
-    expect(of(said)).toBeUndefined();
-  });
+  test.each([[undefined], [{}], [{ owner: '' }], [{ owner: 1 }]])(
+    'without an owner a request has no caller: %j',
+    (said) => {
+      expect(of(said)).toBeUndefined();
+    },
+  );
 });

@@ -153,7 +153,7 @@ describe('the key is read', () => {
     expect(reads).toHaveLength(before + 2);
   });
 
-  test('in vain: a token of a key that is not known may be good, so that is no answer (A-15)', async () => {
+  test('without success: a token of an unknown key may be valid, so it is an outage (A-15)', async () => {
     const { container, rotate, at } = world();
     const warm = container();
     const known = await warm.seal('session', 1);

@@ -180,7 +180,7 @@ describe('an answer', () => {
     expect(answer.result.structuredContent).toEqual({ age: { action: 'accept', content: { age: 7 } } });
   });
 
-  test('that comes too late is accepted and ignored (B-19, F-09)', async () => {
+  test('after the end is accepted and ignored (B-19, F-09)', async () => {
     const { session, records, change, did } = world();
     const client = await session();
     const taskId = await client.create();
@@ -231,7 +231,7 @@ describe('an answer', () => {
   });
 });
 
-describe('an answer and a fault of ours', () => {
+describe('an answer and a fault of the server', () => {
   beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
   afterEach(() => void vi.restoreAllMocks());
 

@@ -90,7 +90,7 @@ describe("a session's own stream", () => {
     }
   });
 
-  test('asks again after a while, if nobody answered: an answer can be lost, too (B-19, C-20)', async () => {
+  test('asks again after a while without an answer, since an answer can be lost (B-19, C-20)', async () => {
     const { opened, client, taskId, poll, wait } = await polled(sure);
     wait(2_000);
     let [eventId] = (await client.listen(opened)).eventIds.slice(-1);

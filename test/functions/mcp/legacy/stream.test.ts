@@ -279,7 +279,7 @@ describe('what else travels on the stream', () => {
     expect(seconds()).toBeCloseTo(manifest.inlineWindow / SECOND, 0);
   });
 
-  test('without a token in the creating request there is no progress (C-33)', async () => {
+  test('without a token in the creating request no progress is sent (C-33)', async () => {
     const { at, report, finish, session } = world();
     const client = await session();
     const taskId = await client.create();

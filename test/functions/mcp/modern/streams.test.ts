@@ -259,7 +259,7 @@ describe('the stream of a call', () => {
   );
 
   test.each<unknown>([undefined, null, 1.5, {}, ['x'], true])(
-    'without a token there is no progress, and no stream: %o (A-22, D-26)',
+    'without a token no progress and no stream: %o (A-22, D-26)',
     async (token) => {
       const fake: ReturnType<typeof clocked> = clocked(
         steps(() => fake, { 500: { statusMessage: 'one' }, 1500: { status: 'completed', result: '"x"' } }),

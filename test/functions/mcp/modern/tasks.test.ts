@@ -188,7 +188,7 @@ describe('two eras, one task', () => {
     return (await legacy('tools/call', { name: 'optional', task: {} }, session)).result.task.taskId;
   }
 
-  test('each request is served by its own era, whoever made the task (F-01, F-07)', async () => {
+  test('each request is served by its own era, not that of the task (F-01, F-07)', async () => {
     const { modern, legacy, made } = clients();
     for (const taskId of [await made(), await legacyTask(legacy)]) {
       for (let time = 0; time < 2; time++) {

@@ -129,7 +129,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     expect(inputs).toEqual([]);
   });
 
-  test('leaves it to the sweep where its run has ended: nobody has seen it run', async () => {
+  test('leaves it to the sweep if its run has ended unseen', async () => {
     const { send, records } = serverWith(answered, now, {
       workflow: { start: async () => 'taken', stop: async () => {} },
     });
@@ -144,7 +144,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     expect(inputs).toHaveLength(1);
   });
 
-  test('shows the task all the same where it cannot be started, and leaves it to the sweep', async () => {
+  test('still shows a task that cannot be started, and leaves it to the sweep', async () => {
     const start = async () => {
       throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });
     };
@@ -226,7 +226,7 @@ describe('a first round', () => {
   test.each([
     ['by its key', 'k'.repeat(32), 0, true],
     ['after it was found in a list', undefined, 300, true],
-    ['by nobody: no look is wasted', undefined, 5, false],
+    ['too soon to be found: no read is wasted', undefined, 5, false],
   ])(
     'that was cancelled before its run began, %s: the run is stopped (C-25, row 14)',
     async (_title, idempotencyKey, ms, isStopped) => {

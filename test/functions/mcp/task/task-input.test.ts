@@ -76,7 +76,7 @@ describe('large questions in a record', () => {
     expect([stored(), objects.did]).toEqual([unasked, []]);
   });
 
-  test('stay while S3 fails, which is not tried at each look', async () => {
+  test('stay while S3 fails, which is not tried at each read', async () => {
     const { server, stored, objects } = world(waiting);
     objects.state.down = 'SlowDown';
     for (let looks = 0; looks < 5; looks++) await keepSmall(stored(), server);

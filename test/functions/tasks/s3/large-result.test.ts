@@ -72,7 +72,7 @@ describe('storeIfLarge', () => {
     expect(puts).toEqual([]);
   });
 
-  test('what cannot be stored is no result', async () => {
+  test('what cannot be stored is not a result', async () => {
     const put = () => Promise.reject(new Error('S3 is down'));
     await expect(storeIfLarge(json(inline + 1), task, () => ({ put }))).rejects.toThrow('S3 is down');
   });

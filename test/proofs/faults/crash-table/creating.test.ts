@@ -26,7 +26,7 @@ test('row 1: the put fails: an error in the answer, nothing stored, the next cal
   expect((await call()).body.result.taskId).toEqual(expect.any(String));
 });
 
-test('row 2: the start fails: the task has failed, and the client is told, in one answer', async ({ task }) => {
+test('row 2: the start fails: the task fails, and the same answer says so', async ({ task }) => {
   cloud().faults.add({ ...START, do: { error: 'AccessDeniedException' }, ...EACH_TIME });
   const since = now();
   const before = new Set((await records()).map(({ taskId }) => taskId));
@@ -39,7 +39,7 @@ test('row 2: the start fails: the task has failed, and the client is told, in on
 });
 
 test.for(['ThrottlingException', 'ExecutionLimitExceeded'])(
-  'row 2: the start is refused with %s: 429 at once, and for every reader there is no task',
+  'row 2: the start is refused with %s: 429 at once, and no reader finds a task',
   async (error, { task }) => {
     const struck = cloud().faults.add({ ...START, do: { error }, times: 10 });
     const since = now();

@@ -94,7 +94,7 @@ async function inTens<T>(count: number, run: (i: number) => Promise<T>): Promise
 }
 
 // Two hundred of each race: test/cloud/load/races.test.ts.
-test('row 14: cancels race results, thirty times: whoever writes first has won, and stays', async ({ task }) => {
+test('row 14: cancels race results, thirty times: the first write wins for good', async ({ task }) => {
   const client = await legacySession(url());
   const all = await inTens(30, async (i) => {
     // One in five is surely cancelled; some surely end before.
@@ -182,7 +182,7 @@ test('row 16: answered, and not started again: started by a poll 15 seconds late
   expect(runsOf(taskId)).toHaveLength(2);
 });
 
-test('row 16: answered, and not started again: started by the sweep if nobody polls', async ({ task }) => {
+test('row 16: answered, but not restarted: the sweep restarts it if no client polls', async ({ task }) => {
   const taskId = await answeredAndLost();
   const since = now();
   await pass(MINUTE, async () => runsOf(taskId).length === 2);
@@ -209,7 +209,7 @@ test('row 17: no answer: failed to readers at deadline and grace exactly, then b
   expect(await get(taskId)).toEqual(told);
 });
 
-test('row 18: its ttl ends while it runs: nobody can read it, and its result makes no new record', async ({ task }) => {
+test('row 18: its ttl ends while it runs: no reader finds it, its result makes no new record', async ({ task }) => {
   const client = await legacySession(url());
   const params = { name: 'spin', arguments: { file: '/dev/null' }, task: { ttl: MINUTE } };
   const { taskId } = (await client.request('tools/call', params)).body.result.task;
