@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const LONG = 600 * SECOND;
 
 /**
- * How long a client should wait before it asks again, in ms (C-11, E-08, README "Limits"): what the tool says; else by
+ * How long a client should wait before it asks again, in ms (C-11, E-08, docs/limits.md): what the tool says; else by
  * the duration it is expected to take; else, and for what takes longer than expected, a share of the task's age.
  */
 export function pollInterval(record: TaskRecord, tool: ToolEntry | undefined, now: number): number {
