@@ -52,7 +52,7 @@ test('split_bill', async () => {
   const answers = { table: { action: 'accept', content: { people: 3, tip: 0 } } };
   expect(await run('functions/split-bill.ts', { total: 100 }, { answers })).toEqual({ each: 33.34 });
   const decline = { answers: { table: { action: 'decline' } } };
-  expect(await run('functions/split-bill.ts', { total: 100 }, decline)).toBe('Nobody said who shares the bill.');
+  expect(await run('functions/split-bill.ts', { total: 100 }, decline)).toBe('The bill was not split.');
 });
 
 test('summarize', async () => {
