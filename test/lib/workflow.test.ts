@@ -98,7 +98,7 @@ describe('function-finished.jsonata: an envelope', () => {
     { mcpTask: 1, text: 5 },
     { text: '1' },
     { mcpTask: '1', text: '1' },
-  ])('what only looks like one is a result: %j', async (payload) => {
+  ])('what only resembles one is a result: %j', async (payload) => {
     expect((await finished(payload)).values[':result']).toEqual({ S: JSON.stringify(payload) });
   });
 });

@@ -100,7 +100,7 @@ const refused: [what: string, spec: StateMachineSpec, where: string, why: string
     inState('SecondsPath'),
     'not known',
   ],
-  ['a Timestamp that is none', single({ Type: 'Wait', Timestamp: '2030-01-01' }), inState('Timestamp'), 'RFC 3339'],
+  ['an invalid Timestamp', single({ Type: 'Wait', Timestamp: '2030-01-01' }), inState('Timestamp'), 'RFC 3339'],
   ['no branches', single({ Type: 'Parallel', Branches: [] }), inState('Branches'), 'one'],
   [
     'an unknown branch field',
@@ -181,7 +181,7 @@ const refused: [what: string, spec: StateMachineSpec, where: string, why: string
   ['a variable that is not an identifier', single({ Type: 'Pass', Assign: { 'a-b': 1 } }), inState('Assign'), "'a-b'"],
 
   ['a definition that is not JSON', { ...single(Pass), definition: '{' }, "state machine 'm'", 'not JSON'],
-  ['an ARN that is none', { ...single(Pass), arn: 'm' }, "state machine 'm'", 'ARN'],
+  ['an invalid ARN', { ...single(Pass), arn: 'm' }, "state machine 'm'", 'ARN'],
 ];
 
 describe('a definition is refused by name', () => {

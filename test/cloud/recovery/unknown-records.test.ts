@@ -90,7 +90,7 @@ describe('a record that this release does not understand', () => {
     expect(await stored(later)).toEqual(later);
   });
 
-  test('is left out of a stream, which tells of the others (E-25)', async () => {
+  test('is left out of a stream, which shows the others (E-25)', async () => {
     const { taskId } = (await modernRequest(url(), 'tools/call', { name: 'ask' })).body.result;
     const later = ofLater('x');
     const id = later.taskId.slice(-36);

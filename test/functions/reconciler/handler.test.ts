@@ -63,7 +63,7 @@ test('what was put right is counted by what was wrong, and no metric names a tas
   expect(lines.join()).not.toMatch(/"o"|"t"|"u"/);
 });
 
-test('a sweep that misses a shard is no heartbeat; its errors are logged by name only', async () => {
+test('a sweep that misses a shard is not a heartbeat; its errors are logged by name only', async () => {
   const page = async (shard: number) => {
     if (shard === 7) throw Object.assign(new Error('table/secret'), { name: 'AccessDeniedException' });
     return { keys: [] };

@@ -176,7 +176,7 @@ describe('Step Functions', () => {
     expect(records.get('t')).toEqual(record());
   });
 
-  test('that does not stop a run is worth a line with its name, and no more', async () => {
+  test('that does not stop a run is logged in one line with its name', async () => {
     const { world, records, clock } = fakeWorld([record()]);
     world.workflow.stop = async () => {
       throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });

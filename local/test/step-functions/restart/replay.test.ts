@@ -162,7 +162,7 @@ describe('an execution is a function of its journal', () => {
     }
   });
 
-  it('it fails by name when the journal tells of another one', async () => {
+  it('it fails by name when the journal has another one', async () => {
     const { lines } = await recorded(unsteady);
     const strange = lines.slice(0, -1).map((line) => line.replace('"state":"Item"', '"state":"Other"'));
     const task = async () => ({});

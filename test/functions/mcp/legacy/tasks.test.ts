@@ -108,7 +108,7 @@ describe('tasks/list', () => {
     }
   });
 
-  test('is offered in sessions, which tell anonymous callers apart; else there is no list (C-02)', async () => {
+  test('is offered only in sessions, which tell anonymous callers apart (C-02)', async () => {
     const { session, send } = world();
     const [client, other] = [await session(), await session()];
     expect(client.initialized.capabilities.tasks).toHaveProperty('list');

@@ -50,7 +50,7 @@ describe.each(ERAS)('hostile arguments, %s', (era) => {
   });
 
   test.each<[string, string, number]>([
-    ['a number that is none', '{"n":1e400}', -32600],
+    ['an invalid number', '{"n":1e400}', -32600],
     ['one of them in a list', '{"n":[{"m":-1e999}]}', -32600],
     ['nested too deep', nested(70), -32600],
     ['nested far too deep', nested(400_000), -32600],
@@ -99,7 +99,7 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
     ['a block is a list', { content: [[]] }],
     ['a block has no type', { content: [{ text: 'x' }] }],
     ['an unknown type', { content: [{ type: 'video', data: '' }] }],
-    ['a text that is none', { content: [{ type: 'text', text: 5 }] }],
+    ['an invalid text', { content: [{ type: 'text', text: 5 }] }],
     ['one good block, one bad', { content: [text, { type: 'text' }] }],
     ['an image without its type', { content: [{ type: 'image', data: '' }] }],
     ['an image that is not base64', { content: [{ type: 'image', data: '?!', mimeType: 'image/png' }] }],
@@ -160,13 +160,13 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
   });
 
   test.each<[string, object]>([
-    ['a format that is none', form({ x: { type: 'string', format: 'regex' } })],
+    ['an invalid format', form({ x: { type: 'string', format: 'regex' } })],
     ['a length that is not a number', form({ x: { type: 'string', minLength: 'x' } })],
     ['a title that is not text', form({ x: { type: 'boolean', title: 5 } })],
     ['a default of another type', form({ x: { type: 'boolean', default: 'x' } })],
     ['choices that are no list', form({ x: { type: 'array', items: { enum: 5 } } })],
     ['an unknown mode', { ...form({}), params: { ...form({}).params, mode: 'x' } }],
-    ['a message to a model that is none', sampling({ messages: [null] })],
+    ['an invalid message to a model', sampling({ messages: [null] })],
     ['a message without a role', sampling({ messages: [{ role: 'x', content: text }] })],
     ['a temperature that is not a number', sampling({ temperature: 'hot' })],
   ])('no question that breaks the published schema is sent: %s (A-17, D-21)', async (_what, question) => {
@@ -178,14 +178,11 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
   test.each<[string, unknown]>([
     ['no questions', { inputRequests: {} }],
     ['not an object', { inputRequests: [] }],
-    ['a question that is none', { inputRequests: { a: null } }],
+    ['an invalid question', { inputRequests: { a: null } }],
     ['a method of the server', { inputRequests: { a: { method: 'tools/call', params: {} } } }],
     ['a form that is not flat', { inputRequests: { a: form({ x: { type: 'object' } }) } }],
     ['a form field of no known type', { inputRequests: { a: form({ x: { type: 'null' } }) } }],
-    [
-      'a URL that is none',
-      { inputRequests: { a: { method: 'elicitation/create', params: { mode: 'url', url: 'x' } } } },
-    ],
+    ['an invalid URL', { inputRequests: { a: { method: 'elicitation/create', params: { mode: 'url', url: 'x' } } } }],
   ])('questions that no client can be asked are an error of the tool: %s (A-17)', async (_what, value) => {
     const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify(value) }) });
     const { message } = await call(era, 'plain', '{}', fake);

@@ -60,7 +60,7 @@ test('each kind of slow schema occurs: arguments refused, or the result an error
   }
 }, 120_000);
 
-test('a list of 50 slow results and a stream that tells of 50 take 2 s of CPU at most (A-19)', async () => {
+test('a list of 50 slow results and a stream of 50 tasks take at most 2 s of CPU (A-19)', async () => {
   const cloud = started[0] ?? (await start());
   const url = `${cloud.url}/mcp`;
   const session = await legacySession(url);
