@@ -94,7 +94,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     await works();
   });
 
-  test('only at the start of a run: 429, on every way to a start (crash table, rows 2 and 16)', async () => {
+  test('only at the start of a run: 429, on every way to a start (rows 2 and 16)', async () => {
     const [updated, posted, stated] = [await asking(), await legacyAsking(), await inlineAsking()];
     const session = await legacySession(url());
     const legacy = (params: object) => () => session.request('tools/call', { name: 'echo', arguments: {}, ...params });
