@@ -1,4 +1,4 @@
-/** Every bound a client or tool author can meet, in one place (README, "Limits"). */
+/** Every bound a client or tool author can meet, in one place (docs/limits.md). */
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const KB = 1_000;

@@ -138,7 +138,7 @@ describe('a Lambda authorizer', () => {
     expect(await get('/things/one', 'Bearer t')).toEqual({ status, challenge, body });
   });
 
-  test('is asked again for another identity, and when its answer is too old; its cached policy is judged anew', async () => {
+  test('is called again for another identity or a stale answer; a cached policy is judged again', async () => {
     const { get, asked, clock } = await serve(policy(statement('Allow', ARN)));
     expect((await get('/things/one', 'Bearer a')).status).toBe(200);
     expect((await get('/things/one', 'Bearer a')).status).toBe(200);
@@ -173,7 +173,7 @@ describe('a Lambda authorizer', () => {
   });
 });
 
-test('AWS_IAM: the function knows who signed; what is not signed is refused', async () => {
+test('AWS_IAM: the function gets the signer; an unsigned request is refused', async () => {
   const { get, events } = await serve({});
   const refused = { status: 403, challenge: null, body: '{"message":"Missing Authentication Token"}' };
   expect(await get('/signed')).toEqual(refused);

@@ -85,7 +85,7 @@ describe('routes', () => {
     expect([match?.route.resource, match?.pathParameters]).toEqual([resource, pathParameters]);
   });
 
-  test('one method wins over ANY, and a resource without the method is no match', () => {
+  test('one method wins over ANY, and a resource without the method does not match', () => {
     const some = [route('/a'), route('/a', 'GET'), route('/b', 'GET'), route('/{proxy+}')];
     expect(matchRoute(some, 'GET', '/a')?.route.method).toBe('GET');
     expect(matchRoute(some, 'PUT', '/a')?.route.method).toBe('ANY');

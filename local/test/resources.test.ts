@@ -105,7 +105,7 @@ describe('a cloud is refused at start', () => {
     await expect(startCloud({ assembly: writeAssembly({ resources }) })).rejects.toThrow(/Kinesis[\s\S]*SNS/);
   });
 
-  test('for a folder that is no assembly', async () => {
+  test('for a folder that is not an assembly', async () => {
     await expect(startCloud({ assembly: '/nowhere' })).rejects.toThrow('/nowhere is not a cloud assembly');
   });
 });
@@ -149,7 +149,7 @@ test('an explicit environment gives region and account', () => {
   expect(specs.functions[0]?.arn).toBe('arn:aws:lambda:eu-central-1:123456789012:function:Test-Fn');
 });
 
-test('parameters have their defaults, outputs are resolved, and a false condition leaves a resource out', () => {
+test('parameters have defaults, outputs are resolved, a false condition omits a resource', () => {
   const { stacks } = load({
     resources: { Logs: { Type: 'AWS::Logs::LogGroup', Condition: 'Never' }, Table: tableResource() },
     more: {

@@ -137,7 +137,7 @@ describe('rotation', () => {
   };
   const STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'];
 
-  test('calls the function for four steps, all of them again when one fails; another begins when it is over', async () => {
+  test('calls the function for four steps, repeats all when one fails, then allows another', async () => {
     const steps: string[] = [];
     const onLog = (source: string, line: string) => void (source === 'Test-Rotator' && steps.push(line));
     const cloud = await startCloud({ assembly: rotating(), onLog, schedules: false });

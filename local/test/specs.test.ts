@@ -38,7 +38,7 @@ test.each([true, false])('a function shares its worker among events where its me
   await cloud.stop();
 });
 
-test('a mark that is no boolean is refused', async () => {
+test('a mark that is not a boolean is refused', async () => {
   const refused = 'does not know Metadata.mcp-task-server:sharedWorker "yes" of AWS::Lambda::Function';
   await expect(startCloud({ assembly: marked('yes') })).rejects.toThrow(refused);
 });

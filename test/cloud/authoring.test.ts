@@ -33,7 +33,7 @@ describe('a function that crashes', () => {
   });
 });
 
-test('cancelling stops a tool that reports nothing, within a heartbeat; the record stays as it is, and nothing more is written', async () => {
+test('cancel stops a tool without reports within a heartbeat; nothing is written after that', async () => {
   const { body } = await modernRequest(url(), 'tools/call', { name: 'spin', arguments: { file: file('spin') } });
   const { taskId } = body.result;
   const works = () =>

@@ -73,7 +73,7 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     expect(done.structuredContent).toEqual({ taskId, status: 'completed', result: 'slept 3000 ms' });
   });
 
-  test('with an outputSchema that is no error either, and fits what the list says of it (A-19, F-14)', async () => {
+  test('with an outputSchema that is not an error either, and fits the listed schema (A-19, F-14)', async () => {
     const request = await client(era);
     const result = await help(era, 'slow_promise', {});
     expect(result).not.toHaveProperty('isError');
@@ -107,7 +107,7 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     expect(JSON.stringify(report)).not.toContain('secret');
   });
 
-  test('a task that asks is told at once, and can be cancelled', async () => {
+  test('a task that asks is shown at once, and can be cancelled', async () => {
     const taskId = await task('ask', {}, 'input_required');
     const report = await help(era, 'get_task_result', { taskId, waitSeconds: 20 });
     expect(report.structuredContent).toMatchObject({ status: 'input_required' });
@@ -142,9 +142,9 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
 
   test.each<[string, Record<string, unknown>]>([
     ['no id', {}],
-    ['an id that is none', { taskId: 5 }],
+    ['an invalid id', { taskId: 5 }],
     ['an id of nothing', { taskId: '0'.repeat(36) }],
-    ['a waiting time that is none', { taskId: '0'.repeat(36), waitSeconds: 'long' }],
+    ['an invalid waiting time', { taskId: '0'.repeat(36), waitSeconds: 'long' }],
     ['a waiting time that is too long', { taskId: '0'.repeat(36), waitSeconds: 21 }],
     ['one that is negative', { taskId: '0'.repeat(36), waitSeconds: -1 }],
   ])('%s: an error result a model can read, as of any tool (A-14)', async (_what, args) => {

@@ -39,7 +39,7 @@ describe('an idempotency key', () => {
     }
   });
 
-  test('2025-11-25: in _meta, within a session; another session has tasks of its own under the same key', async () => {
+  test('2025-11-25: in _meta, within a session; another session has other tasks under the same key', async () => {
     const params = { name: 'echo', arguments: {}, task: {}, _meta: { [META]: 'order-7' } };
     const [mine, other] = [await legacySession(url()), await legacySession(url())];
     const id = async (session: typeof mine) => (await session.request('tools/call', params)).body.result.task.taskId;
@@ -47,7 +47,7 @@ describe('an idempotency key', () => {
     expect(await id(other)).not.toBe(await id(mine));
   });
 
-  test('without a session a guessable key is refused: it would be anybody’s', async () => {
+  test('without a session a guessable key is refused: others could use it', async () => {
     expect((await call('order-7')).body.error).toMatchObject({ code: -32602, message: expect.stringContaining('32') });
     for (const key of ['', 'x'.repeat(256), 5]) {
       const { body } = await modernRequest(

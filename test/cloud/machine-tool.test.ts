@@ -138,7 +138,7 @@ describe.concurrent('the example', () => {
 describe.concurrent('progress', () => {
   const steps = ['Gather', 'Think it over', 'Write'];
 
-  test('the name of the current state is the status message of a working task, and a change of it (E-27)', async () => {
+  test('the name of the current state is the status message, and a change of the task (E-27)', async () => {
     const mark = cloud.calls.mark();
     const seen = new Map<string, string>();
     const taskId = await start('three_steps');
@@ -158,7 +158,7 @@ describe.concurrent('progress', () => {
     expect(runsOf(taskId).map((run) => run?.transitions)).toEqual([2, 3]);
   });
 
-  test('2025-11-25 is told on the stream it waits on (C-33)', async () => {
+  test('2025-11-25 gets it on the stream it waits on (C-33)', async () => {
     const session = await legacySession(url());
     const created = await session.request('tools/call', {
       ...{ name: 'three_steps', arguments: {}, task: {} },
@@ -179,7 +179,7 @@ describe.concurrent('progress', () => {
     expect(got.body.result.statusMessage).toBeUndefined();
   });
 
-  test('2026-07-28 is told of each state it listens to (E-24)', async () => {
+  test('2026-07-28 gets each state of the tasks it listens to (E-24)', async () => {
     const taskId = await start('three_steps');
     const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
     const stream = await openStream(url(), body, headers);
@@ -190,7 +190,7 @@ describe.concurrent('progress', () => {
     expect(told).toEqual([...(told[0] === undefined ? [undefined] : []), ...steps, undefined]);
   });
 
-  test('a model that polls by itself is told, too', async () => {
+  test('a model that polls by itself gets it, too', async () => {
     const taskId = await start('endless');
     const ask = { name: 'get_task_result', arguments: { taskId, waitSeconds: 0 } };
     const message = async () =>
@@ -239,7 +239,7 @@ describe('failure', () => {
     ['times_out', 'States.Timeout', 'The tool ran out of its time'],
     ['brief', 'States.Timeout', 'The tool ran out of its time'],
     ['bad_question', 'InputRequestInvalid', 'The tool asked for input in a form that is not valid'],
-  ])('%s: the reason is %s, and nothing else is told, in both eras (A-15, E-13)', async (name, reason, text) => {
+  ])('%s: the reason is %s and nothing else, in both eras (A-15, E-13)', async (name, reason, text) => {
     const error = { code: -32603, message: text, data: { reason } };
     const modern = await runTask(url(), name);
     expect(modern).toMatchObject({ status: 'failed', statusMessage: text, error });
@@ -307,7 +307,7 @@ describe('whatever a machine returns', () => {
     judge((await session.request('tasks/result', { taskId })).body, json);
   }
 
-  test(`${OUTPUTS} outputs of every wrong shape, seed ${seed}: each gets its error, nothing of the inside is shown, and a normal call works (A-15, A-17)`, async () => {
+  test(`${OUTPUTS} outputs of wrong shape, seed ${seed}: each gets its error, nothing leaks (A-15, A-17)`, async () => {
     const left = Array.from({ length: OUTPUTS }, (_, i) => fuzzedResult(randomOf(seed, i)));
     while (left.length > 0) await Promise.all(left.splice(0, 5).map(run));
     expect((await runTask(url(), 'echo', { a: 1 })).result.structuredContent).toEqual({ a: 1 });
@@ -350,7 +350,7 @@ describe('input', () => {
   });
 });
 
-test('the endpoint looks, and the role of each tool acts: nobody else touches an execution', () => {
+test("the endpoint reads and each tool's role acts: no other role touches an execution", () => {
   const done = cloud.calls.since().filter(({ service }) => service === 'states');
   const by = (operation: string) =>
     new Set(done.filter((call) => call.operation === operation).map(({ caller }) => caller));

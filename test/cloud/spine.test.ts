@@ -22,7 +22,7 @@ describe('the way of a task', () => {
     expect(execution).toMatchObject({ status: 'SUCCEEDED', states: ['Run', 'Finish'], transitions: 2 });
   });
 
-  test('what it costs a caller whose open tasks are counted: one update more, still at most 6 write units (C-37)', async () => {
+  test('a caller with counted open tasks pays one update more, at most 6 write units (C-37)', async () => {
     const session = await legacySession(url());
     const mark = cloud().calls.mark();
     const { body } = await session.request('tools/call', { name: 'echo', arguments: {}, task: {} });
@@ -81,7 +81,7 @@ describe('the way of a task', () => {
     }
   });
 
-  test('a look at many small tasks costs one read unit for each, half a one more while it works', async () => {
+  test('a read of many small tasks costs one unit each, half a unit more while it works', async () => {
     const call = () => modernRequest(url(), 'tools/call', { name: 'ask' });
     const started = await Promise.all(Array.from({ length: 5 }, call));
     const taskIds = started.map(({ body }) => body.result.taskId);
@@ -119,7 +119,7 @@ describe('the way of a task', () => {
     expect(result.structuredContent ?? result.content).toEqual(wanted.structuredContent ?? wanted.content ?? wanted);
   });
 
-  test('the function gets the contract, and its arguments as they were sent', async () => {
+  test('the function gets the contract, and its arguments unchanged', async () => {
     const args = { n: 9007199254740991, text: '{% $x %} ${y}', nested: { deep: [1, [2]] } };
     const { result, taskId } = await runTask(url(), 'event', args);
     expect(result.structuredContent.event).toMatchObject({
@@ -171,7 +171,7 @@ describe('failure', () => {
     });
   });
 
-  test('a result with isError is completed in 2026-07-28 and failed in 2025-11-25 (C-29, E-12, F-06)', async () => {
+  test('a result with isError: completed in 2026-07-28, failed in 2025-11-25 (C-29, E-12, F-06)', async () => {
     const legacy = await legacySession(url());
     const json = '{"content":[{"type":"text","text":"no such order"}],"isError":true}';
     const created = await legacy.request('tools/call', { name: 'returns', arguments: { json }, task: {} });
@@ -202,7 +202,7 @@ describe('a call that opted for no task', () => {
     ).toEqual([]);
   });
 
-  test('optional: runs as a task all the same, and the plain result comes back (E-03)', async () => {
+  test('optional: also runs as a task, and the plain result comes back (E-03)', async () => {
     const { body } = await modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, plain);
     expect(body.result).toMatchObject({ resultType: 'complete', structuredContent: { a: 1 } });
     expect(body.result.taskId).toBeUndefined();

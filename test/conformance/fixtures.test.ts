@@ -15,7 +15,7 @@ const asks = (...keys: string[]) => ({
 });
 
 describe('the catalog', () => {
-  test('lists a plain tool first that anybody can call with {}', async () => {
+  test('lists a plain tool first, which can be called with {}', async () => {
     const [first] = fixtures;
     expect(first?.taskSupport ?? 'forbidden').toBe('forbidden');
     expect(first?.inputSchema).toBeUndefined();
@@ -27,7 +27,7 @@ describe('the catalog', () => {
     expect(fixtures.length).toBeLessThanOrEqual(50);
   });
 
-  test('refuses a name nobody registered', async () => {
+  test('refuses a name that is not registered', async () => {
     await expect(call('nonsense')).rejects.toThrow('nonsense');
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-test('without Java the referee is skipped, by name, and that is no failure', async () => {
+test('without Java the referee is skipped, by name, without a failure', async () => {
   const nothing = mkdtempSync(join(tmpdir(), 'mcp-test-no-java-'));
   const { stdout } = await promisify(execFile)(process.execPath, ['test/contract/dynamodb-local.ts'], {
     env: { PATH: nothing },

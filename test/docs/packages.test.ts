@@ -25,7 +25,7 @@ test('all that npm ci installs is locked with its hash, the Node of the scripts,
   expect(Object.keys(packages).filter((path) => /node_modules\/node-(linux|win)/.test(path))).toHaveLength(3);
 });
 
-test('whoever installs the package keeps their own Node: nothing that comes with it has that command', () => {
+test("installing the package leaves the user's Node alone: no dependency has the command node", () => {
   const { dependencies = {}, optionalDependencies = {} } = packages[''] as Package;
   const seen = new Set(Object.keys({ ...dependencies, ...optionalDependencies }));
   for (const name of seen) {

@@ -21,9 +21,15 @@ test('a tool that asks takes less than 40 lines, from file to called', () => {
   expect(lines.reduce((sum, count) => sum + count)).toBeLessThan(40);
 });
 
+test('it has at most 200 lines', () => {
+  expect(readme.split('\n').length).toBeLessThanOrEqual(200);
+});
+
 test('the excerpts of research_topic are what its file says', () => {
   const source = readFileSync(join(ROOT, 'functions/examples/research-topic.ts'), 'utf8');
-  const excerpts = snippet(readme, 'excerpts of functions/examples/research-topic.ts').split('// …\n');
+  const excerpts = snippet(readPage('docs/writing-tools.md'), 'excerpts of functions/examples/research-topic.ts').split(
+    '// …\n',
+  );
   expect(excerpts.length).toBeGreaterThan(2);
   for (const excerpt of excerpts) expect(source).toContain(excerpt);
 });
@@ -67,7 +73,7 @@ describe('on the embedded cloud', () => {
 
   const noCurl = spawnSync('bash', ['-c', 'curl --version']).status !== 0;
   test.skipIf(noCurl)('the curl lines ask research_topic for a megabyte, in two rounds of questions', async () => {
-    const [, script = ''] = /^```sh\n(rpc\(\) .*?)^```$/ms.exec(readme) ?? [];
+    const [, script = ''] = /^```sh\n(rpc\(\) .*?)^```$/ms.exec(readPage('docs/clients.md')) ?? [];
     const [functions = '', lines = ''] = script.replace(HERE, url()).split('\n\n');
     const [call, , ...rest] = lines.trim().split('\n');
     const bash = async (line: string, ID = '') =>

@@ -8,9 +8,11 @@ import { snippet, snippetsOf, useFolder } from './snippets.ts';
 const folder = useFolder();
 const readme = readPage('README.md');
 const files = [
+  { about: 'functions/estimate-pi.ts', code: snippet(readme, 'functions/estimate-pi.ts') },
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
   { about: 'ask.ts', code: snippet(readme, 'ask.ts') },
-  ...snippetsOf(readPage('docs/writing-tools.md')),
+  // The excerpts are held against the file that they come from: readme.test.ts.
+  ...snippetsOf(readPage('docs/writing-tools.md')).filter(({ about }) => !about.startsWith('excerpts of')),
 ];
 for (const { about, code } of files) folder.write(about, code);
 
@@ -40,11 +42,17 @@ test('the test of a tool passes', () => {
   node('vitest/vitest.mjs', 'run', '--root', folder.path, '--config', config);
 });
 
+test('estimate_pi', async () => {
+  const { result, progress } = await runTool(await toolOf('functions/estimate-pi.ts'), { points: 2_000_000 });
+  expect((result as { pi: number }).pi).toBeCloseTo(Math.PI, 1);
+  expect(progress.at(-1)).toMatchObject({ message: '2000000 points', progress: 2e6, total: 2e6 });
+});
+
 test('split_bill', async () => {
   const answers = { table: { action: 'accept', content: { people: 3, tip: 0 } } };
   expect(await run('functions/split-bill.ts', { total: 100 }, { answers })).toEqual({ each: 33.34 });
   const decline = { answers: { table: { action: 'decline' } } };
-  expect(await run('functions/split-bill.ts', { total: 100 }, decline)).toBe('Nobody said who shares the bill.');
+  expect(await run('functions/split-bill.ts', { total: 100 }, decline)).toBe('The bill was not split.');
 });
 
 test('summarize', async () => {

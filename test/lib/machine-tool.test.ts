@@ -79,7 +79,7 @@ describe('what the machine gets', () => {
     });
   });
 
-  test('the same in every attempt: with another input the name would not find the execution that is there', async () => {
+  test('the same in every attempt: another input would not match the existing execution', async () => {
     const inputs = await Promise.all([0, 3].map((attempt) => evaluate(States.Run.Arguments.Input, {}, attempt)));
     expect(inputs[1]).toEqual(inputs[0]);
   });

@@ -48,7 +48,7 @@ describe.each([
     }
   });
 
-  test('errors are caught, so there is something to look at', () => {
+  test('errors are caught, so the check has an input', () => {
     expect(caught.length).toBeGreaterThan(0);
   });
 });

@@ -98,7 +98,7 @@ describe('function-finished.jsonata: an envelope', () => {
     { mcpTask: 1, text: 5 },
     { text: '1' },
     { mcpTask: '1', text: '1' },
-  ])('what only looks like one is a result: %j', async (payload) => {
+  ])('what only resembles one is a result: %j', async (payload) => {
     expect((await finished(payload)).values[':result']).toEqual({ S: JSON.stringify(payload) });
   });
 });
@@ -220,7 +220,7 @@ describe('definition', () => {
     expect([...perhaps, named('EFSIO')].filter((name) => unexecuted?.includes(name))).toEqual([]);
   });
 
-  test('a throttled tool is tried again until the longest deadline of a function, and beyond 200 times', () => {
+  test('a throttled tool is retried until the longest deadline of a function, over 200 times', () => {
     const { MaxAttempts, MaxDelaySeconds } = retriers(false)[0] as Retrier;
     // Full jitter: half of the longest delay on average.
     expect((MaxAttempts * MaxDelaySeconds) / 2).toBeGreaterThan(1.25 * 900);

@@ -22,7 +22,7 @@ describe('the table', () => {
     expect(table.at(-1)).toMatchObject({ section: 'X', level: '', text: 'Topic' });
   });
 
-  test('refuses a row twice and a level nobody knows', () => {
+  test('refuses a row twice and an unknown level', () => {
     expect(() => tableOf(row('A-01', 'MUST'), row('A-01', 'MAY'))).toThrow('twice');
     expect(() => tableOf(row('A-01', 'MUTS'))).toThrow('MUTS');
   });
@@ -63,7 +63,7 @@ describe('the verdict', () => {
     expect(both.complete).toBe(false);
   });
 
-  test('finds what is no requirement, and excuses that are none', () => {
+  test('finds what is not a requirement, and excuses that are not needed', () => {
     const table = tableOf(rows('E', 'MUST', 40), row('E-41', 'MAY'), row('X-01', 'Topic'));
     const claims = [...table.slice(0, 40).map(({ id }) => claim(id)), claim('X-01'), claim('E-77', false)];
     expect(cover(table, claims, {}).mistakes).toEqual(['E-77 is no requirement: x.test.ts:E-77']);

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { idsIn } from './ids.ts';
 import { titlesIn } from './titles.ts';
@@ -15,7 +17,7 @@ describe('the ids of a title', () => {
     ['a range', 'initialize (B-01 to B-03, C-01)', ['B-01', 'B-02', 'B-03', 'C-01']],
     ['a range past ten', '(E-09 to E-11)', ['E-09', 'E-10', 'E-11']],
     ['before a placeholder', 'refused: %o (D-25): %s', ['D-25']],
-    ['none in what only looks like one', 'UTF-16, 2025-11-25, HMAC-SHA-25, A-1, A-123, XA-12, A-12b, a-12', []],
+    ['none in what only resembles one', 'UTF-16, 2025-11-25, HMAC-SHA-25, A-1, A-123, XA-12, A-12b, a-12', []],
     ['a backward range as it stands', '(B-04 to B-01)', ['B-04 to B-01']],
     ['a range across sections as it stands', '(B-04 to C-01)', ['B-04 to C-01']],
   ])('%s', (_name, title, ids) => {
@@ -99,4 +101,16 @@ describe('what may prove something', () => {
   ])('%s', (_name, source, expected) => {
     expect(proving(source)).toEqual(expected);
   });
+});
+
+test('no title of a test is longer than 90 characters', () => {
+  const root = join(import.meta.dirname, '../..');
+  const files = globSync('{test,local/test}/**/*.test.ts', { cwd: root });
+  expect(files.length).toBeGreaterThan(200);
+  const long = files.flatMap((file) =>
+    titlesIn(readFileSync(join(root, file), 'utf8'))
+      .filter(({ text }) => text.length > 90)
+      .map(({ text, line }) => `${file}:${line} has ${text.length}: ${text}`),
+  );
+  expect(long).toEqual([]);
 });

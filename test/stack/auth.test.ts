@@ -136,7 +136,7 @@ describe('oauth', () => {
     );
   });
 
-  test('a tool that gets scopes makes a new deployment of the API, which else keeps the old answers', () => {
+  test('a tool that gets scopes makes a new API deployment, or the old answers would stay', () => {
     const deployment = (scopes?: string[]) =>
       Object.keys(
         Template.fromStack(makeStack(protectedBy, { publicUrl }, scopes)).findResources('AWS::ApiGateway::Deployment'),
@@ -170,7 +170,7 @@ describe('oauth', () => {
   });
 
   test.each([
-    ['an issuer that is no URL', () => oauth({ issuer: 'login', audience: 'a' })],
+    ['an issuer that is not a URL', () => oauth({ issuer: 'login', audience: 'a' })],
     ['an issuer without TLS', () => oauth({ issuer: 'http://login.example.com', audience: 'a' })],
     ['an issuer with a query', () => oauth({ issuer: 'https://login.example.com?a', audience: 'a' })],
     ['keys without TLS', () => oauth({ issuer: 'https://a.example', audience: 'a', jwksUri: 'http://a.example/keys' })],

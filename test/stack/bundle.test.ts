@@ -46,7 +46,7 @@ test('the endpoint is one CommonJS file under 450 KB whose loading does not load
   });
 });
 
-test('the reconciler is one CommonJS file under 400 KB that knows the workflows of task-capable tools only', () => {
+test('the reconciler is one CommonJS file under 400 KB with task-capable workflows only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js']);

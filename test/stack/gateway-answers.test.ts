@@ -29,7 +29,7 @@ describe('what API Gateway answers by itself', () => {
     expect([ResponseParameters[retryAfter], StatusCode]).toEqual([`'1'`, undefined]);
   });
 
-  test('is a reason for what is not passed on, and when to come back for what came too often', () => {
+  test('has a reason for what is not passed on, and Retry-After for too many requests', () => {
     expect(answers.get('DEFAULT_4XX').body.error).toEqual({ code: -32600, message: 'why' });
     expect(answers.get('THROTTLED').body.error).toEqual({ code: -32600, message: 'why' });
     expect(answers.get('THROTTLED').ResponseParameters[retryAfter]).toBe(`'1'`);

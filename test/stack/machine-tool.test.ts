@@ -50,7 +50,7 @@ describe('the template', () => {
     for (const { DefinitionString } of workflows) expect(DefinitionString).toBe(machineDefinition());
   });
 
-  test('the workflow is told which machine, and where its executions are', () => {
+  test('the workflow gets the machine, and where its executions are', () => {
     synthesized.hasResourceProperties('AWS::StepFunctions::StateMachine', {
       DefinitionSubstitutions: Match.objectLike({
         StateMachineArn: mine,
@@ -60,7 +60,7 @@ describe('the template', () => {
     });
   });
 
-  test('its role may run that machine, be told of its end, stop it, and write the outcome: nothing else', () => {
+  test('its role may run that machine, see its end, stop it and write the outcome, nothing else', () => {
     const allow = (Action: unknown, Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
     synthesized.hasResourceProperties('AWS::IAM::Role', {
       AssumeRolePolicyDocument: { Statement: [Match.objectLike({ Principal: { Service: 'states.amazonaws.com' } })] },
@@ -184,7 +184,7 @@ describe('what the endpoint knows of it', () => {
   const entry = (props: object, maxTtl = 24 * hour) =>
     toolEntry('x', { ...described, stateMachine: {} as IStateMachine, ...props }, [], maxTtl);
 
-  test('a task of it is optional, and takes 15 minutes, as long as nobody says otherwise', () => {
+  test('a task of it is optional and may take 15 minutes, by default', () => {
     expect(entry({})).toMatchObject({ taskSupport: 'optional', timeout: hour / 4, machine: 'x' });
     expect(entry({}).ttl).toBeUndefined();
     expect(entry({ taskSupport: 'required' }).taskSupport).toBe('required');

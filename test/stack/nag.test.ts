@@ -24,7 +24,7 @@ async function findings(app: string): Promise<string[]> {
 const AUTHORS =
   /^(AwsSolutions-SF[12]|Serverless-StepFunctionStateMachineXray) (McpTaskServer\/inspect-regions|Permissions\/Machine)\/Resource$/;
 
-describe('cdk-nag (AwsSolutions and Serverless) finds nothing unexplained (the explanations are in lib/nag.ts)', () => {
+describe('cdk-nag (AwsSolutions, Serverless) finds nothing that lib/nag.ts does not explain', () => {
   test.each(['bin/app.ts', 'test/proofs/permissions/app.ts', 'test/support/apps/options-app.ts'])(
     'in %s',
     async (app) => {
@@ -33,7 +33,7 @@ describe('cdk-nag (AwsSolutions and Serverless) finds nothing unexplained (the e
     120_000,
   );
 
-  test('and does look: a state machine of an author without logs is found', async () => {
+  test("and does check: an author's state machine without logs is found", async () => {
     expect((await findings('test/proofs/permissions/app.ts')).filter((finding) => AUTHORS.test(finding))).toHaveLength(
       3,
     );

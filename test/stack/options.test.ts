@@ -80,7 +80,7 @@ test('deletionProtection, logRetention, throttling and keyRotation say otherwise
   });
 });
 
-test('accessLogs are JSON about requests, in which nothing is that a client or a tool has written', () => {
+test('accessLogs are JSON about requests, with no text of a client or a tool', () => {
   const template = synth(() => ({ accessLogs: true }));
   const [{ AccessLogSetting: setting } = {}] = propertiesOf(template, 'AWS::ApiGateway::Stage');
   expect(setting.DestinationArn).toEqual({ 'Fn::GetAtt': [expect.stringContaining('AccessLogs'), 'Arn'] });
@@ -244,7 +244,7 @@ test('an encryptionKey in a stack of no region is refused at synth: CDK needs it
 });
 
 test.each<[string, (stack: Stack) => Partial<McpTaskServerProps>, RegExp]>([
-  ['a web ACL that is none', () => ({ waf: 'mine' }), /waf: 'mine' is no ARN/],
+  ['an invalid web ACL', () => ({ waf: 'mine' }), /waf: 'mine' is no ARN/],
   [
     'a domain that is a URL',
     (s) => ({ domain: { name: 'https://a.example', certificate: certificateOf(s) } }),

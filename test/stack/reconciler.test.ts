@@ -52,7 +52,7 @@ describe('the reconciler', () => {
     }
   });
 
-  test('is told when a run of this server ends badly; what cannot be delivered in a day is kept', () => {
+  test('gets each run of this server that ends badly; what a day cannot deliver is kept', () => {
     template.hasResourceProperties('AWS::Events::Rule', {
       EventPattern: {
         source: ['aws.states'],

@@ -108,7 +108,7 @@ describe('the template', () => {
     expect(actions.filter((action) => action.includes('*') || /Scan|Delete(Item|Table)/.test(action))).toEqual([]);
   });
 
-  test('the signing key is rotated every 90 days, by a function that cannot read it; nobody deletes it', () => {
+  test('the signing key rotates every 90 days; its function cannot read it, and no role deletes it', () => {
     template.hasResourceProperties('AWS::SecretsManager::RotationSchedule', {
       RotationRules: { ScheduleExpression: 'rate(90 days)' },
       RotateImmediatelyOnUpdate: false,

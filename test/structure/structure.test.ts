@@ -65,7 +65,7 @@ describe('the judge', () => {
     expect(findCircle(between('a b', 'a c', 'b c'))).toBeUndefined();
   });
 
-  test('finds a circle of folders that is none of files', () => {
+  test('finds a circle of folders that is not one of files', () => {
     const circle = between('a/one.ts b/one.ts', 'b/two.ts a/two.ts');
     expect(findCircle(circle)).toBeUndefined();
     expect(findCircle(folderImports(circle))).toEqual(['a', 'b', 'a']);

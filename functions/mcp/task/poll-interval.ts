@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const LONG = 600 * SECOND;
 
 /**
- * How long a client should wait before its next poll, in ms (C-11, E-08, README "Limits"). The tool's fixed interval,
+ * How long a client should wait before its next poll, in ms (C-11, E-08, docs/limits.md). The tool's fixed interval,
  * or an interval by its expected duration. Without that, or if the task takes longer, a share of the task's age.
  */
 export function pollInterval(record: TaskRecord, tool: ToolEntry | undefined, now: number): number {

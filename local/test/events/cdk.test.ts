@@ -32,7 +32,7 @@ test('a schedule runs at its rate, scaled; a disabled one does not', async () =>
   expect(new Set(heard.map(({ name }) => name))).toEqual(new Set(['Ticker']));
 });
 
-test('an execution that fails is told to whom it concerns, and only that', async () => {
+test('an execution that fails reaches the targets of its rule, and no others', async () => {
   const { cloud, heard, by } = await start({ schedules: false });
   const sfn = new SFNClient(clientConfig(cloud));
   const run = (name: string, input: object) =>
@@ -51,7 +51,7 @@ test('an execution that fails is told to whom it concerns, and only that', async
   });
 });
 
-test('a function that fails is invoked again, and then its event goes to the destination of failures', async () => {
+test('a function that fails is invoked again; then its event goes to the failure destination', async () => {
   const { cloud, by, queue } = await start({ timeScale: 60, schedules: false });
   const [result] = await cloud.schedules.fire('Broken');
   expect(result?.functionError).toBe('Unhandled');

@@ -51,7 +51,7 @@ test('an event goes to the function, or the constant input in its place', async 
   expect((await delivery([], { input: '{"a":1}' })).sent).toEqual(['{"a":1}']);
 });
 
-test('a function that fails is no failed delivery', async () => {
+test('a function that fails is not a failed delivery', async () => {
   const { sent, result, dead } = await delivery([], { deadLetterArn });
   expect([sent.length, result, dead]).toEqual([1, failed, []]);
 });

@@ -31,8 +31,8 @@ describe('an event pattern', () => {
     ['a number as text', { detail: { count: ['1'] } }],
     ['a field that is not there, not even for null', { detail: { error: [null] } }],
     ['a field every object has', { constructor: [{ prefix: '' }] }],
-    ['an object where there is none', { source: { name: ['aws.states'] } }],
-    ['a prefix of what is no text', { detail: { count: [{ prefix: '1' }] } }],
+    ['an object where none exists', { source: { name: ['aws.states'] } }],
+    ['a prefix of what is not text', { detail: { count: [{ prefix: '1' }] } }],
     ['a prefix further on', { source: [{ prefix: 'states' }] }],
   ];
   test.each(OTHERS)('does not match by %s', (_name, pattern) => expect(compile(pattern)(event)).toBe(false));

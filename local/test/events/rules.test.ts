@@ -20,7 +20,7 @@ describe('a rule is refused at start', () => {
     ['for another state', rule({ State: 'ASLEEP' }), unknown('State "ASLEEP"')],
     ['for another bus', rule({ EventBusName: 'mine' }), 'the property EventBusName of AWS::Events::Rule'],
     ['for events of others', on({ source: ['aws.s3'] }), unknown('EventPattern.source ["aws.s3"]')],
-    ['for events of anybody', on({ detail: { status: ['FAILED'] } }), unknown('EventPattern.source undefined')],
+    ['for events without a source', on({ detail: { status: ['FAILED'] } }), unknown('EventPattern.source undefined')],
     [
       'for other events of Step Functions',
       on({ source: ['aws.states'], 'detail-type': ['Something Else'] }),
@@ -32,7 +32,7 @@ describe('a rule is refused at start', () => {
       unknown('EventPattern.detail.status {"exists":false}'),
     ],
     [
-      'for a target that is no function of the template',
+      'for a target that is not a function of the template',
       rule({ ScheduleExpression: 'rate(1 day)', Targets: [{ Arn: { 'Fn::GetAtt': ['Queue', 'Arn'] }, Id: 'T' }] }),
       unknown('Targets[].Arn "arn:aws:sqs:us-east-1:000000000000:Test-Queue"'),
     ],
@@ -47,7 +47,7 @@ describe('a rule is refused at start', () => {
       'the property Targets[].InputPath',
     ],
     [
-      'for a dead letter queue of somebody else',
+      'for a dead letter queue outside the template',
       rule({ Targets: [{ Arn: FN, Id: 'T', DeadLetterConfig: { Arn: 'arn:aws:sqs:us-east-1:1:other' } }] }),
       unknown('Targets[].DeadLetterConfig.Arn "arn:aws:sqs:us-east-1:1:other"'),
     ],

@@ -33,7 +33,7 @@ test('an event comes late', async () => {
   expect(performance.now() - begin).toBeGreaterThan(98);
 });
 
-test('an event that Lambda does not take is delivered again, and in the end goes to the dead letter queue', async () => {
+test('an event that Lambda refuses is delivered again, then goes to the dead letter queue', async () => {
   const queue = cloud().queues.get(cloud().outputs.UndeliveredName ?? '');
   const throttled = { error: 'TooManyRequestsException', status: 429 };
   faults().add({ ...TICK, do: throttled });

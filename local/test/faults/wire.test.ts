@@ -85,7 +85,7 @@ describe('a refused call', () => {
     expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('<Code>SlowDown</Code>')]);
   });
 
-  test('may have been carried out all the same', async () => {
+  test('may have been carried out anyway', async () => {
     faults().add({ service: 'dynamodb', at: 'after', do: { error: 'InternalServerError', status: 500 } });
     await expect(put('half')).rejects.toThrow(named('InternalServerError'));
     expect(await item('half')).toBeDefined();

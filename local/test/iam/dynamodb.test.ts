@@ -70,7 +70,7 @@ describe('dynamodb:Attributes are all top-level attributes that a call names', (
   });
 });
 
-test('dynamodb:Select is what a read returns, also if nobody said so; a write has none', () => {
+test('dynamodb:Select is what a read returns, also by default; a write has none', () => {
   const select = (operation: string, input: object) => contextOf(operation, input)['dynamodb:Select'];
   expect(select('GetItem', { Key })).toBe('ALL_ATTRIBUTES');
   expect(select('GetItem', { Key, ProjectionExpression: 'id' })).toBe('SPECIFIC_ATTRIBUTES');

@@ -187,7 +187,7 @@ describe('a function may do what the policies of its role allow', () => {
     expect(await dynamoDb('test').send(new GetItemCommand({ TableName: 'things', Key }))).not.toHaveProperty('Item');
   });
 
-  test('whoever is nobody of the template, everything', async () => {
+  test('a caller outside the template, everything', async () => {
     await dynamoDb('test').send(new PutItemCommand({ TableName: 'things', Item: Key }));
     await secrets('me').send(new PutSecretValueCommand({ SecretId: 'Test-OtherKey', SecretString: 'x' }));
   });
@@ -245,7 +245,7 @@ describe('a state machine may do what its own role allows', () => {
     expect(await run('Writes')).toEqual({ status: 'FAILED', error: 'DynamoDB.AmazonDynamoDBException', cause });
   });
 
-  test('whoever may start it need not have its rights', async () => {
+  test('a caller that may start it does not need its rights', async () => {
     const start = (name: string) =>
       new StartExecutionCommand({ stateMachineArn: arn('states', `stateMachine:Test-${name}`) });
     await states('Worker').send(start('Calls'));
@@ -305,7 +305,7 @@ describe('the template is refused at start', () => {
       'Test-NobodyRole may not xray:PutTraceSegments on *, for its TracingConfig (stack Test, X)',
     ],
     [
-      'for a wait that nobody would end',
+      'for a wait that would never end',
       { X: machine('ClerkRole', task('arn:aws:states:::states:startExecution.sync', {})) },
       'may not events:PutRule on arn:aws:events:us-east-1:000000000000:rule/StepFunctionsGetEventsForStepFunctionsExecutionRule',
     ],

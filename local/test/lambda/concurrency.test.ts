@@ -86,7 +86,7 @@ describe('the concurrent executions of the account', () => {
     expect(JSON.parse((await lambda.invoke('here', '{"ms":1}')).payload)).toMatchObject({ served: 2 });
   });
 
-  it('count a function that nobody waits for any more', async () => {
+  it('count a function whose caller has gone', async () => {
     const lambda = bench.open([bench.define('abandoned', counting)], { concurrency: 1 });
     const caller = new AbortController();
     const left = lambda.invoke('abandoned', '{"ms":300}', { signal: caller.signal });

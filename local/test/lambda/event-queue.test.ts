@@ -104,7 +104,7 @@ it('nothing is repeated after the stop', async () => {
   expect(calls).toHaveLength(1);
 });
 
-it('one that is throttled comes again, ever later, and that is no attempt', async () => {
+it('a throttled one is retried at growing intervals, and that counts as no attempt', async () => {
   const lambda = bench.open([bench.define('full', source, { asynchronous: { maximumRetryAttempts: 0 } })], {
     concurrency: 1,
     timeScale: 0.01,

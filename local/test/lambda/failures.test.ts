@@ -19,7 +19,7 @@ describe('a function that throws', () => {
     expect((await lambda.invoke('throws', '{}')).payload).toBe('2');
   });
 
-  it('may throw what is no error, or before its first await', async () => {
+  it('may throw what is not an error, or before its first await', async () => {
     const lambda = bench.open([bench.define('throws-odd', 'exports.handler = (event) => { throw event.what; };')]);
     expect(errorOf(await lambda.invoke('throws-odd', '{"what":42}'))).toEqual({
       errorType: 'number',
@@ -59,7 +59,7 @@ describe('a worker that breaks is discarded', () => {
     expect((await lambda.invoke(`breaks-${act}`, '{}')).payload).toBe('1');
   });
 
-  it('also while it is idle, which no invocation hears of', async () => {
+  it('also while it is idle, which no invocation notices', async () => {
     const lambda = bench.open([bench.define('breaks-later', source)]);
     expect((await lambda.invoke('breaks-later', '{"act":"later"}')).payload).toBe('1');
     await until(() => lambda.workers()[0]?.count === 0);
@@ -95,7 +95,7 @@ describe('the function timeout', () => {
     expect((await lambda.invoke('slow-start', '{}')).payload).toBe('"fine"');
   });
 
-  it('starts anew with each invocation', async () => {
+  it('starts again with each invocation', async () => {
     const source = 'exports.handler = async () => new Promise((resolve) => setTimeout(resolve, 200, 1));';
     const lambda = bench.open([bench.define('again', source, { timeoutSeconds: 0.7 })]);
     for (let i = 0; i < 4; i++) expect((await lambda.invoke('again', '{}')).payload).toBe('1');

@@ -119,7 +119,7 @@ describe('the SDK client', () => {
     await expect(refused(wrong)).resolves.toMatchObject({ name: 'InvalidParameterValueException' });
   });
 
-  it('is throttled, and told when the Lambda has stopped', async () => {
+  it('is throttled, and ends when the Lambda has stopped', async () => {
     const lambda = bench.open([bench.define('wire-throttle', source)], { maxWorkersPerFunction: 1, timeScale: 0.005 });
     const client = await clientOf(lambda);
     const FunctionName = 'wire-throttle';

@@ -38,7 +38,7 @@ describe('an asset is loaded as it would be in /var/task', () => {
     await expect(payloadOf(bench.define('nested', files, { handler: 'src/main.api.run' }))).resolves.toBe('nested');
   });
 
-  it('.js as a module when the asset has a package.json of its own that says so', async () => {
+  it(".js as a module if the asset's own package.json says so", async () => {
     const files = {
       'package.json': '{"type":"module"}',
       'index.js': 'export const handler = async () => import.meta.filename.length > 0;',

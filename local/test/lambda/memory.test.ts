@@ -8,7 +8,7 @@ const waits = `exports.handler = async ({ ms }) => {
   return 'done';
 };`;
 
-it('the workers of all functions stay within one bound of memory; the first of a function always has room', async () => {
+it('all workers share one memory bound; the first worker of a function always has room', async () => {
   const memory = { memoryMb: 256 };
   const lambda = bench.open([bench.define('many', waits, memory), bench.define('other', waits, memory)], {
     maxMemoryMb: 512,

@@ -58,7 +58,7 @@ describe('a streamed response', () => {
     await expect(textOf(body)).resolves.toBe('');
   });
 
-  it('ends for its reader while the function still works, and the worker is busy until that is done', async () => {
+  it('ends for its reader before the function ends; the worker stays busy until that is done', async () => {
     const source = streaming(
       `stream = begin(stream); stream.write('x'); stream.end(); await sleep(300); console.log('worked on');`,
     );
@@ -71,7 +71,7 @@ describe('a streamed response', () => {
     expect(lines).toEqual(['worked on']);
   });
 
-  it('holds the function back when nobody reads', async () => {
+  it('holds the function back when its reader stops reading', async () => {
     const source = streaming(`stream = begin(stream); let sent = 0;
       for (let i = 0; i < 64; i++) {
         if (!stream.write(Buffer.alloc(16384, 'x'))) await new Promise((resolve) => stream.once('drain', resolve));
@@ -155,7 +155,7 @@ describe('a streaming function that fails', () => {
     await expect(textOf(body)).rejects.toEqual(failed('Sandbox.Timedout'));
   });
 
-  it('by a crash: the body is destroyed even when nobody listens for errors', async () => {
+  it('by a crash: the body is destroyed even without an error listener', async () => {
     const source = streaming('stream = begin(stream); stream.write("x"); await sleep(60000);');
     const lambda = bench.open([bench.define('crash', source)]);
     const { body } = await lambda.invokeStreaming('crash', '{}');

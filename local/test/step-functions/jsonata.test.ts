@@ -58,7 +58,7 @@ describe('the functions AWS adds', () => {
 });
 
 describe('an expression', () => {
-  it('that answers nothing is a States.QueryEvaluationError naming expression, field, state and event', async () => {
+  it('without an answer is a States.QueryEvaluationError with expression, field, state and event', async () => {
     expect(await failing('$states.input.missing')).toMatchObject({
       status: 'FAILED',
       error: 'States.QueryEvaluationError',
@@ -90,7 +90,7 @@ describe('an expression', () => {
     expect(await evaluate('$states.input.l[]', { l: 1 })).toEqual([1]);
   });
 
-  it('may bind names of its own', async () => {
+  it('may bind its own names', async () => {
     expect(await evaluate('( $a := 1; $f := function($x, $i) { $x + $a }; $map([1, 2], $f) )')).toEqual([2, 3]);
     expect(await evaluate('$states.input.l@$x#$i.{ "x": $x, "i": $i }', { l: ['a'] })).toEqual({ x: 'a', i: 0 });
   });

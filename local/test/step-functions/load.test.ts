@@ -38,7 +38,7 @@ const refused: [what: string, spec: StateMachineSpec, where: string, why: string
   ['a missing StartAt', machine({ States: { S: Pass } }), "field 'StartAt'", 'string'],
   ['a StartAt that leads nowhere', machine({ StartAt: 'X', States: { S: Pass } }), "field 'StartAt'", "no state 'X'"],
   ['no States', machine({ StartAt: 'S' }), "field 'States'", 'object'],
-  ['a state that is no object', machine({ StartAt: 'S', States: { S: 1 } }), "state 'S'", 'object'],
+  ['a state that is not an object', machine({ StartAt: 'S', States: { S: 1 } }), "state 'S'", 'object'],
   ['an unknown state type', single({ Type: 'Loop' }), inState('Type'), "'Loop'"],
   ['a state in JSONPath', single({ Type: 'Pass', QueryLanguage: 'JSONPath' }), inState('QueryLanguage'), 'JSONata'],
   ['an unknown state', machine(flow('S', { Type: 'Pass', Next: 'X' })), "state 'S'", "no state 'X'"],
@@ -100,7 +100,7 @@ const refused: [what: string, spec: StateMachineSpec, where: string, why: string
     inState('SecondsPath'),
     'not known',
   ],
-  ['a Timestamp that is none', single({ Type: 'Wait', Timestamp: '2030-01-01' }), inState('Timestamp'), 'RFC 3339'],
+  ['an invalid Timestamp', single({ Type: 'Wait', Timestamp: '2030-01-01' }), inState('Timestamp'), 'RFC 3339'],
   ['no branches', single({ Type: 'Parallel', Branches: [] }), inState('Branches'), 'one'],
   [
     'an unknown branch field',
@@ -139,7 +139,12 @@ const refused: [what: string, spec: StateMachineSpec, where: string, why: string
   ['an expression left open', single({ Type: 'Pass', Output: '{% 1' }), inState('Output'), 'closed'],
   ['$eval', single({ Type: 'Pass', Output: "{% $eval('1') %}" }), inState('Output'), '$eval'],
   ['a function that does not exist', single({ Type: 'Pass', Output: '{% $nope(1) %}' }), inState('Output'), '$nope'],
-  ['a variable nobody assigns', task({ Arguments: { list: ['{% $nope %}'] } }), inState('Arguments/list[0]'), '$nope'],
+  [
+    'a variable that is never assigned',
+    task({ Arguments: { list: ['{% $nope %}'] } }),
+    inState('Arguments/list[0]'),
+    '$nope',
+  ],
   [
     'a variable of an inner flow',
     map({ ItemProcessor: flow('In', { ...Pass, Assign: { x: 1 } }), Output: '{% $x %}' }),
@@ -171,12 +176,12 @@ const refused: [what: string, spec: StateMachineSpec, where: string, why: string
     inState('Output'),
     '$states.errorOutput',
   ],
-  ['Assign that is no object', single({ Type: 'Pass', Assign: '{% {} %}' }), inState('Assign'), 'object'],
+  ['Assign that is not an object', single({ Type: 'Pass', Assign: '{% {} %}' }), inState('Assign'), 'object'],
   ['a variable called states', single({ Type: 'Pass', Assign: { states: 1 } }), inState('Assign'), "'states'"],
-  ['a variable that is no identifier', single({ Type: 'Pass', Assign: { 'a-b': 1 } }), inState('Assign'), "'a-b'"],
+  ['a variable that is not an identifier', single({ Type: 'Pass', Assign: { 'a-b': 1 } }), inState('Assign'), "'a-b'"],
 
-  ['a definition that is no JSON', { ...single(Pass), definition: '{' }, "state machine 'm'", 'not JSON'],
-  ['an ARN that is none', { ...single(Pass), arn: 'm' }, "state machine 'm'", 'ARN'],
+  ['a definition that is not JSON', { ...single(Pass), definition: '{' }, "state machine 'm'", 'not JSON'],
+  ['an invalid ARN', { ...single(Pass), arn: 'm' }, "state machine 'm'", 'ARN'],
 ];
 
 describe('a definition is refused by name', () => {

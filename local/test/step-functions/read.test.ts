@@ -110,7 +110,7 @@ describe('what can be read back', () => {
 });
 
 describe('onStatusChange', () => {
-  it('hears RUNNING and the end, dates in milliseconds as EventBridge has them', async () => {
+  it('gets RUNNING and the end, with dates in milliseconds as in EventBridge', async () => {
     const local = await serve(task(), {
       task: async () => Promise.reject(new StatesError('E', 'c')),
       now: () => 1_700_000_000_001,

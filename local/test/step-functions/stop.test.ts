@@ -6,7 +6,7 @@ import { executionArn, gate, machine, machineArn, RESOURCE, serve, single, task,
 const hang = () => new Promise(() => {});
 
 describe('StopExecution', () => {
-  it('makes a running execution ABORTED with error and cause, aborts the signal, ignores the late result', async () => {
+  it('makes an execution ABORTED with error and cause, aborts the signal, ignores late results', async () => {
     const late = gate();
     const signals: AbortSignal[] = [];
     const Catch = [{ ErrorEquals: ['States.ALL'], Next: 'Caught' }];
@@ -132,7 +132,7 @@ describe('the TimeoutSeconds of the machine', () => {
 });
 
 describe('stop', () => {
-  it('ends what runs, clears timers, tells nobody, and refuses to start more', async () => {
+  it('ends what runs, clears timers, sends no event, and refuses new starts', async () => {
     const signals: AbortSignal[] = [];
     const wait = { Type: 'Wait', Seconds: 9_999, End: true };
     const work = { Type: 'Task', Resource: RESOURCE, TimeoutSeconds: 9_999, End: true };

@@ -94,7 +94,7 @@ describe('the failures of a soak', () => {
     return { strikes, drops: faults.filter((fault) => fault === 'drop').length };
   }
 
-  it('are explained by as many faults that cause their reason, and by no more', () => {
+  it('are explained by as many faults as cause their reason, and no more', () => {
     const { strikes, drops } = struck(50);
     expect(drops).toBeGreaterThan(0);
     expect(drops).toBeLessThan(50);

@@ -22,7 +22,7 @@ describe('callers that sign', () => {
     expect([status, body]).toEqual([403, { jsonrpc: '2.0', error }]);
   });
 
-  test('have tasks of their own, in either revision (F-05, G-15)', async () => {
+  test('have their own tasks, in either revision (F-05, G-15)', async () => {
     const ann = { headers: signed('ann') };
     const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 10_000 } }, ann);
     const { taskId } = body.result;

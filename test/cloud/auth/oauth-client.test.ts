@@ -160,7 +160,7 @@ describe('SDK 1.32', () => {
     await client.close();
   });
 
-  test('whose token lacks the scope of a tool is told which: its host asks for it', async () => {
+  test("whose token lacks a tool's scope gets its name: its host asks for it", async () => {
     const { old, asked, answer, connect } = start();
     const { client, to } = await connect();
     const call = () => client.callTool({ name: 'event', arguments: { c: 3 } });

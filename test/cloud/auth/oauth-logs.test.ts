@@ -37,7 +37,7 @@ const events = (taskId?: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line))
     .filter((event) => taskId === undefined || event.taskId === taskId);
 
-test('the logs tell the story of a task, in order, and whose it is without saying who', async () => {
+test('the logs have the steps of a task in order, and its owner as a hash', async () => {
   const { taskId } = await ask('tools/call', { name: 'ask' });
   const { inputRequests } = await until(taskId, ({ status }) => status === 'input_required');
   const [key = ''] = Object.keys(inputRequests);
@@ -54,7 +54,7 @@ test('the logs tell the story of a task, in order, and whose it is without sayin
   expect(lines.join()).not.toContain('"ann"');
 });
 
-test('who is refused is told of: by the task they asked for, the scope they lack, the token they brought', async () => {
+test('a refusal is logged with the task asked for, the missing scope or the kind of token', async () => {
   const { taskId } = await ask('tools/call', { name: 'echo', arguments: {} });
   const [{ owner: ann }] = events(taskId) as [{ owner: string }];
   const ben = bearer({ sub: 'ben' });

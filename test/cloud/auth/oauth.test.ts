@@ -72,7 +72,7 @@ describe.each(ERAS)('a %s client', (_era, send) => {
     ['a token for another audience', () => `Bearer ${issuer.token({ aud: 'https://other.example/mcp' })}`],
     ['a token for no audience', () => `Bearer ${issuer.token({ aud: undefined, client_id: AUDIENCE })}`],
     ['an ID token', () => `Bearer ${issuer.token({ token_use: 'id' })}`],
-    ['a token of nobody', () => `Bearer ${issuer.token({ sub: undefined })}`],
+    ['a token without a subject', () => `Bearer ${issuer.token({ sub: undefined })}`],
     ['alg none', () => `Bearer ${issuer.token({}, { alg: 'none' })}`],
     ['alg none without a signature', () => `Bearer ${issuer.token({}, { alg: 'none' }).replace(/[^.]+$/, '')}`],
     [
@@ -128,7 +128,7 @@ const doneSince = (mark: number) =>
     .filter(({ input }) => !JSON.stringify(input).includes('"#streams"'))
     .map(({ service, operation }) => `${service} ${operation}`);
 
-describe('a tool with scopes of its own', () => {
+describe('a tool with its own scopes', () => {
   const SHORT: [tool: string, scope: string, needed: string[]][] = [
     ['event', 'mcp', ['mcp', 'ops:deploy']],
     ['event', 'mcp ops:deploys', ['mcp', 'ops:deploy']],
@@ -162,7 +162,7 @@ describe('a tool with scopes of its own', () => {
   );
 
   test.each(SHORT)(
-    '%s with %s in 2025-11-25: the endpoint answers 403, names the scopes, and nothing was done (G-09)',
+    '%s with %s in 2025-11-25: the endpoint answers 403 with the scopes, nothing runs (G-09)',
     async (tool, scope, needed) => {
       const { status, body, done } = await legacyCall(tool, scope);
       expect([status, body, done]).toEqual([403, lacking(needed, body.id), []]);
@@ -180,11 +180,14 @@ describe('a tool with scopes of its own', () => {
     }
   });
 
-  test.each(['echo', 'get_task_result', '=?base64?ZWNobw==?='])('a header that says %s helps nobody', async (name) => {
-    const mark = cloud.calls.mark();
-    const { status, body } = await modernCall('event', 'mcp', { 'mcp-name': name });
-    expect([status, body, doneSince(mark)]).toEqual([403, lacking(['mcp', 'ops:deploy'], body.id), []]);
-  });
+  test.each(['echo', 'get_task_result', '=?base64?ZWNobw==?='])(
+    'a header that says %s gives no access',
+    async (name) => {
+      const mark = cloud.calls.mark();
+      const { status, body } = await modernCall('event', 'mcp', { 'mcp-name': name });
+      expect([status, body, doneSince(mark)]).toEqual([403, lacking(['mcp', 'ops:deploy'], body.id), []]);
+    },
+  );
 });
 
 describe('a task of a tool with scopes, for a token of the same user without them', () => {
@@ -302,7 +305,7 @@ test.each(['', '/mcp'])(
   },
 );
 
-test('a tool hears nothing of the token (G-12)', async () => {
+test('a tool gets no part of the token (G-12)', async () => {
   const token = issuer.token({ scope: 'mcp ops' });
   const { body } = await modernRequest(
     url(),
@@ -315,7 +318,7 @@ test('a tool hears nothing of the token (G-12)', async () => {
   for (const part of token.split('.')) expect(told).not.toContain(part);
 });
 
-test('a session is good for the caller it was given to, and for nobody else (G-14, G-15)', async () => {
+test('a session is valid only for the caller it was given to (G-14, G-15)', async () => {
   const ann = await legacySession(url(), {}, '2025-11-25', bearer(issuer.token()));
   const again = bearer(issuer.token({ jti: 'another' }));
   expect((await ann.request('ping', {}, again)).body).toMatchObject({ result: {} });

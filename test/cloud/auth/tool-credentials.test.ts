@@ -95,7 +95,7 @@ describe('with the credentials of its function, a tool', () => {
     await expect(tool().send(new TransactWriteCommand({ TransactItems: both }))).rejects.toEqual(denied);
   });
 
-  test('writes beside a record what the tool library writes, nothing that an index or a reader takes for a task', async () => {
+  test('writes only what the tool library writes, never what an index or reader takes for a task', async () => {
     for (const attribute of [...written, 'expiresAt']) await update(attribute, 1, beside);
     for (const attribute of ['status', 'due', 'dueAt', 'tool', 'taken', 'result']) {
       await expect(update(attribute, 'x', beside), attribute).rejects.toEqual(denied);

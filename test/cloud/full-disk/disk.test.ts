@@ -119,7 +119,7 @@ describe('a full disk', () => {
   });
 });
 
-test('a journal whose last line is broken is served, and its owner hears what was left out', async () => {
+test('a journal with a broken last line is served, and a message says what was left out', async () => {
   const dataDir = temporaryDir();
   await (await startCloud({ assembly: empty, dataDir })).stop();
   appendFileSync(join(dataDir, 'step-functions.jsonl'), '{"type":"star');

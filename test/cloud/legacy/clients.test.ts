@@ -84,7 +84,7 @@ describe.concurrent('the official v1 client', () => {
     await client.close();
   });
 
-  test('waits for a task over several streams, and hears of its progress meanwhile (C-18, C-19, C-33)', async () => {
+  test('waits for a task over several streams, with its progress (C-18, C-19, C-33)', async () => {
     const { client, start, result, resumes } = await v1Client();
     const heard: Progress[] = [];
     const taskId = await start('steps', { steps: 3 }, (progress) => heard.push(progress));
@@ -104,7 +104,7 @@ describe.concurrent('the official v1 client', () => {
     await client.close();
   });
 
-  test('takes the answer of a tool that still runs, which it checks against the outputSchema (A-19, F-14)', async () => {
+  test('accepts the answer of a tool that still runs as valid by its outputSchema (A-19, F-14)', async () => {
     const { client } = await v1Client();
     const { tools: listed } = await client.listTools();
     expect(listed.find(({ name }) => name === 'slow_promise')?.outputSchema).toMatchObject({ type: 'object' });
@@ -117,7 +117,7 @@ describe.concurrent('the official v1 client', () => {
     await client.close();
   });
 
-  test('hears of an error on a stream, and does not come back for it again and again (C-31)', async () => {
+  test('gets an error on a stream once, and does not keep coming back for it (C-31)', async () => {
     const { client, tasks, start, result, resumes } = await v1Client();
     const taskId = await start('sleep', { ms: 20_000 });
     const waiting = expect(result(taskId)).rejects.toThrow('Task was cancelled');
@@ -167,7 +167,7 @@ async function startTask({ session }: Awaited<ReturnType<typeof taskSession>>, n
 }
 
 describe.concurrent('ext-tasks on the official client 2.x in its legacy mode', () => {
-  test('runs a task, lists it, gets its result; of one that fails it gets the error (C-07, C-14, C-16, C-23)', async () => {
+  test('runs a task, lists it, gets its result or its error (C-07, C-14, C-16, C-23)', async () => {
     const here = await taskSession();
     const { execution, taskId } = await startTask(here, 'echo', { a: 1 });
     const { outcome } = await execution.settle();
@@ -215,7 +215,7 @@ describe.concurrent('ext-tasks on the official client 2.x in its legacy mode', (
     await here.close();
   });
 
-  test('finds its tasks again after it was started anew: one that works, one that waits for input (C-16, C-20, F-05)', async () => {
+  test('after a restart finds its tasks, one working and one asking (C-16, C-20, F-05)', async () => {
     const before = await taskSession();
     const [sleeping, asking] = [await startTask(before, 'sleep', { ms: 1_000 }), await startTask(before, 'ask')];
     await before.waitFor(asking.taskId, 'input_required');

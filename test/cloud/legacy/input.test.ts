@@ -62,7 +62,7 @@ const executions = (taskId: string) =>
     .flatMap(({ name }) => (name.startsWith(taskId) ? [name.slice(taskId.length)] : []));
 
 describe.concurrent('a task that asks', () => {
-  test('asks on the stream of tasks/result, and goes on with the answer there (B-14, B-19, C-16, C-17, C-20 to C-22)', async () => {
+  test('asks and continues on the tasks/result stream (B-14, B-19, C-16, C-17, C-20 to C-22)', async () => {
     const client = await legacySession(url());
     const taskId = await start(client, 'ask');
     await poll(url(), taskId, ({ status }) => status !== 'working');
@@ -77,7 +77,7 @@ describe.concurrent('a task that asks', () => {
     expect(executions(taskId)).toEqual(['-r1', '-r2']);
   });
 
-  test('asks two questions at once, and the same one twice, each under an id of its own (B-11, C-20)', async () => {
+  test('asks two questions at once, and one of them twice, each with its own id (B-11, C-20)', async () => {
     const client = await legacySession(url());
     const run = async (name: string) =>
       follow(client, 'tasks/result', { taskId: await start(client, name) }, ({ id }) => respond(client, id, NO));
@@ -165,7 +165,7 @@ describe.concurrent('a call without a task that asks', () => {
     expect(answers).toEqual([{ action: 'decline' }, { action: 'cancel' }]);
   });
 
-  test('of a client that declared nothing, or that takes no stream: an error, no question, nothing left open (B-17)', async () => {
+  test('gets an error if the client cannot be asked or takes no stream; nothing stays open (B-17)', async () => {
     const silent = await legacySession(url(), {});
     const { asked, answer } = await follow(silent, 'tools/call', { name: 'ask_optional' }, () => {});
     expect(asked).toEqual([]);
@@ -178,7 +178,7 @@ describe.concurrent('a call without a task that asks', () => {
 });
 
 describe('what the server gave a client to bring back', () => {
-  test('is refused when it was changed, and to every other session, and tells neither of them anything (B-05, B-09, B-19)', async () => {
+  test('is refused if changed or from another session, and reveals nothing (B-05, B-09, B-19)', async () => {
     const [client, other] = [await legacySession(url()), await legacySession(url(), FORMS)];
     const taskId = await start(client, 'ask');
     const body = { jsonrpc: '2.0', id: 'mine', method: 'tasks/result', params: { taskId } };
@@ -206,7 +206,7 @@ describe('what the server gave a client to bring back', () => {
     expect((await poll(url(), taskId, ended)).result.structuredContent.answer).toEqual(YES);
   });
 
-  test('is good in any container: the one that asked is gone when the answer comes (B-19, C-19, C-20)', async () => {
+  test('is valid in any container, also after the one that asked has died (B-19, C-19, C-20)', async () => {
     const client = await legacySession(url());
     const taskId = await start(client, 'ask');
     const body = { jsonrpc: '2.0', id: 'mine', method: 'tasks/result', params: { taskId } };

@@ -58,7 +58,7 @@ describe.concurrent('tasks/result', () => {
     expect(messages).toEqual([{ jsonrpc: '2.0', id, result: { content, _meta: { [RELATED]: { taskId } } } }]);
   });
 
-  test('progress comes with the token of the call that made the task, grows, and ends with it (A-22, C-33)', async () => {
+  test('progress has the token of the creating call, grows, and ends with the call (A-22, C-33)', async () => {
     const client = await legacySession(url());
     const taskId = await start(client, 'steps', { steps: 4 }, { progressToken: 'of the call' });
     const { messages, streams } = await follow(client, 'tasks/result', { taskId, _meta: { progressToken: 'x' } });
@@ -105,7 +105,7 @@ describe.concurrent('tasks/result', () => {
     expect((await poll(url(), tasks[0].taskId, ended)).status).toBe('completed');
   });
 
-  test('of a task that failed or was cancelled: an error, on a stream just as in JSON (C-16, C-30, C-31, F-12)', async () => {
+  test('of a failed or cancelled task is an error, on a stream as in JSON (C-16, C-30, C-31, F-12)', async () => {
     const client = await legacySession(url());
     const failing = await start(client, 'throws');
     const failed = { code: -32603, message: 'The tool failed', data: { reason: 'TypeError' } };
@@ -119,7 +119,7 @@ describe.concurrent('tasks/result', () => {
     expect(body.error).toEqual({ code: -32603, message: 'Task was cancelled' });
   });
 
-  test('a client that takes only JSON gets the result as JSON, or is told how to wait longer (A-07, C-18)', async () => {
+  test('a client that takes only JSON gets the result, or how to wait longer, as JSON (A-07, C-18)', async () => {
     const client = await legacySession(url());
     const json = { accept: 'application/json' };
     const soon = await start(client, 'echo', { a: 1 });
@@ -159,7 +159,7 @@ describe.concurrent('logging/setLevel', () => {
     return logs(messages).map(({ params }) => params);
   };
 
-  test('debug and info bring what tools report, each once; error and a session that set nothing, none (B-11, B-12)', async () => {
+  test('debug and info deliver each report once; error and no level deliver none (B-11, B-12)', async () => {
     const levels = ['debug', 'info', 'error', undefined];
     const seen = levels.map(async (level) => {
       const client = await legacySession(url());
@@ -187,7 +187,7 @@ describe.concurrent('logging/setLevel', () => {
 });
 
 describe('one endpoint', () => {
-  test('serves both revisions on one path; initialized is accepted, and not waited for (A-01, B-07, B-14, F-01)', async () => {
+  test('serves both revisions on one path; initialized is optional (A-01, B-07, B-14, F-01)', async () => {
     const client = await legacySession(url());
     expect((await client.request('tools/list')).body.result.tools.length).toBeGreaterThan(0);
     expect(await client.notify('notifications/initialized')).toMatchObject({ status: 202, body: '' });
@@ -218,7 +218,7 @@ describe('one endpoint', () => {
     expect(answers.map(({ result }) => texts(result.content))).toEqual([['slept 2500 ms']]);
   });
 
-  test('a container that dies under a stream: the client comes back with the last event id it saw (B-09, B-16, C-19)', async () => {
+  test('a container dies under a stream: the client resumes by event id (B-09, B-16, C-19)', async () => {
     const client = await legacySession(url());
     const taskId = await start(client, 'sleep', { ms: 1_500 });
     const body = { jsonrpc: '2.0', id: 'cut', method: 'tasks/result', params: { taskId } };

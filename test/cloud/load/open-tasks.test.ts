@@ -67,7 +67,7 @@ describe('open-task slots', () => {
   const keysOf = (owner: string, count: number) =>
     Array.from({ length: count }, (_, i) => ({ owner, taskId: idOf(i) }));
 
-  test('of tasks that ended, failed by their deadline or expired are found again; the set stays small', async () => {
+  test('of ended, lapsed or expired tasks are found again; the set stays small', async () => {
     const store = storeOf();
     const [one, two, three, ...rest] = keysOf('ended', 40);
     for (const key of [one, two, three, ...rest]) {
@@ -82,7 +82,7 @@ describe('open-task slots', () => {
     expect(await store.takeSlot({ owner: 'ended', taskId: idOf('c') }, 1, NOW + 200_000, EXPIRES)).toBe(true);
   });
 
-  test('of a task that never came to be is freed after two minutes, not sooner: it may be on its way', async () => {
+  test('of a task without a record are freed after two minutes, since it may still be created', async () => {
     const store = storeOf();
     expect(await store.takeSlot({ owner: 'never', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(true);
     expect(await store.takeSlot({ owner: 'never', taskId: idOf('b') }, 1, NOW + 59_000, EXPIRES)).toBe(false);

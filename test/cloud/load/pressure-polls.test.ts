@@ -33,7 +33,7 @@ async function hammer(request: () => Promise<Answer>) {
 }
 
 test.each(['2026-07-28', '2025-11-25'])(
-  '%s: a client that polls in a loop is told to wait, at no cost, and is served again then (E-29)',
+  '%s: a client that polls in a loop gets 429 at no cost, and is served again later (E-29)',
   async (version) => {
     const taskId = await working();
     const { request } = await legacySession(url());
@@ -69,7 +69,7 @@ test('meanwhile another client, at the poll interval of its task, is served (E-2
   expect(other.status).toBe('completed');
 });
 
-test('60 runs at once of a tool that has one worker: all come to their end, and the endpoint answers meanwhile', async () => {
+test('60 runs at once on one worker all end, and the endpoint answers meanwhile', async () => {
   const calls = Array.from({ length: 60 }, (_, i) => ({ name: 'sleep', arguments: { ms: 100 + i } }));
   const created = await Promise.all(calls.map((call) => modernRequest(url(), 'tools/call', call)));
   const taskIds = created.map(({ body }) => body.result.taskId as string);
@@ -97,7 +97,7 @@ describe('more calls than workers, for longer than they wait for one', () => {
   // 30 s of waiting are two here.
   const small = useCloud('brief', { maxWorkersPerFunction: 1, sharedWorkers: false, timeScale: 15 });
 
-  test('get HTTP 500 with JSON-RPC, as from API Gateway when Lambda throttles, and are served when they try again (A-15)', async () => {
+  test('get HTTP 500 with JSON-RPC, as when Lambda throttles, and succeed on retry (A-15)', async () => {
     const at = `${small().url}/mcp`;
     const { body } = await modernRequest(at, 'tools/call', { name: 'sleep', arguments: { ms: 1 } });
     const session = await legacySession(at);

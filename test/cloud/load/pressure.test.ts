@@ -73,7 +73,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     return { answer: () => send({ requestState, inputResponses }) };
   }
 
-  test('at every call, of either revision: the client is told to try again, and that works (A-15, crash table, row 1)', async () => {
+  test('at every call, either revision: the client is asked to retry, and that works (A-15, row 1)', async () => {
     const [polled, answered, cancelled] = [await asking(), await asking(), await asking()];
     const session = await legacySession(url());
     const legacy = (method: string, params: object) => () => session.request(method, params);
@@ -94,7 +94,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     await works();
   });
 
-  test('only at the start of a run: 429, on every way to a start (crash table, rows 2 and 16)', async () => {
+  test('only at the start of a run: 429, on every way to a start (rows 2 and 16)', async () => {
     const [updated, posted, stated] = [await asking(), await legacyAsking(), await inlineAsking()];
     const session = await legacySession(url());
     const legacy = (params: object) => () => session.request('tools/call', { name: 'echo', arguments: {}, ...params });
@@ -122,7 +122,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     }
   });
 
-  test('only at the stop of a run: a cancel is a cancel all the same (C-25, crash table, row 15)', async () => {
+  test('only at the stop of a run: the cancel still holds (C-25, row 15)', async () => {
     const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 2_000 } });
     const { taskId } = body.result;
     const struck = throttle(({ operation }) => operation === 'StopExecution');
@@ -141,7 +141,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     expect(events).toEqual([{ id: expect.any(String), retry: expect.any(Number), data: '' }]);
   });
 
-  test('at the key that signs, in a fresh worker: sessions are refused for a while, all else is served', async () => {
+  test('at the signing key, in a fresh worker: sessions are refused for a while, all else works', async () => {
     const endpoint = cloud()
       .lambda.workers()
       .find(({ functionName }) => functionName.includes('ServerEndpoint'));
@@ -155,7 +155,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
   });
 });
 
-test('readers that hang up, or never read, hold the endpoint no longer than others, and it goes on (issue 5, slow readers)', async () => {
+test('readers that hang up or never read hold the endpoint no longer than others', async () => {
   const { headers } = await legacySession(url());
   const { taskId } = (await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 20_000 } })).body
     .result;

@@ -59,7 +59,7 @@ describe(`races, ${RUNS} runs each`, () => {
   }, 120_000);
 });
 
-test('a result that comes late never changes a cancelled task; its execution ends superseded or stopped', async () => {
+test('a late result never changes a cancelled task; its execution ends superseded or stopped', async () => {
   const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 400 } });
   const { taskId } = body.result;
   await sleep(100);

@@ -39,7 +39,7 @@ test.each([
   expect(said.join()).toContain(`"event":"schema_too_slow","what":"arguments of ${name}"`);
 });
 
-test('16 of them at once, as many as there are workers, hold nobody else up for long', async () => {
+test('16 of them at once, one per worker, delay other calls only briefly', async () => {
   await call('direct_echo', {});
   const attack = Array.from({ length: 16 }, () => call('slug', { slug: `${'a'.repeat(60)}!` }));
   const other = await call('direct_echo', { still: 'here' });

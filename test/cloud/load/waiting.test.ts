@@ -8,7 +8,7 @@ const url = () => `${cloud().url}/mcp`;
 const single = useCloud('assembly', { maxWorkersPerFunction: 2, sharedWorkers: false });
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 
-test('40 held streams and 2 workers: a plain call is answered, a new task runs, and no stream loses its end', async () => {
+test('40 held streams, 2 workers: calls are answered, a new task runs, each stream ends well', async () => {
   const ms = 6_000;
   const [taskId, open] = await Promise.all([create(url(), 'sleep', { ms }), legacyTask(url(), 'sleep', { ms })]);
   const streams: Held[] = [...times(20, () => listen(url(), taskId)), ...times(20, open)];

@@ -93,7 +93,7 @@ describe.concurrent('ext-tasks in 2026-07-28', () => {
     await close();
   });
 
-  test('gets an immediate result of a tool that is no task (E-05)', async () => {
+  test('gets an immediate result of a tool that is not a task (E-05)', async () => {
     const { session, close } = await openTaskSession(url(), never);
     const execution = await session.callTool('direct_echo', { a: 1 });
     expect(execution.kind).toBe('immediate');

@@ -12,7 +12,7 @@ const call = async (name: string, more: object = {}, capabilities: object = { ..
   (await modernRequest(url(), 'tools/call', { name, ...more }, { capabilities })).body;
 
 describe('a tool that asks before its task exists (E-10)', () => {
-  test('question, answer, task: which has the answer from the start, and nothing of the rounds before (E-06, E-10)', async () => {
+  test('question, answer, task: it has the answer from the start, no earlier rounds (E-06, E-10)', async () => {
     const before = executions().length;
     const { result: asked } = await call('ask_first', { arguments: { a: 1 } });
     expect(asked).toEqual({
@@ -35,7 +35,7 @@ describe('a tool that asks before its task exists (E-10)', () => {
     ['no answer', {}],
     ['another key', { 'r1.who': ada }],
     ['not what an elicitation answers', { who: {} }],
-    ['an action nobody knows', { who: { action: 'maybe' } }],
+    ['an unknown action', { who: { action: 'maybe' } }],
     ['a form without its field', { who: { action: 'accept', content: {} } }],
     ['a field of another type', { who: { action: 'accept', content: { name: 5 } } }],
     ['an inherited key', { constructor: ada, __proto__: ada }],
@@ -48,7 +48,7 @@ describe('a tool that asks before its task exists (E-10)', () => {
   });
 
   test.each<unknown>([5, null, [], { who: 5 }, { who: null }, { who: 'Ada' }])(
-    'refuses what is no answer at all: %o (D-25)',
+    'refuses what is not an answer: %o (D-25)',
     async (inputResponses) => {
       expect((await call('ask_first', { inputResponses })).error.code).toBe(-32602);
     },
@@ -62,7 +62,7 @@ describe('a tool that asks before its task exists (E-10)', () => {
     },
   );
 
-  test('asks only clients that declared it, and runs only for those that know tasks (D-10, D-22, E-04)', async () => {
+  test('asks only clients that declared it, runs only for those with tasks (D-10, D-22, E-04)', async () => {
     const inputResponses = { who: ada };
     for (const more of [{}, { inputResponses }]) {
       expect((await call('ask_first', more, TASKS)).error).toMatchObject({
@@ -76,7 +76,7 @@ describe('a tool that asks before its task exists (E-10)', () => {
     }
   });
 
-  test('state that nobody gave is refused, though the round has none (D-23)', async () => {
+  test('state that the server never gave is refused, though the round has none (D-23)', async () => {
     const { error } = await call('ask_first', { requestState: 'mine', inputResponses: { who: ada } });
     expect(error.code).toBe(-32602);
   });
@@ -106,11 +106,11 @@ describe('tasks/update', () => {
 
   test.each<[string, object, string]>([
     ['no action', {}, 'action'],
-    ['an action nobody knows', { action: 'yes' }, 'action'],
+    ['an unknown action', { action: 'yes' }, 'action'],
     ['a form without content', { action: 'accept' }, "content['ok']"],
     ['a form without its field', { action: 'accept', content: { other: true } }, "content['ok']"],
     ['a field of another type', { action: 'accept', content: { ok: 'true' } }, "content['ok']"],
-    ['content that is no object', { action: 'accept', content: ['ok'] }, 'content'],
+    ['content that is not an object', { action: 'accept', content: ['ok'] }, 'content'],
   ])(
     'an answer that breaks the form is refused by name, and nothing is stored: %s (D-34, E-18)',
     async (_what, answer, field) => {

@@ -46,7 +46,7 @@ describe('a tool that may run as a task, called without one', () => {
     expect(Object.keys(result).sort()).toEqual(['_meta', 'content', 'resultType', 'structuredContent']);
   });
 
-  test('hostile arguments come back as they were sent, through the workflow and all (A-17)', async () => {
+  test('hostile arguments come back unchanged through the whole workflow (A-17)', async () => {
     const raw = '{"__proto__":{"x":1},"constructor":{"prototype":null},"a.$":"$$","":["{% $x %}","\\u0000\\ud800"]}';
     const { body, headers } = modernMessage('tools/call', { name: 'echo', arguments: 'RAW' }, { capabilities: {} });
     const text = JSON.stringify(body).replace('"RAW"', () => raw);
@@ -54,7 +54,7 @@ describe('a tool that may run as a task, called without one', () => {
     expect(answer.result.content[0].text).toBe(JSON.stringify(JSON.parse(raw)));
   });
 
-  test('it breaks its outputSchema: an error result, also for who opted in (A-19)', async () => {
+  test('it breaks its outputSchema: an error result, also for opted-in clients (A-19)', async () => {
     const { result } = await call('broken_promise');
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('outputSchema') }] });
     expect(result).not.toHaveProperty('structuredContent');
@@ -69,7 +69,7 @@ describe('a tool that may run as a task, called without one', () => {
 });
 
 describe('it asks', () => {
-  test('the question is the answer; the retry answers it and gets the plain result (D-20, D-21, D-23)', async () => {
+  test('the answer is the question; the retry with answers gets the result (D-20, D-21, D-23)', async () => {
     const before = count();
     const args = { arguments: { b: 1, a: 2 } };
     const asked = (await call('ask_optional', args)).result;
@@ -168,7 +168,7 @@ describe('it asks', () => {
 });
 
 describe('progress', () => {
-  test('comes on the stream of the call that gave a token, before its answer, and on no other (A-22, D-19, D-26)', async () => {
+  test('comes on the stream of the call with the token, before its answer (A-22, D-19, D-26)', async () => {
     const tokens = ['one', 2];
     const streams = await Promise.all(tokens.map((token) => all(steps(2, token))));
     for (const [i, messages] of streams.entries()) {
@@ -185,14 +185,14 @@ describe('progress', () => {
     }
   });
 
-  test('without a token, or for a client that takes no stream, the answer is plain JSON (A-10, D-26)', async () => {
+  test('no token, or a client that takes no stream: the answer is plain JSON (A-10, D-26)', async () => {
     const json = { headers: { accept: 'application/json' }, capabilities: {} };
     for (const messages of await Promise.all([all(steps(1, undefined)), all(steps(1, 1, json))])) {
       expect(messages).toMatchObject([{ result: { content: [{ text: 'done' }] } }]);
     }
   });
 
-  test('a client that hangs up is told no more; the work it started goes on (D-28)', async () => {
+  test('a client that hangs up gets nothing more; the work it started goes on (D-28)', async () => {
     const before = count();
     const stream = await steps(2, 'token');
     for await (const { data } of stream.events) {

@@ -50,7 +50,7 @@ function said({ _meta, resultType, pollIntervalMs, ...task }: Answer['body']): o
 }
 
 describe('subscriptions/listen on 20 tasks', () => {
-  test('tells every end in time, just as tasks/get does, and then ends itself (D-29, D-31, E-24, E-25)', async () => {
+  test('sends every end in time, the same as tasks/get, then ends (D-29, D-31, E-24, E-25)', async () => {
     const isError = JSON.stringify({ content: [{ type: 'text', text: 'no' }], isError: true });
     const [waiting, unwanted, ...rest] = await Promise.all([
       start('ask'),
@@ -101,7 +101,7 @@ describe('subscriptions/listen on 20 tasks', () => {
   });
 });
 
-test('who stops listening stops nothing else: the task lives on (D-28)', async () => {
+test('the end of a listen stream stops nothing else: the task goes on (D-28)', async () => {
   const taskId = await start('sleep', { ms: 1_000 });
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
   const stream = await openStream(url(), body, headers);
@@ -135,7 +135,7 @@ describe.concurrent('a stream that is held for one second', () => {
     ['', { taskIds: [UNKNOWN] }, { taskIds: [] }],
     [0, { taskIds: [] }, { taskIds: [] }],
   ])(
-    '%o, listening to %o: acknowledged, ended with its result, every message tagged (D-29, D-30, D-31)',
+    '%o, listening to %o: acknowledged, ended, every message tagged (D-29, D-30, D-31)',
     async (id, notifications, honoured) => {
       const { body, headers } = modernMessage('subscriptions/listen', { notifications });
       const stream = await openStream(at(), { ...body, id }, headers);
@@ -153,7 +153,7 @@ describe.concurrent('a stream that is held for one second', () => {
     },
   );
 
-  test('whoever is still interested listens again, and is told how things are now (D-31, E-24)', async () => {
+  test('a client that listens again gets the current statuses (D-31, E-24)', async () => {
     const { body } = await modernRequest(at(), 'tools/call', { name: 'sleep', arguments: { ms: 20_000 } });
     const { taskId } = body.result;
     const statuses = async () => (await listen([taskId], at())).told.map(({ task }) => task.status);

@@ -55,7 +55,7 @@ test('every try of the handler failed: the sweep makes good what its dead letter
   expect(letters()).toHaveLength(1);
 });
 
-test('EventBridge could not deliver the event: the sweep makes good what its dead letter says (row 13)', async () => {
+test('EventBridge could not deliver the event: the sweep settles the task (row 13)', async () => {
   const before = letters().length;
   const taskId = await stopped(() => {
     const gone = { error: 'ResourceNotFoundException', status: 404 };

@@ -72,7 +72,7 @@ const deaf = () => {
   });
 };
 
-describe('the end of a state machine that is a tool, and its workflow never hears of it', () => {
+describe("the end of a tool's state machine that its workflow never gets", () => {
   const right = { structuredContent: { n: 9007199254740991 } };
   const asking = { inputRequests: { 'r1.confirm': { method: 'elicitation/create' } } };
 
@@ -115,7 +115,7 @@ describe('the end of a state machine that is a tool, and its workflow never hear
     });
   });
 
-  test('stopped by hand after half a day: the task has failed an hour later, and not after a day (row 13)', async () => {
+  test('stopped by hand after half a day: the task fails within the next hour (row 13)', async () => {
     const taskId = await start('all_day');
     await confirmed(taskId);
     cloud.clock.advance(12 * HOUR);
@@ -147,7 +147,7 @@ describe('the end of a state machine that is a tool, and its workflow never hear
   });
 });
 
-describe('the end of a workflow, and the reconciler never hears of it', () => {
+describe('the end of a workflow that the reconciler never gets', () => {
   test('its last write failed for good: the sweep writes the result of the machine (row 11)', async () => {
     const failing = cloud.faults.add(FINISH);
     const lost = cloud.faults.add(END_OF_WORKFLOW);
@@ -223,7 +223,7 @@ test('a task that works all day is looked at once an hour', async () => {
   await modernRequest(url(), 'tasks/cancel', { taskId });
 });
 
-test('a machine that runs on is left alone, whatever the sweep looks at', async () => {
+test('a machine that still runs is left alone by every check of the sweep', async () => {
   const taskId = await start('endless');
   await confirmed(taskId);
   cloud.clock.advance(5 * MINUTE);

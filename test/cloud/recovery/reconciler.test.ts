@@ -83,7 +83,7 @@ describe('a run that ends outside its workflow', () => {
     expect((await stored(taskId)).status).toBe('failed');
   });
 
-  test('its event told twice, at once: failed once', async () => {
+  test('its event delivered twice at once: failed once', async () => {
     const taskId = await start('spin', { file: '/dev/null' });
     const doubled = cloud().faults.add({ service: 'events', operation: 'Deliver', do: 'double' });
     const mark = cloud().calls.mark();
@@ -99,7 +99,7 @@ describe('a run that ends outside its workflow', () => {
     expect(await stored(taskId)).toEqual(failed);
   });
 
-  test('its event lost in its first minute: the first sweep that looks at it fails the task (row 13)', async () => {
+  test('event lost in the first minute: the first sweep that checks the task fails it (row 13)', async () => {
     const taskId = await start('spin', { file: '/dev/null' });
     const lost = cloud().faults.add({ service: 'events', operation: 'Deliver', do: 'drop' });
     await stopRun(taskId);
@@ -142,7 +142,7 @@ describe('a task that was answered, and not started again', () => {
   }
   const right = { status: 'completed', result: { structuredContent: { answer: accept, round: 2 } } };
 
-  test('goes on with the first sweep that looks at it (row 16)', async () => {
+  test('goes on with the first sweep that checks it (row 16)', async () => {
     const taskId = await answeredAndLost();
     cloud().clock.advance(MINUTE);
     expect(await sweep()).toMatchObject([{ Sweep: 1 }, { Repaired: 1, Kind: 'not_restarted' }]);
@@ -189,7 +189,7 @@ describe('a task that runs', () => {
 });
 
 describe('past the deadline', () => {
-  test('a task that still runs is failed as readers were told, and its run stopped (row 13)', async () => {
+  test('a task that still runs fails as readers saw it, and its run is stopped (row 13)', async () => {
     const taskId = await start('spin', { file: '/dev/null' });
     const { deadlineAt } = await stored(taskId);
     cloud().clock.advance(deadlineAt + 30_000 - cloud().clock.now() + 1);
@@ -205,7 +205,7 @@ describe('past the deadline', () => {
     expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
   });
 
-  test('a question that nobody answered is failed as readers were told (row 17)', async () => {
+  test('a task with an unanswered question fails as readers saw it (row 17)', async () => {
     const taskId = await start('ask');
     await poll(url(), taskId, ({ status }) => status === 'input_required');
     const { deadlineAt } = await stored(taskId);

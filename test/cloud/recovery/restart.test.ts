@@ -21,7 +21,7 @@ const asBefore = (task: Answer['body']) => ({ ...task, pollIntervalMs: expect.an
 const start = (data: string, assembly: string) =>
   startProcess('bin/local.ts', '--port', '0', '--data', join(folder, data), '--assembly', assembly);
 
-test('killed and started again on the same data, it serves the finished tasks of before, and sessions go on', async () => {
+test('killed and restarted on the same data, it serves finished tasks and open sessions', async () => {
   const before = await start('tables', inject('assembly'));
   const task = await runTask(before.url, 'echo', { kept: true });
   const legacy = await legacySession(before.url);
@@ -61,7 +61,7 @@ describe('killed with -9 under load and started again', () => {
   }
   const many = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-  test('200 tasks in flight all come to the right end (row 22)', async ({ task: context }) => {
+  test('200 tasks in flight all end correctly (row 22)', async ({ task: context }) => {
     const before = await start('executions', assembly);
     const { url } = before;
     const asking = await inBatches(many(40), () => call(url, 'ask'));
@@ -142,7 +142,7 @@ describe('killed with -9 under load and started again', () => {
     settles(context, { row: 23, tookMs: Date.now() - since, boundMs: MINUTE });
   }, 60_000);
 
-  test('again and again, in the midst of requests: all that a client was told stays true', async () => {
+  test('repeatedly, during requests: what a client has read stays true', async () => {
     const deaths: Death[] = [
       'the record is there, and no run',
       'the run is there, and no answer',

@@ -90,7 +90,7 @@ describe('a record that this release does not understand', () => {
     expect(await stored(later)).toEqual(later);
   });
 
-  test('is left out of a stream, which tells of the others (E-25)', async () => {
+  test('is left out of a stream, which shows the others (E-25)', async () => {
     const { taskId } = (await modernRequest(url(), 'tools/call', { name: 'ask' })).body.result;
     const later = ofLater('x');
     const id = later.taskId.slice(-36);
@@ -127,7 +127,7 @@ describe('a record that this release does not understand', () => {
     expect(await store.takeSlot(keyOf(), 3, now, now)).toBe(false);
   });
 
-  test('is postponed by the sweep without an error, and is there untouched for the release that knows it', async () => {
+  test('is postponed by the sweep without an error, unchanged for the release that knows it', async () => {
     const later = { ...ofLater('a session'), tool: 'ask' };
     await put(later);
     cloud().clock.advance?.(20 * 60_000);

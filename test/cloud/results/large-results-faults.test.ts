@@ -42,7 +42,7 @@ describe('a forged reference shows nothing of another task (C-28, E-15)', () => 
 });
 
 describe('a text that another tool has put in the place of a result', () => {
-  test('of the same length is not shown, to anybody', async () => {
+  test('of the same length is shown to no client', async () => {
     const bytes = 200_004;
     const client = await session();
     const legacy = await legacyFinished(client, 'large', { bytes });
@@ -70,7 +70,7 @@ describe('a text that another tool has put in the place of a result', () => {
 
 describe('while S3 does not answer', () => {
   test.each(['failing', 'unreachable'] as const)(
-    '%s: who wants a result is told to ask again, and then gets it; no status changes',
+    '%s: a reader is asked to retry, then gets the result; no status changes',
     async (how) => {
       const wanted = largeResult(LARGE);
       const client = await session();
@@ -96,7 +96,7 @@ describe('while S3 does not answer', () => {
     },
   );
 
-  test('a call without a task names the task it ran as, so that nobody calls twice', async () => {
+  test('a call without a task names the task it ran as, so a client need not call twice', async () => {
     world.s3 = 'failing';
     const { error } = await plain('large', { bytes: 200_000 });
     expect(error).toEqual(unread(error.data.taskId));
@@ -130,7 +130,7 @@ describe('while S3 does not answer', () => {
   });
 });
 
-describe('in a cloud of its own', () => {
+describe('in a separate cloud', () => {
   async function within<T>(cloud: Cloud, work: () => Promise<T>): Promise<T> {
     const usual = world.cloud;
     world.cloud = cloud;

@@ -9,10 +9,10 @@ const { url, s3Calls, finished, legacyFinished, session, get, plain, listen } = 
 const LARGE = 5_500_000;
 const RELATED = 'io.modelcontextprotocol/related-task';
 
-describe('5.5 MB arrive as they were returned, content of every kind', () => {
+describe('5.5 MB of content of every kind arrive unchanged', () => {
   const wanted = largeResult(LARGE);
 
-  test('2026-07-28: tasks/get, get_task_result and a notification, each with one look at S3', async () => {
+  test('2026-07-28: tasks/get, get_task_result and a notification, one read of S3 each', async () => {
     const mark = world.cloud.calls.mark();
     const taskId = await finished('large', { bytes: LARGE });
     expect(s3Calls(mark)).toEqual(['PutObject']);
@@ -32,7 +32,7 @@ describe('5.5 MB arrive as they were returned, content of every kind', () => {
     expect(s3Calls(mark)).toEqual(['PutObject', 'GetObject', 'GetObject', 'GetObject']);
   });
 
-  test('2025-11-25: tasks/result; its status and its place in the list without any look at S3', async () => {
+  test('2025-11-25: tasks/result; status and list without a read of S3', async () => {
     const client = await session();
     const taskId = await legacyFinished(client, 'large', { bytes: LARGE });
     const mark = world.cloud.calls.mark();
@@ -88,7 +88,7 @@ test('a small result costs no call of S3, in either revision', async () => {
   expect(s3Calls(mark)).toEqual([]);
 });
 
-test('6.5 MB fail in both revisions with a message that says why and what to do, and nothing is stored', async () => {
+test('6.5 MB fail in both revisions with the reason and the remedy, and nothing is stored', async () => {
   const why = /result takes 6500000 bytes as JSON, and a result may take 6000000 at most\. .* resource_link/;
   const mark = world.cloud.calls.mark();
   const { result: task } = await get(await finished('large', { bytes: 6_500_000 }));
@@ -128,7 +128,7 @@ describe('a large result is judged like a small one', () => {
     expect((await client.request('tasks/get', { taskId: other })).body.result.status).toBe('completed');
   });
 
-  test('a large error is known for one without a look at S3, and comes whole (F-06)', async () => {
+  test('a large error is known as one without a read of S3, and arrives whole (F-06)', async () => {
     const client = await session();
     const taskId = await legacyFinished(client, 'large', { bytes: 200_000, isError: true });
     const mark = world.cloud.calls.mark();

@@ -6,7 +6,7 @@ const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
 
 test.each([
-  ['text that is no JSON', '{"mcpTask":1,"text":"hello"}', 'failed'],
+  ['text that is not JSON', '{"mcpTask":1,"text":"hello"}', 'failed'],
   ['NaN, as Python writes it', '{"mcpTask":1,"text":"{\\"x\\": NaN}"}', 'failed'],
   ['no text', '{"mcpTask":1,"text":""}', 'failed'],
   ['questions that are no JSON', '{"mcpTask":1,"text":"nope","asks":true}', 'failed'],
@@ -34,7 +34,7 @@ test('many of them do not use up the open tasks of their caller (C-37)', async (
   for (let i = 0; i < 40; i++) expect((await call()).body.error).toBeUndefined();
 });
 
-test('the verdict on what a task asks is written when it is first read, so that no release changes it (E-32)', async () => {
+test("the verdict on a task's questions is written at the first read, for all releases (E-32)", async () => {
   const json = '{"inputRequests":{"a":{"method":"roots/list"}}}';
   const made = await modernRequest(url(), 'tools/call', { name: 'returns', arguments: { json } });
   const { taskId } = made.body.result;

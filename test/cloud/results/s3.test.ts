@@ -179,7 +179,7 @@ describe('the store of results against it', () => {
     await cloud.stop();
   });
 
-  test('a restart on the same data keeps every object, and half of one that was being written is forgotten', async () => {
+  test('a restart on the same data keeps every object and drops a half-written one', async () => {
     const dataDir = temporaryDir();
     const before = await startCloud({ assembly, dataDir });
     await storeIn(before).put(key, large);

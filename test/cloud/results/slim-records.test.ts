@@ -44,7 +44,7 @@ const s3Since = (mark: number): string[] =>
     .flatMap(({ service, operation }) => (service === 's3' ? [operation] : []));
 
 describe('a task with large arguments', () => {
-  test('costs one read unit a look while it works, waits and works again, and the tool gets them whole', async () => {
+  test('costs one read unit per read while it is open, and the tool gets its arguments whole', async () => {
     const mark = cloud().calls.mark();
     const taskId = await start('ask_twice', { text: TEXT });
     expect(s3Since(mark)).toEqual(['PutObject']);
@@ -86,7 +86,7 @@ describe('a task with large arguments', () => {
 describe('a task with large answers', () => {
   const note = 'é'.repeat(15_000);
 
-  test('costs one read unit a look from the first of them on, and the tool gets them whole', async () => {
+  test('costs one read unit per read from the first answer on, and the tool gets them whole', async () => {
     const taskId = await start('ask_two', {});
     await poll(url(), taskId, asks);
     const mark = cloud().calls.mark();
@@ -120,7 +120,7 @@ describe('a task with large answers', () => {
 });
 
 describe('large questions', () => {
-  test('cost their size once, at the first look, and one read unit from then on', async () => {
+  test('cost their size once, at the first read, and one read unit from then on', async () => {
     const taskId = await start('ask_twice', { word: WORD });
     await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
     expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
@@ -136,7 +136,7 @@ describe('large questions', () => {
     expect((await poll(url(), taskId, ended)).result.structuredContent).toEqual({ last: accept({ last: true }) });
   });
 
-  test('a stream that listens reads one unit a task from its second look on', async () => {
+  test('a stream that listens reads one unit per task from its second read on', async () => {
     const taskId = await start('ask_twice', { word: WORD });
     await poll(url(), taskId, asks);
     const mark = cloud().calls.mark();
@@ -190,7 +190,7 @@ describe('S3 or the process fails', () => {
   afterEach(() => cloud().faults.clear());
   const failing = { service: 's3', do: { error: 'SlowDown', status: 503 }, times: 3 } as const;
 
-  test('arguments cannot be stored: an error that says so, nothing in the table, and the next call works', async () => {
+  test('arguments cannot be stored: an error says so, the table stays empty, the next call works', async () => {
     cloud().faults.add({ ...failing, operation: 'PutObject' });
     const mark = cloud().calls.mark();
     expect((await startAs('ask_twice', { text: TEXT })).error).toMatchObject({ data: { reason: 'Unavailable' } });
@@ -226,7 +226,7 @@ describe('S3 or the process fails', () => {
     expect((await poll(url(), taskId, ended)).result.structuredContent.answer).toEqual(answer['r1.confirm']);
   });
 
-  test('questions cannot be moved: the poll shows them all the same, and a later one moves them', async () => {
+  test('questions cannot be moved: the poll still shows them, and a later poll moves them', async () => {
     const taskId = await start('ask_twice', { word: WORD });
     await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
     cloud().faults.add({ ...failing, operation: 'PutObject' });

@@ -25,7 +25,7 @@ describe('whose a token is (G-15)', () => {
     expect(await verify(issuer.token({ sub: 'ben' }))).not.toMatchObject({ owner: ann() });
   });
 
-  test('without a user its client, which is nobody of the same name', async () => {
+  test('without a user its client, which is distinct from a user of the same name', async () => {
     const owner = verifiedKey(issuer.url, 'client', 'ann');
     expect(owner).not.toBe(ann());
     for (const claims of [{ client_id: 'ann' }, { azp: 'ann' }]) {
@@ -40,7 +40,7 @@ describe('whose a token is (G-15)', () => {
     expect(await verify(issuer.token({ sub: undefined }))).toBe('invalid');
   });
 
-  test('the same subject of another issuer is somebody else', () => {
+  test('the same subject of another issuer is another caller', () => {
     expect(verifiedKey('https://a.example', 'user', 'ann')).not.toBe(verifiedKey('https://b.example', 'user', 'ann'));
   });
 
@@ -54,7 +54,7 @@ describe('whose a token is (G-15)', () => {
   });
 });
 
-test('access tokens of Cognito are for the client they name, where they have no audience; ID tokens are not for us', async () => {
+test('Cognito access tokens without an audience are judged by client; ID tokens are refused', async () => {
   const cognito = { aud: undefined, client_id: 'app-client' };
   expect(await verify(issuer.token({ ...cognito, token_use: 'access' }))).toMatchObject({ owner: ann() });
   expect(await verify(issuer.token({ ...cognito, token_use: 'access', client_id: 'other' }))).toBe('invalid');
@@ -64,7 +64,7 @@ test('access tokens of Cognito are for the client they name, where they have no 
   expect(await verify(issuer.token({ ...cognito, aud: 'other', token_use: 'access' }))).toBe('invalid');
 });
 
-test('what may yet turn out good is not called invalid: a token before its time, and a key that is not published', async () => {
+test('a token before its time or with an unpublished key is not called invalid', async () => {
   expect(await verify(issuer.token({ nbf: now() + 60 }))).toBe('unknown yet');
   const check = verifier({ issuer: issuer.url, audience: [AUDIENCE] });
   const unknown = issuer.token({}, { kid: 'unknown' });
@@ -157,7 +157,7 @@ describe('keys', () => {
       /./,
       (path: string, url: string) => shows(path, 'no', { body: configuration(url) }),
     ],
-  ])('an issuer that %s is no reason to tell its users that their tokens are bad', async (_title, why, answer) => {
+  ])('an issuer that %s does not make the tokens of its users bad', async (_title, why, answer) => {
     const other = await issuerWith(answer);
     const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
     await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow(why);
@@ -206,7 +206,7 @@ describe('keys', () => {
     await other.stop();
   });
 
-  test('a key that its issuer takes back counts for five minutes more, or until the issuer can be asked', async () => {
+  test('a withdrawn key counts for five more minutes, or until the issuer answers again', async () => {
     let clock = Date.now();
     let shown: { status?: number; body: object } = { body: { keys } };
     const other = await issuerWith(() => shown);

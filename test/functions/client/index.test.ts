@@ -36,7 +36,7 @@ const statusOf = async (taskId: string) =>
   (await modernRequest(url(), 'tasks/get', { taskId })).body.result.status as string;
 
 describe.each(Object.entries(connect))('%s', (_name, open) => {
-  test('gets the result of a task, and hears of its id and its progress', async () => {
+  test('gets the result of a task, with its id and its progress', async () => {
     const client = await open();
     const ids: string[] = [];
     const heard: Progress[] = [];
@@ -127,7 +127,7 @@ describe.each(Object.entries(connect))('%s', (_name, open) => {
     await client.close();
   });
 
-  test('a question without onQuestion, or one that throws, stays open; after a restart the id is enough', async () => {
+  test('a question without onQuestion, or whose handler throws, stays open; the id resumes it', async () => {
     const first = await open();
     let taskId = '';
     const onTask = (id: string) => {

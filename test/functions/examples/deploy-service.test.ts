@@ -45,7 +45,7 @@ describe('the question', () => {
     expect([rounds, progress]).toEqual([2, []]);
   });
 
-  test.each(['latest', 'Main'])('is not asked for version %s, which is no fixed one', async (version) => {
+  test.each(['latest', 'Main'])('is not asked for version %s, which is not a fixed one', async (version) => {
     const { result, asked } = await runTool(handler, { ...args, version });
     expect(result).toEqual({
       isError: true,

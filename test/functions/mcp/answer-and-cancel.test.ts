@@ -57,7 +57,7 @@ function world(record: TaskRecord, now: number, writeTakes = 0) {
 }
 
 describe('an answer', () => {
-  test('that comes after the deadline comes too late: from then on, to everybody, none came (row 17)', async () => {
+  test('after the deadline is too late: every reader sees that no answer came (row 17)', async () => {
     const { send, get, did, stored } = world(waiting, deadlineAt + 1);
     expect((await get()).result.status).toBe('input_required');
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect((await get()).result).toMatchObject(told);
   });
 
-  test('that came before, and was written after it: readers were told nothing yet, then that it was too late, and nothing starts', async () => {
+  test('before the deadline but written after it is too late for every reader; nothing starts', async () => {
     const { send, get, did, during, clock } = world(waiting, deadlineAt, 3 * SECOND);
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
     expect(during).toMatchObject([{ status: 'input_required' }]);
@@ -155,7 +155,7 @@ describe('a refusal of a question of 2025-11-25', () => {
     expect(after).toMatchObject({ status: 'failed', statusMessage: 'The client refused sampling/createMessage' });
   });
 
-  test('after the deadline is none: what readers were told while it was written stays so', async () => {
+  test('after the deadline is none: what readers saw while it was written stays true', async () => {
     const { during, after } = await refusedAt(deadlineAt + limits.deadlineGrace - SECOND);
     expect(during).toMatchObject({ status: 'failed', statusMessage: 'No answer came before the deadline' });
     expect({ ...after, pollIntervalMs: 0 }).toEqual({ ...during, pollIntervalMs: 0 });
@@ -172,14 +172,14 @@ describe('a cancel', () => {
     expect(did).toContain('stop');
   });
 
-  test('however long it takes, is written before readers are told that the task failed', async () => {
+  test('however slow, is written before readers see that the task failed', async () => {
     const { send, get, during } = world(working, late, limits.deadlineGrace - limits.lateWrite);
     await send('tasks/cancel');
     expect(during).toMatchObject([{ status: 'working' }]);
     expect((await get()).result.status).toBe('cancelled');
   });
 
-  test('later than that has lost against the deadline: the task has failed at once, to everybody, and is stopped', async () => {
+  test('later than that loses to the deadline: every reader sees failed, and the run is stopped', async () => {
     const { send, get, did, stored, clock } = world(working, late + 1);
     expect((await send('tasks/cancel')).result.resultType).toBe('complete');
     const told = { status: 'failed', statusMessage: 'The tool did not finish in time' };
@@ -191,7 +191,7 @@ describe('a cancel', () => {
     expect((await get()).result).toMatchObject(told);
   });
 
-  test('of a question is one until the deadline, even if it takes long; then nobody has answered', async () => {
+  test('of a question holds until the deadline, however slow; later the question is unanswered', async () => {
     const before = world(waiting, deadlineAt, limits.deadlineGrace);
     await before.send('tasks/cancel');
     expect(before.during).toMatchObject([{ status: 'input_required' }]);

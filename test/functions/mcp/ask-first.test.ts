@@ -28,7 +28,7 @@ function callers() {
   return { ...fake, legacy, modern, task: () => [...fake.records.values()][0] };
 }
 
-test('a task that was made with answers is not asked again by a repeat of the other revision, while it runs (crash table, row 6)', async () => {
+test('a task made with answers is not asked again by a repeat of the other revision (row 6)', async () => {
   const { legacy, modern, task, records } = callers();
   await modern();
   await legacy();
@@ -36,7 +36,7 @@ test('a task that was made with answers is not asked again by a repeat of the ot
   expect(records.size).toBe(1);
 });
 
-test('a task whose caller died before it asked is asked by any repeat: it does not run without answers (crash table, row 6)', async () => {
+test('any repeat asks if the caller died before asking: no run without answers (row 6)', async () => {
   const { legacy, modern, task, server, did } = callers();
   const { apply } = server.store;
   server.store.apply = () => Promise.reject(new Error('died'));
@@ -57,7 +57,7 @@ test('a repeat of a client that cannot be asked does not fail the task of one th
   expect(task()).toMatchObject({ status: 'input_required' });
 });
 
-test('a key whose task has expired, whose run had the same name, is refused once it was answered: nothing would run (crash table, row 6)', async () => {
+test('the key of an expired task with the same run name is refused once answered (row 6)', async () => {
   const { legacy, task, server } = callers();
   server.workflow.start = async () => 'taken';
   await legacy();
@@ -75,7 +75,7 @@ test('a second answer that finds the run just ended leaves it to the reconciler'
   expect(task()?.status).toBe('working');
 });
 
-test('arguments too large to ask first are refused by name with their limit, and nothing is stored (A-13)', async () => {
+test('arguments too large to ask first: an error with field and limit, nothing stored (A-13)', async () => {
   const fake = fakeServer();
   const params = { name: 'optional' };
   const call = { wire: modernWire(manifest.serverInfo), accepts: ['elicitation/create'], params, principal: user };

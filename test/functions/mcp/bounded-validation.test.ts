@@ -9,7 +9,7 @@ afterEach(() => vi.restoreAllMocks());
 const hostile: Validator = (value) => /^([a-z0-9]+-?)+$/.test(String(value));
 const text = `${'a'.repeat(60)}!`;
 
-test('a pattern that would take years is given up after a second, and the caller hears what to do', () => {
+test('a pattern that would take years is abandoned after 1 s; the caller learns what to do', () => {
   const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const judge = bounded(hostile, 'arguments of slug');
   const before = performance.now();
@@ -22,7 +22,7 @@ test('a pattern that would take years is given up after a second, and the caller
   expect(said.mock.calls.join()).not.toContain('aaa');
 });
 
-test('a page of 50 results, each of which would take years, holds the endpoint for some two seconds', () => {
+test('a page of 50 results that would each take years holds the endpoint for about 2 s', () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
   const judge = bounded(hostile, 'a result of slug');
   const before = performance.now();

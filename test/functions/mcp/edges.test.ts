@@ -47,7 +47,7 @@ describe('browsers', () => {
     }
   });
 
-  test('a preflight allows every header that clients of both revisions send, and no credentials of the browser (A-23)', async () => {
+  test('a preflight allows the headers of both revisions, and no browser credentials (A-23)', async () => {
     const asked = { 'access-control-request-headers': 'x-other, mcp-param-a, Mcp-Param-B, mcp-param-, mcp-param-a b' };
     const { status, headers, body } = await send({ origin: APP, ...asked }, '', 'OPTIONS');
     expect([status, body]).toEqual([204, '']);
@@ -80,7 +80,7 @@ describe('browsers', () => {
     }
   });
 
-  test('who is no browser gets no headers for one', async () => {
+  test('a client that is not a browser gets no CORS headers', async () => {
     expect(Object.keys((await send({})).headers)).toEqual(['content-type']);
   });
 });

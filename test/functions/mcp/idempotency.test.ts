@@ -7,7 +7,7 @@ import { clients } from './support/fake-clients.ts';
 import { fakeServer } from './support/fake-server.ts';
 
 describe('tools/call', () => {
-  test('a repeat by idempotency key that cannot start it again fences nothing: the first call did (crash table, row 6)', async () => {
+  test('a repeat by key that cannot start the task leaves it to the first call (row 6)', async () => {
     const started: string[] = [];
     const fake = fakeServer({
       workflow: {
@@ -25,7 +25,7 @@ describe('tools/call', () => {
     expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
   });
 
-  test('a call by idempotency key that cannot start its task leaves it to a repeat, which may have started it (crash table, rows 2, 3 and 6)', async () => {
+  test('a call by key that cannot start its task leaves it to a repeat (rows 2, 3 and 6)', async () => {
     const did: string[] = [];
     const fake = fakeServer({
       workflow: {
@@ -46,7 +46,7 @@ describe('tools/call', () => {
     expect(did).toEqual(['start', 'start']);
   });
 
-  test('calls by one idempotency key start the same run, in whatever order their arguments are written', async () => {
+  test('calls by one idempotency key start the same run, whatever the order of their arguments', async () => {
     const inputs: string[] = [];
     const { legacy } = clients(
       fakeServer({
@@ -66,7 +66,7 @@ describe('tools/call', () => {
     expect(inputs[1]).toBe(inputs[0]);
   });
 
-  test('a repeat that asks for another ttl is the same task, and is told what the first was granted (C-11)', async () => {
+  test('a repeat with another ttl is the same task, with the ttl of the first call (C-11)', async () => {
     const { legacy, records } = clients(fakeServer());
     const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
     const call = async (task: object): Promise<Answer['body']> =>
@@ -77,7 +77,7 @@ describe('tools/call', () => {
     expect(records.size).toBe(1);
   });
 
-  test('an idempotency key of an expired task, whose run had the same name, is refused: nothing would run (crash table, row 6)', async () => {
+  test('the key of an expired task with the same run name is refused: nothing would run (row 6)', async () => {
     const fake = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
     const { legacy, records } = clients(fake);
     const _meta = { 'mcp-task-server/idempotencyKey': 'weekly'.repeat(6) };
@@ -88,7 +88,7 @@ describe('tools/call', () => {
     expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
   });
 
-  test('two that start a task under one key start it with the same text, in whatever order the table has its answers', () => {
+  test('two starts under one key send the same text, whatever the order of stored answers', () => {
     const made = create(
       { owner: 'o', taskId: 't' },
       { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false },
@@ -102,7 +102,7 @@ describe('tools/call', () => {
     expect(JSON.parse(inputs[0] ?? '').inputResponses).toEqual({ a: 3, b: 1 });
   });
 
-  test('a call whose start failed for all its answers says, all the same, which task is over (crash table, row 3)', async () => {
+  test('a call whose start lost every answer still says which task has ended (row 3)', async () => {
     for (const [end, told] of [
       [{ status: 'completed', result: '"done"' }, 'task'],
       [{ status: 'failed', error: '{"code":-32603,"message":"Oops"}' }, 'task'],
@@ -124,7 +124,7 @@ describe('tools/call', () => {
     }
   });
 
-  test('a key on a tool that never runs as a task is refused, for nothing could hold it, unless it can be repeated anyway', async () => {
+  test('a key on a tool that never runs as a task is refused, unless the tool may be repeated', async () => {
     const fake = fakeServer();
     const { legacy } = clients(fake);
     const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
@@ -140,7 +140,7 @@ describe('tools/call', () => {
     Object.assign(entry, { annotations: {} });
   });
 
-  test('arguments that are refused, repeated by idempotency key, are the same task, made when it was (A-14)', async () => {
+  test('refused arguments repeated by idempotency key are the same task, as first made (A-14)', async () => {
     const clock = { now: 1_700_000_000_000 };
     const fake = fakeServer({ now: () => clock.now });
     Object.assign(fake.server.tools.get('optional') ?? {}, { validate: () => false });

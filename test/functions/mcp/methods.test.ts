@@ -5,8 +5,8 @@ import { asOf } from '../../../functions/tasks/transitions.ts';
 import { clients, TASKS } from './support/fake-clients.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 
-describe('who the server says it is', () => {
-  test('initialize: legacy capabilities only, our newest legacy version for any other (B-01 to B-03, C-01, F-02)', async () => {
+describe('what the server says about itself', () => {
+  test('initialize: legacy capabilities, newest version as fallback (B-01 to B-03, C-01, F-02)', async () => {
     const { legacy } = clients();
     const { result } = await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: TASKS });
     expect(result).toEqual({
@@ -30,7 +30,7 @@ describe('who the server says it is', () => {
     });
   });
 
-  test('server/discover: extension, no legacy key, caching hints, identity in _meta (D-12 to D-16, E-01)', async () => {
+  test('server/discover: extension, caching hints, identity in _meta (D-12 to D-16, E-01)', async () => {
     const { result } = await clients().modern('server/discover');
     expect(result).toEqual({
       supportedVersions: ['2026-07-28', '2025-11-25'],
@@ -54,7 +54,7 @@ describe('who the server says it is', () => {
     },
   );
 
-  test('tools/list: execution only in 2025-11-25, non-object output schemas only in 2026-07-28 (B-13, C-04, D-18)', async () => {
+  test('tools/list: execution in 2025-11-25 only, any output schema later (B-13, C-04, D-18)', async () => {
     const { legacy, modern } = clients();
     const tools = async (reply: Promise<{ result?: { tools: { name: string }[] } }>, name: string) =>
       (await reply).result?.tools.find((tool) => tool.name === name);
@@ -120,7 +120,7 @@ describe('tools/call', () => {
     expect([...records.values()]).toMatchObject([{ deadlineAt: 1_700_000_000_000 + 20_000 }]);
   });
 
-  test('2026-07-28: flat, resultType task, nothing of the work in it; params.task ignored (E-06, E-08, E-23)', async () => {
+  test('2026-07-28: flat, resultType task, no result; params.task ignored (E-06, E-08, E-23)', async () => {
     const { modern, did } = clients();
     const { result } = await modern('tools/call', { name: 'required', task: { ttl: 1 } });
     expect(result).toEqual({
@@ -136,7 +136,7 @@ describe('tools/call', () => {
     expect(did).toEqual(['create', 'start']);
   });
 
-  test('a forbidden tool: -32601 when 2025-11-25 asks for a task, direct in 2026-07-28 (C-05, F-10)', async () => {
+  test('a forbidden tool: -32601 for a 2025-11-25 task, direct in 2026-07-28 (C-05, F-10)', async () => {
     const { legacy, modern } = clients();
     expect((await legacy('tools/call', { name: 'plain', task: {} })).error?.code).toBe(-32601);
     expect((await modern('tools/call', { name: 'plain' })).result).toMatchObject({ resultType: 'complete' });
@@ -171,7 +171,7 @@ describe('tools/call', () => {
     expect(large.error).toMatchObject({ code: -32602, message: expect.stringContaining('200000') });
   });
 
-  test('when the work cannot be started, the client is told and the record says failed (crash table, row 2)', async () => {
+  test('work that cannot start is an error to the client, and failed in the record (row 2)', async () => {
     const refused = Object.assign(new Error('denied'), { $metadata: { httpStatusCode: 400 } });
     const fake = fakeServer({ workflow: { start: () => Promise.reject(refused), stop: async () => {} } });
     const { modern, records } = clients(fake);
@@ -184,7 +184,7 @@ describe('tools/call', () => {
     ['certainly refused: gone for every reader', true, false, ['apply']],
     ['refused, and the table is out of reach, too: left to the sweep', true, true, ['apply']],
     ['refused after a try whose answer was lost: fenced and stopped (row 3)', false, false, ['apply', 'stop']],
-  ])('a start that is %s, and the client is told when to try again (crash table, row 2)', async (_title, ...given) => {
+  ])('a start that is %s tells the client when to try again (row 2)', async (_title, ...given) => {
     const [certain, down, done] = given;
     const fake = fakeServer();
     const { apply } = fake.server.store;
@@ -205,7 +205,7 @@ describe('tools/call', () => {
     expect(record && asOf(record, 1_700_000_000_000)?.status).toBe(certain ? undefined : 'failed');
   });
 
-  test('a direct call whose answer was lost may have run: only one that was throttled is to be made again (A-15)', async () => {
+  test('a direct call with a lost answer may have run: only a throttled one is retryable (A-15)', async () => {
     const error = async (fault: object, annotations = {}) => {
       const fake = fakeServer({ invoke: () => Promise.reject(Object.assign(new Error('x'), fault)) });
       const { entry, ...tool } = fake.server.tools.get('plain') as Tool;
@@ -229,7 +229,7 @@ describe('tools/call', () => {
 });
 
 describe('tasks', () => {
-  test('a cancel whose write had to be repeated, its answer lost, has won: it finds what it wrote (C-25)', async () => {
+  test('a cancel whose write was repeated finds its own write, and has won (C-25)', async () => {
     const fake = fakeServer();
     const { legacy } = clients(fake);
     const { result } = await legacy('tools/call', { name: 'optional', task: {} });
@@ -243,7 +243,7 @@ describe('tasks', () => {
     expect((await legacy('tasks/cancel', { taskId })).error?.message).toContain('already cancelled');
   });
 
-  test('cancel: the flat task in 2025-11-25, an empty ack in 2026-07-28; then an error and the same ack (C-25, C-26, E-21, X-14)', async () => {
+  test('cancel: flat task or empty ack; then an error or the same ack (C-25, C-26, E-21, X-14)', async () => {
     const { legacy, modern } = clients();
     const make = async () =>
       ((await modern('tools/call', { name: 'optional' })).result as unknown as { taskId: string }).taskId;
@@ -277,7 +277,7 @@ describe('tasks', () => {
     }
   });
 
-  test('tasks/list: a session sees its own tasks, with a cursor nobody else can use (C-23, C-24)', async () => {
+  test('tasks/list: a session sees its own tasks, with a cursor only it can use (C-23, C-24)', async () => {
     const { legacy, server } = clients();
     const session = async () =>
       (await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {} })).headers['mcp-session-id'];

@@ -27,7 +27,7 @@ test('a result has to fit the outputSchema that its tool had when the task was m
   expect(currentRecord(done('v1'), deployed('v1'))).toMatchObject({ isError: true });
 });
 
-test('a deployment with another outputSchema does not change what readers of a finished task are told (C-10)', () => {
+test('a deployment with another outputSchema changes no finished task for readers (C-10)', () => {
   expect(currentRecord(done('v1'), deployed('v2'))).toEqual(done('v1'));
   expect(currentRecord(done('v1'), deployed(undefined))).toEqual(done('v1'));
 });

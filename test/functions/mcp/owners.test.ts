@@ -14,7 +14,7 @@ import {
   world,
 } from './support/owners-world.ts';
 
-test("two owners, whoever does what in whatever order: what is the other one's is as unknown as what is nobody's, and stays as it is (C-28, E-15, F-15, G-15)", async () => {
+test('two owners in any order: foreign is unknown and stays unchanged (C-28, E-15, F-15, G-15)', async () => {
   const step = fc.record({
     who: fc.integer({ min: 0, max: 1 }),
     operation: fc.constantFrom(...Object.keys(OPERATIONS)),
@@ -63,14 +63,14 @@ test.each(Object.keys(OPERATIONS))("and what is one's own is not refused: %s", a
   expect(mine.status).toBeLessThan(300);
 });
 
-test('every method of both revisions is among them, but those that are given nothing to bring back', () => {
+test('every method of both revisions is included, except those without an id to bring back', () => {
   const all = [...methods.legacy.keys(), ...methods.modern.keys()];
   const missing = all.filter((method) => !Object.keys(OPERATIONS).some((operation) => operation.includes(method)));
   expect(missing.filter((method) => method !== 'subscriptions/listen')).toEqual(['initialize', 'server/discover']);
 });
 
 test.each(['2025-11-25', '2026-07-28'])(
-  'an idempotency key of one owner says nothing to another: the same key, with other arguments, is a task of their own (%s)',
+  "an owner's idempotency key means nothing to another: it makes another task (%s)",
   async (era) => {
     const here = world();
     const call = async (who: Owner, n: number) => {
@@ -113,7 +113,7 @@ describe('anonymous callers', () => {
     },
   );
 
-  test('the id of a task is all that it takes to read it, and a session sees its own in a list (C-36, E-30)', async () => {
+  test('the id of a task is enough to read it; a session lists its own tasks (C-36, E-30)', async () => {
     const here = world('anonymous');
     const [own, other] = [await use(here, OWNERS[0]), await use(here, OWNERS[0])];
     for (const sent of [

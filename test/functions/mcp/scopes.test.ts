@@ -94,7 +94,7 @@ test('a tool that needs nothing more any longer gives its tasks to every token',
 });
 
 test.each(['\ud800', 'x'.repeat(20_000), { toString: 1 }, ['optional'], undefined, '__proto__'])(
-  'a call of a tool that there is not is no question of scopes: %j',
+  'a call of an unknown tool needs no scopes: %j',
   async (name) => {
     const call = modern('tools/call', { name });
     const { body } = await world().send(ann, { ...call, headers: { 'mcp-name': 'x', ...call.headers } }, []);
@@ -147,7 +147,7 @@ test.each(['ThrottlingException', 'Error'])(
   },
 );
 
-test('what every token must have is held by the endpoint, too: the authorizer may have answered before it was (G-09)', async () => {
+test("the endpoint checks the server's scopes, too: the authorizer's answer may be cached (G-09)", async () => {
   const strict = world('oauth', { manifest: { ...manifest, auth: 'oauth', scopes: ['mcp', 'tasks'] } });
   const { status, body } = await strict.send(ann, modern('tools/list', {}), WEAK);
   expect(status).toBe(403);

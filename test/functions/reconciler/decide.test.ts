@@ -36,14 +36,14 @@ describe('a record alone', () => {
     expect(failure(record(), decision).data).toEqual({ reason: 'DeadlineExceeded' });
   });
 
-  test('that waits for an answer has no run: past its deadline and the grace it is failed, and nothing is stopped (row 17)', () => {
+  test('that waits for an answer has no run: past its deadline and the grace it fails (row 17)', () => {
     expect(decide(waiting(), T0 + 10.5 * MINUTE)).toEqual({ kind: 'nothing' });
     const decision = decide(waiting(), T0 + 10.5 * MINUTE + 1);
     expect(decision).toEqual({ kind: 'unanswered', change: expect.anything() });
     expect(changed(waiting(), changeOf(decision))).toMatchObject({ status: 'failed', updatedAt: T0 + 10 * MINUTE });
   });
 
-  test('past its ttl is left to its run until the deadline, then failed, so that the index forgets it (row 18)', () => {
+  test('past its ttl keeps its run until the deadline, then fails and leaves the index (row 18)', () => {
     const task = record({ ttl: 2 * MINUTE, deadlineAt: T0 + 2 * MINUTE });
     expect(decide(task, T0 + 2 * MINUTE)).toEqual({ kind: 'nothing' });
     expect(decide(task, T0 + 2 * MINUTE, run('missing'))).toEqual({ kind: 'nothing' });
@@ -52,7 +52,7 @@ describe('a record alone', () => {
     expect(changed(task, change)).not.toHaveProperty('dueAt');
   });
 
-  test('of a round that is too young to be looked for, which only an index that is behind shows, is left alone', () => {
+  test('of a round too young to check, which only a stale index shows, is left alone', () => {
     expect(decide(record(), T0 + MINUTE - 1)).toEqual({ kind: 'nothing' });
     expect(decide(record(), T0 + MINUTE)).toEqual({ kind: 'look' });
   });
@@ -74,7 +74,7 @@ describe('a working task and its run', () => {
     [40, 80],
     [90, 150],
     [24 * 60 - 5, 24 * 60 + 0.5],
-  ])('running after %i minutes: the next look is after %i, an hour later at most', (now, next) => {
+  ])('running after %i minutes: the next check is after %i, an hour later at most', (now, next) => {
     const task = record({ ttl: 25 * 60 * MINUTE, deadlineAt: T0 + 24 * 60 * MINUTE });
     const decision = decide(task, T0 + now * MINUTE, run('RUNNING'));
     expect(changeOf(decision).set.dueAt).toBe(T0 + next * MINUTE);
@@ -97,7 +97,7 @@ describe('a working task and its run', () => {
     expect(failure(record(), decision)).toEqual({ code: -32603, message: 'The task could not be started' });
   });
 
-  test('answered, but not started again: it goes on, and the sweep looks again in a minute (row 16)', () => {
+  test('answered but not restarted: it is restarted, and checked again in a minute (row 16)', () => {
     const decision = decide(answered(), T0 + 2 * MINUTE, run('missing'));
     expect(decision).toMatchObject({ kind: 'not_restarted', start: true });
     expect(changed(answered(), changeOf(decision))).toEqual(answered({ dueAt: T0 + 3 * MINUTE }));
@@ -122,7 +122,7 @@ describe('a working task and its run', () => {
     },
   );
 
-  test('SUCCEEDED, and its result came too late to be written: out of time', () => {
+  test('SUCCEEDED, but its result was too late to be written: out of time', () => {
     const decision = decide(record(), END - GRACE + limits.lateWrite + 1, run('SUCCEEDED'));
     expect(decision).toEqual({ kind: 'overdue', change: expect.anything() });
     expect(failure(record(), decision).data).toEqual({ reason: 'DeadlineExceeded' });
@@ -148,7 +148,7 @@ describe('a tool that is a state machine', () => {
   });
   const running = (of: Execution) => ({ status: 'RUNNING', input: '{"arguments":"{\\"n\\":1.0}"}', work: of }) as const;
 
-  test('its workflow has not heard for four minutes that it succeeded: the result is written, digit for digit', () => {
+  test('its workflow missed its success for four minutes: the result is written exactly', () => {
     const decision = decide(seen, now, running(work('SUCCEEDED', { output: '{"n":9007199254740993}' })));
     expect(decision).toMatchObject({ kind: 'run_ended', stop: true });
     const task = changed(seen, changeOf(decision));
@@ -167,7 +167,7 @@ describe('a tool that is a state machine', () => {
     expect(changed(seen, changeOf(decision))).toMatchObject(expected);
   });
 
-  test('its workflow may hear of it yet: the sweep comes back in four minutes', () => {
+  test('its workflow may still notice: the sweep comes back in four minutes', () => {
     const decision = decide(seen, now, running(work('SUCCEEDED', { output: '1', stoppedAt: now - 4 * MINUTE + 1 })));
     expect(decision).toMatchObject({ kind: 'postponed', change: { set: { dueAt: END } } });
     const task = { ...seen, deadlineAt: T0 + 60 * MINUTE };
@@ -176,7 +176,7 @@ describe('a tool that is a state machine', () => {
     expect(change.set).toEqual({ dueAt: now + 4 * MINUTE });
   });
 
-  test('its workflow has ended, too: what the machine came to counts', () => {
+  test('its workflow has ended, too: the outcome of the machine counts', () => {
     const died = { status: 'FAILED', error: 'DynamoDB.InternalServerError' } as const;
     const end = (of: Execution) => changed(seen, changeOf(decide(seen, now, { ...died, work: of })));
     expect(end(work('SUCCEEDED', { output: '7' }))).toMatchObject({ status: 'completed', result: '7' });
@@ -217,7 +217,7 @@ const anyRun = fc.option(
 const anyTime = fc.integer({ min: T0, max: T0 + 80 * MINUTE });
 
 describe('whatever the task, the run and the time', () => {
-  test('a change is of that status and that round only, so that whatever came in between wins (rows 12, 14, 15)', () => {
+  test('a change applies to that status and round only: what came between wins (rows 12, 14, 15)', () => {
     fc.assert(
       fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {
         const decision = decide(task, now, seen);
@@ -234,7 +234,7 @@ describe('whatever the task, the run and the time', () => {
     );
   });
 
-  test('what readers have been told is what is written, and no reader sees a change that only moves a time', () => {
+  test('what is written is what readers saw, and no reader sees a change of a time only', () => {
     fc.assert(
       fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {
         const decision = decide(task, now, seen);
@@ -248,7 +248,7 @@ describe('whatever the task, the run and the time', () => {
     );
   });
 
-  test('what fails it later than changes are sent is what readers are told soon: none is told something else in between', () => {
+  test('a failure after the last write is what readers soon see, and never anything else', () => {
     fc.assert(
       fc.property(anyTask, anyRun, fc.integer({ min: 1, max: GRACE }), (task, seen, late) => {
         const decision = decide(task, task.deadlineAt + limits.lateWrite + late, seen);

@@ -21,7 +21,7 @@ describe('the end of a run (row 13)', () => {
     expect(records.get('t')).toMatchObject({ status: 'failed', error: expect.stringContaining('States.Runtime') });
   });
 
-  test('told twice does it once', async () => {
+  test('delivered twice acts once', async () => {
     const { world, records } = fakeWorld([record()]);
     await settleEnded(change(), world);
     const after = records.get('t');
@@ -64,7 +64,7 @@ describe('the end of a run (row 13)', () => {
     ['is of another round than its input says', { name: 't-r2' }],
     ['has an input that is not of this server', { input: '{"n":1}' }],
     ['has no object as its input', { input: 'null' }],
-    ['has an input that is no JSON', { input: '{' }],
+    ['has an input that is not JSON', { input: '{' }],
   ])('changes nothing where the run %s', async (_title, over) => {
     const { world, did } = fakeWorld([record()]);
     expect(await settleEnded(change(over), world)).toBe('nothing');

@@ -63,7 +63,7 @@ test('what was put right is counted by what was wrong, and no metric names a tas
   expect(lines.join()).not.toMatch(/"o"|"t"|"u"/);
 });
 
-test('a sweep that could not read every shard is no heartbeat, and its errors are logged by name only', async () => {
+test('a sweep that misses a shard is not a heartbeat; its errors are logged by name only', async () => {
   const page = async (shard: number) => {
     if (shard === 7) throw Object.assign(new Error('table/secret'), { name: 'AccessDeniedException' });
     return { keys: [] };
@@ -102,7 +102,7 @@ test('the end of a run is dealt with at once; without effect it says nothing (ro
   expect(lines).toHaveLength(1);
 });
 
-test('what AWS says of an error, with the input of a run, is in neither the log nor the dead letter (A-15)', async () => {
+test("an AWS error text with a run's input is in neither the log nor the dead letter (A-15)", async () => {
   const sent = vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockImplementation(() => {
     throw Object.assign(new Error('Invalid Input: \'{"iban":"planted"}\''), { name: 'InvalidExecutionInput' });
   });

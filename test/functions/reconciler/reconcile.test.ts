@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe('a task that is due', () => {
-  test('and runs is confirmed: one read, one look, one write (row 5)', async () => {
+  test('and runs is confirmed: one read, one describe, one write (row 5)', async () => {
     const { world, records, runs, did } = fakeWorld([record()]);
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
     expect(await reconcile(key, true, world)).toBe('postponed');
@@ -23,7 +23,7 @@ describe('a task that is due', () => {
     expect(records.get('t')).toEqual(record({ seenRound: 1, dueAt: T0 + 6 * MINUTE }));
   });
 
-  test('and was never started is failed first, then told to stop, in case it is there after all (row 4)', async () => {
+  test('and was never started fails first, then is stopped in case it exists after all (row 4)', async () => {
     const { world, records, did } = fakeWorld([record()]);
     expect(await reconcile(key, true, world)).toBe('never_started');
     expect(did).toEqual(['get', 'describe', 'write', 'stop']);
@@ -87,7 +87,7 @@ describe('a task that is due', () => {
     expect(records.get('t')?.error).toContain('"reason":"States.Runtime"');
   });
 
-  test('and past its deadline is failed and its run stopped, without a look at it', async () => {
+  test('and past its deadline fails and its run is stopped, without a describe', async () => {
     const { world, runs, did, clock } = fakeWorld([record()]);
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
     clock.now = END + 1;
@@ -111,7 +111,7 @@ describe('a task that is due', () => {
     expect(records.get('t')).toMatchObject({ status: 'working', dueAt: world.now() + 300_000 });
   });
 
-  test('and depends on its run is left as it is where nobody may look', async () => {
+  test('and depends on its run is left unchanged if describing is not allowed', async () => {
     const { world, did } = fakeWorld([record()]);
     expect(await reconcile(key, false, world)).toBe('look');
     expect(did).toEqual(['get']);
@@ -141,7 +141,7 @@ describe('a task whose tool is a state machine', () => {
     expect(did.slice(4)).toEqual(['get', 'describe', 'describe', 'write']);
   });
 
-  test('with a machine that this role may not look at: the workflow is all there is to go by', async () => {
+  test('with a machine that this role may not describe: the workflow decides', async () => {
     const { world, runs, clock } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
     const describe = async (arn: string) => {
       if (arn === work) throw Object.assign(new Error(), { name: 'KmsAccessDeniedException' });
@@ -153,7 +153,7 @@ describe('a task whose tool is a state machine', () => {
     expect(await reconcile(key, true, { ...world, describe })).toBe('run_ended');
   });
 
-  test('and the look at the machine fails otherwise: nothing is written, so that no result is lost', async () => {
+  test('and describing the machine fails otherwise: nothing is written, so no result is lost', async () => {
     const { world, runs, records } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
     runs.set(executionArn('t', 1), { status: 'FAILED' });
     const describe = async (arn: string) => {
@@ -176,7 +176,7 @@ describe('Step Functions', () => {
     expect(records.get('t')).toEqual(record());
   });
 
-  test('that does not stop a run is worth a line with its name, and no more', async () => {
+  test('that does not stop a run is logged in one line with its name', async () => {
     const { world, records, clock } = fakeWorld([record()]);
     world.workflow.stop = async () => {
       throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });
@@ -212,7 +212,7 @@ describe('whatever came in between', () => {
     expect(records.get('t')).toEqual(record(change));
   });
 
-  test('a cancel that found no run to stop: the run that was started after it is stopped (rows 14, 16)', async () => {
+  test('a cancel that found no run: the run that starts after it is stopped (rows 14, 16)', async () => {
     const { world, records, runs, did } = fakeWorld([answered()]);
     const { describe } = world;
     const cancelled = async (arn: string) => {

@@ -74,7 +74,7 @@ describe('a sweep', () => {
     expect(order.indexOf('b')).toBeLessThan(20);
   });
 
-  test('looks at the longest due of every shard first: no shard uses up the looks of all', async () => {
+  test('checks the longest due of every shard first: no shard uses up all checks', async () => {
     const busy = Array.from({ length: 40 }, (_, i) => named(`a${String(i).padStart(2, '0')}`, { due: '0' }));
     const fake = fakeWorld([...busy, named('b', { due: '15' })]);
     const looked: string[] = [];
@@ -88,7 +88,7 @@ describe('a sweep', () => {
     expect(report.left).toBe(41 - looked.length);
   });
 
-  test('comes to every task in the end, though the looks at some always fail', async () => {
+  test('reaches every task in the end, though the checks of some always fail', async () => {
     const broken = Array.from({ length: 12 }, (_, i) => named(`a${String(i).padStart(2, '0')}`, { due: '0' }));
     const fake = fakeWorld([...broken, named('b', { due: '0', dueAt: T0 + MINUTE })]);
     fake.clock.now += MINUTE;
@@ -103,7 +103,7 @@ describe('a sweep', () => {
     expect(fake.records.get('b')?.seenRound).toBe(1);
   });
 
-  test('goes on after a task that cannot be read, a task that cannot be written, and a shard that cannot be read', async () => {
+  test('continues after an unreadable task, an unwritable task and an unreadable shard', async () => {
     const fake = fakeWorld(many(40));
     fake.clock.now = END + 1;
     const { get, applyBlind } = fake.world.store;
@@ -134,7 +134,7 @@ describe('a sweep', () => {
 });
 
 describe('the bounds of a sweep', () => {
-  test('it looks at six runs a second, at most, and leaves the rest to the next one', async () => {
+  test('it checks six runs a second at most, and leaves the rest to the next sweep', async () => {
     const fake = fakeWorld(many(100));
     const looks: number[] = [];
     const { describe } = fake.world;
@@ -154,7 +154,7 @@ describe('the bounds of a sweep', () => {
     expect(failed(fake.records)).toBe(100);
   });
 
-  test('it looks first at runs that were never seen, however long the others are due', async () => {
+  test('it checks runs never seen first, however long the others are due', async () => {
     const seen = many(40).map((task) => ({ ...task, seenRound: 1, dueAt: T0 }));
     const fake = fakeWorld([...seen, named('new')]);
     for (const { taskId } of seen) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
@@ -162,7 +162,7 @@ describe('the bounds of a sweep', () => {
     expect(fake.records.get('new')?.status).toBe('failed');
   });
 
-  test('two looks at one task count as two', async () => {
+  test('two checks of one task count as two', async () => {
     const seen = many(100).map((task) => ({ ...task, seenRound: 1 }));
     const machine = PREFIX.replace(/S-$/, 'Mine');
     const fake = fakeWorld(seen, { stateMachines: new Map([['x', machine]]) });
@@ -197,7 +197,7 @@ describe('the bounds of a sweep', () => {
     expect(failed(fake.records)).toBe(0);
   });
 
-  test('with slow looks, it begins none after its end', async () => {
+  test('with slow checks, it begins none after its end', async () => {
     const fake = fakeWorld(many(100));
     const started = fake.clock.now;
     const begun: number[] = [];

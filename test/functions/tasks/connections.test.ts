@@ -69,7 +69,7 @@ describe.each(Object.entries(senders))('calls to AWS: %s', (_, sender) => {
     await all;
   });
 
-  test('a worker that is busy for longer than the timeout does not take a new connection for a dead one', async () => {
+  test('a worker that is busy beyond the timeout does not take a new connection for dead', async () => {
     const send = sender();
     const sent = whileBusy(1_500, send);
     sent.catch(() => undefined);

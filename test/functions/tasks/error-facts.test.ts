@@ -21,7 +21,7 @@ test.each<[string, unknown]>([
   expect(JSON.stringify(errorFacts(error))).not.toContain(SECRET);
 });
 
-test('an error of AWS is told by its name, its status and the id of its request, and where it was met', () => {
+test('an AWS error is logged by name, status, request id and place in the code', () => {
   const $metadata = { httpStatusCode: 400, requestId: 'r-1', attempts: 3 };
   const error = Object.assign(new Error(SECRET), { name: 'ValidationException', $metadata });
   const facts = JSON.parse(JSON.stringify(errorFacts(error)));
@@ -44,7 +44,7 @@ test('what is no error, or has no name, is called Error', () => {
   expect(errorFacts(Object.assign(new Error('x'), { name: 'two words' }))).toMatchObject({ error: 'Error' });
 });
 
-test('where it was met: three lines of the stack at most, and none where the message could be among them', () => {
+test('where it was met: three lines of the stack at most, none that may hold the message', () => {
   const frame = (n: number) => `    at f (/a.ts:${n}:1)`;
   const others = [`Error: ${SECRET}`, `${SECRET} at f (/a.ts:9:9)`, `    at f (/a.ts:9:9) ${SECRET}`];
   const stack = [...others, ...[1, 2, 3, 4].map(frame)].join('\n');

@@ -55,7 +55,7 @@ describe('the question', () => {
       } as never,
     });
 
-  test('is GetExecutionHistory, newest events first, without their data; what it does not need it does not read', async () => {
+  test('is GetExecutionHistory, newest events first, without data; only needed fields are read', async () => {
     const events = [
       { id: 3, type: 'TaskScheduled', timestamp: 1.5, taskScheduledEventDetails: { parameters: '{}', resource: 'x' } },
       { id: 2, type: 'TaskStateEntered', timestamp: 1.25, stateEnteredEventDetails: { name: 'A', inputDetails: {} } },

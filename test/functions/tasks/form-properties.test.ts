@@ -78,7 +78,7 @@ describe('any form and any answer', () => {
     return { revision, valid: (name: string, value: unknown) => ajv.validate(`mcp#/$defs/${name}`, value) };
   });
 
-  test('a form both revisions allow takes the answer made for it, also when the rest of it is left out (B-18, D-34)', () => {
+  test('a form of both revisions takes its full answer, also without optional fields (B-18, D-34)', () => {
     fc.assert(
       fc.property(forms(fc.oneof(plain, formatted)), ({ form, content }) => {
         const request = asks(form);

@@ -24,12 +24,12 @@ describe('task ids', () => {
     expect(taskKey(principal, key.taskId)).toEqual(key);
   });
 
-  test('another verified owner looks in another partition, so a foreign task is not found (C-35, F-15)', () => {
+  test('another owner reads another partition, so a foreign task is not found (C-35, F-15)', () => {
     const { taskId, owner } = newTaskKey({ kind: 'verified', key: 'a' }, Date.now());
     expect(taskKey({ kind: 'verified', key: 'b' }, taskId)?.owner).not.toBe(owner);
   });
 
-  test('without auth whoever holds the id finds the task, from either era (C-36)', () => {
+  test('without auth the id is enough to find the task, from either era (C-36)', () => {
     const inSession = newTaskKey({ kind: 'anonymous', session: 's' }, Date.now());
     expect(taskKey({ kind: 'anonymous' }, inSession.taskId)).toEqual(inSession);
     const alone = newTaskKey({ kind: 'anonymous' }, Date.now());
@@ -66,7 +66,7 @@ describe('task ids', () => {
     `${'a'.repeat(25)}_${'a'.repeat(36)}`,
     `${'i'.repeat(36)}`,
     ['a'.repeat(36)],
-  ])('what cannot be an id of ours is refused before the table is asked: %o (C-28)', (id) => {
+  ])('what cannot be an id of this server is refused without a read: %o (C-28)', (id) => {
     for (const principal of principals) expect(taskKey(principal, id)).toBeUndefined();
   });
 

@@ -19,15 +19,15 @@ describe('a record', () => {
 
   test.each<[string, object]>([
     ['of a later version', { version: MOVED_VERSION + 1 }],
-    ['with a version that is no number', { version: '1' }],
+    ['with a version that is not a number', { version: '1' }],
     ['with an unknown status', { status: 'paused' }],
     ['with a status from a prototype', { status: 'constructor' }],
     ['without createdAt', { createdAt: undefined }],
     ['without ttl', { ttl: undefined }],
     ['without a deadline', { deadlineAt: undefined }],
     ['without a tool', { tool: undefined }],
-    ['with a round that is no number', { round: 'x' }],
-    ['with a result that is no text', { result: { content: [] } }],
+    ['with a round that is not a number', { round: 'x' }],
+    ['with a result that is not text', { result: { content: [] } }],
     ['with answers that are no texts', { inputResponses: { 'r1.a': { action: 'accept' } } }],
     ['with a progress token that is neither text nor number', { progressToken: {} }],
     ['with a status message that is no text', { statusMessage: 7 }],

@@ -5,7 +5,7 @@ import { create } from '../../../functions/tasks/transitions.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-test('an error that a client is told of is no surprise; any other is logged, by its kind and place (A-15)', () => {
+test('an error made for clients is not logged; any other is, by its kind and place (A-15)', () => {
   const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
   logUnexpected(new TaskNotFound(), 'here');
   expect(said).not.toHaveBeenCalled();
@@ -13,7 +13,7 @@ test('an error that a client is told of is no surprise; any other is logged, by 
   expect(said.mock.calls).toEqual([['{"event":"unexpected_error","where":"here","error":"Error"}']]);
 });
 
-test('an ignored answer is logged with the first twenty open keys, each cut at 64 characters (E-18, B-19)', () => {
+test('an ignored answer is logged with twenty open keys of 64 characters at most (E-18, B-19)', () => {
   const said = vi.spyOn(console, 'warn').mockReturnValue(undefined);
   const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
   const names = ['n'.repeat(70), ...Array.from({ length: 20 }, (_, n) => `k${n}`)];

@@ -24,7 +24,7 @@ function refusal(error: string, unanswered: number, status = 400) {
 }
 const startAfter = (unanswered: number) => refusal('ExecutionAlreadyExists', unanswered).start();
 
-test('a name that is taken is another task’s, unless a try before, whose answer was lost, may have taken it (crash table, rows 3 and 6)', async () => {
+test('a taken name is another task’s, unless an earlier try may have taken it (rows 3 and 6)', async () => {
   expect(await startAfter(0)).toBe('taken');
   expect(await startAfter(1)).toBeUndefined();
 });
@@ -35,7 +35,7 @@ test.each([
   ['TooManyRequestsException'],
   ['RequestLimitExceeded'],
   ['KmsThrottlingException'],
-])('a start refused with %s is not tried again: the client is told at once, with 429 (row 2)', async (error) => {
+])('a start refused with %s is not retried: the client gets 429 at once (row 2)', async (error) => {
   const { sent, start } = refusal(error, 0);
   const refused = await start().catch((thrown: unknown) => thrown);
   expect(refused).toBeInstanceOf(TooManyStarts);
@@ -44,7 +44,7 @@ test.each([
   expect(sent.tries).toBe(1);
 });
 
-test('a refused start is not certain where a try before lost its answer: it may have started (row 3)', async () => {
+test('a refusal is not certain if an earlier try lost its answer: it may have started (row 3)', async () => {
   const { sent, start } = refusal('ThrottlingException', 1);
   await expect(start()).rejects.toMatchObject({ name: 'TooManyStarts', certain: false });
   expect(sent.tries).toBe(2);
@@ -53,14 +53,11 @@ test('a refused start is not certain where a try before lost its answer: it may 
 test.each([
   ['AccessDeniedException', 400, 1],
   ['InternalFailure', 500, 3],
-])(
-  'a start that fails with %s is no matter of quota: that error is thrown as it came',
-  async (error, status, tries) => {
-    const { sent, start } = refusal(error, 0, status);
-    await expect(start()).rejects.toMatchObject({ name: error });
-    expect(sent.tries).toBe(tries);
-  },
-);
+])('a start that fails with %s is not a quota refusal: the error is thrown unchanged', async (error, status, tries) => {
+  const { sent, start } = refusal(error, 0, status);
+  await expect(start()).rejects.toMatchObject({ name: error });
+  expect(sent.tries).toBe(tries);
+});
 
 test.each([
   ['Error', new Error('no answer')],
@@ -70,7 +67,7 @@ test.each([
   await expect(workflow(sfn, 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
 });
 
-test('a round starts with what the tool needs of its record, and with no more than Step Functions takes', () => {
+test('a round starts with what the tool needs of its record, within the limit of Step Functions', () => {
   const answered = { ...record, accepts: ['roots/list'], inputResponses: { 'r1.a': '1' }, round: 2 };
   expect(JSON.parse(roundInput({ ...answered, asked: '{"requestState":{"n":1}}' }, '{"x":1}') ?? '')).toEqual({
     ...{ owner: 'o', taskId: 'a', tool: 't', round: 2, deadlineAt: 60_000, arguments: '{"x":1}' },

@@ -26,7 +26,7 @@ test('a run recalls what an earlier attempt has kept beside the record', async (
   expect(await recordHost.recall(task)).toBe('{"n":2}');
 });
 
-test('a run recalls what release 0.1 has kept of its round in the record, and nothing of another round', async () => {
+test('a run recalls what release 0.1 kept of its round in the record, not of another round', async () => {
   seen.kept = undefined;
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
   expect(await recordHost.recall(task)).toBe('{"n":1}');

@@ -123,7 +123,7 @@ describe('a run', () => {
     expect(progress).toEqual(direct ? [] : [{ message: 'Counting', progress: 1, total: 1 }]);
   });
 
-  test('a ToolError is an error result with its message; any other error ends the run without one (A-15)', async () => {
+  test('a ToolError is an error result with its message; other errors end the run (A-15)', async () => {
     const tool = defineTool(anything, () => {
       throw new ToolError('No such file');
     });
@@ -147,7 +147,7 @@ describe('a run', () => {
 describe('questions', () => {
   const ask = elicitForm('Really?', { ok: { type: 'boolean' } });
 
-  test('end the run; the answers start it anew, in as many rounds as it takes', async () => {
+  test('end the run; the answers start it again, in as many rounds as needed', async () => {
     let runs = 0;
     const tool = defineTool(anything, async (_args, task) => {
       runs++;
@@ -172,7 +172,7 @@ describe('questions', () => {
     expect((await runTool(tool, {}, { answers })).result).toEqual([accept({ ok: true }), accept({ ok: false })]);
   });
 
-  test('a test that has no answer hears which one is missing', async () => {
+  test('a test without an answer gets an error that names the missing one', async () => {
     const tool = defineTool(anything, (_args, task) => task.requireInput({ who: ask }));
     await expect(runTool(tool, {})).rejects.toThrow("'who'");
   });
@@ -227,7 +227,7 @@ describe('memory', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
   });
 
-  test('any JSON within bounds comes back as it was, names of the prototype included', async () => {
+  test('any JSON within bounds comes back unchanged, prototype names included', async () => {
     const value = fc.jsonValue({ maxDepth: 5 });
     await fc.assert(
       fc.asyncProperty(fc.string(), value, async (name, json) => {
@@ -272,7 +272,7 @@ describe('a task that is over', () => {
     expect(caught).toHaveLength(2);
   });
 
-  test('a look that fails is no reason to stop', async () => {
+  test('a read that fails does not stop it', async () => {
     const host = { ...recordHost(), alive: () => Promise.reject(new Error('throttled')) };
     const tool = defineTool(anything, async (_args, task) => {
       await sleep(1_100);

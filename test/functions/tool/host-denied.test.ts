@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 
 describe('a tool whose role may not read its task', () => {
-  test('reports and remembers its steps all the same, and says so once', async () => {
+  test('still reports and remembers its steps, and says so once', async () => {
     vi.resetModules();
     db.on(GetCommand).rejects(denied);
     db.on(UpdateCommand).resolves({});
@@ -102,14 +102,14 @@ describe('a tool whose role may not write beside its task', () => {
   });
 });
 
-test('any other error of a write is the tool’s to see: a step that is not kept would be done twice', async () => {
+test('another write error reaches the tool: a step that is not kept would run twice', async () => {
   db.on(GetCommand).resolves({ Item: { status: 'working', round: 1 } });
   db.on(UpdateCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
   await expect(tool(event())).rejects.toMatchObject({ name: 'ThrottlingException' });
   expect(steps).toEqual(['one']);
 });
 
-test('any other error of that read is the tool’s to see: its steps must not be done twice in silence', async () => {
+test('another read error reaches the tool: its steps must not run twice unnoticed', async () => {
   db.on(GetCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
   await expect(tool(event(1))).rejects.toMatchObject({ name: 'ThrottlingException' });
   expect(steps).toEqual([]);

@@ -65,14 +65,14 @@ describe('answers', () => {
     ...{ name: 't', arguments: {}, accepts: [], inputResponses, requestState: null },
   });
 
-  test('that do not fit, which nobody has judged in a direct call, are asked for again', async () => {
+  test('that do not fit, which a direct call does not check, are asked for again', async () => {
     for (const wrong of [accept({ ok: 'yes' }), { action: 'accept' }, {}]) {
       expect(await asker(direct({ one: wrong }))).toMatchObject({ inputRequests: { one: ask } });
     }
     expect(await asker(direct({ one: decline }))).toMatchObject({ inputRequests: { two: ask } });
   });
 
-  test('to a form that needs nothing have content all the same', async () => {
+  test('to a form without required fields still have content', async () => {
     const tool = defineTool(anything, async (_args, task) => {
       const { maybe } = await task.requireInput({ maybe: elicitForm('?', { note: { type: 'string' } }, ['note']) });
       return maybe.action === 'accept' ? (maybe.content.note ?? 'none') : maybe.action;

@@ -72,7 +72,7 @@ describe('the bucket of large results', () => {
     expect(JSON.stringify(template.toJSON())).not.toContain('Custom::');
   });
 
-  test('the tool may write results, and the endpoint input; who shows and who starts may read them; nobody may do more', () => {
+  test('tools write results, the endpoint input; readers and starters read them; no other access', () => {
     const policies = Object.values(templateOf().findResources('AWS::IAM::Policy')) as {
       Properties: { PolicyDocument: { Statement: Statement[] } };
     }[];

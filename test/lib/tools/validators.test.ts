@@ -38,7 +38,7 @@ test.each<[string, object, unknown, string]>([
   expect(ms).toBeLessThan(500);
 });
 
-test('a schema without slow keywords tells all that is wrong, so that a model mends it at once (A-14)', () => {
+test('a schema without slow keywords reports all errors, so a model can fix them at once (A-14)', () => {
   const { messages } = judge(
     { a: { type: 'string', pattern: '^[a-z]+$' }, b: { type: 'integer' } },
     { a: 'A', b: 'c' },

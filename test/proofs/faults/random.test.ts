@@ -59,7 +59,7 @@ describe('a bug is found by random faults', () => {
     120_000,
   );
 
-  test('and its seed finds it again, in a cloud of its own', async () => {
+  test('and its seed finds it again, in a separate cloud', async () => {
     const { kind } = bugs['no second try'];
     const assembly = plant('no second try', app, join(folder, 'again'));
     let again = 0;

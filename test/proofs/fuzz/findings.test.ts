@@ -42,7 +42,7 @@ describe('requests', () => {
     expect(await send(request())).toMatchObject({ status: 400, error: { code: -32020 } });
   });
 
-  test('a GET that names a version nobody speaks gets no stream (B-08)', async () => {
+  test('a GET with an unknown version gets no stream (B-08)', async () => {
     const headers: [string, string][] = [
       ['accept', 'text/event-stream'],
       ['mcp-protocol-version', '2025-11-25 or so'],
@@ -76,7 +76,7 @@ describe('tool results', () => {
     ['a type that cannot be made a text', { type: NO_TEXT }],
     ['base64 without its padding', { type: 'image', data: 'AAA', mimeType: 'image/png' }],
     ['an icon without a source', { ...link, icons: [{}] }],
-    ['an icon whose source is no URI', { ...link, icons: [{ src: 'x' }] }],
+    ['an icon whose source is not a URI', { ...link, icons: [{ src: 'x' }] }],
     ['a size that no client can hold', { ...link, size: 2 ** 53 }],
   ])('a block of no published kind makes the value plain JSON: %s (A-17)', (_what, block) => {
     const value = { content: [text, block] };
@@ -110,7 +110,7 @@ describe('tool results', () => {
     expect(toolResult(json)).toEqual({ content: [{ type: 'text', text: json }], structuredContent: JSON.parse(json) });
   });
 
-  test('a tool that returns no JSON has failed, and its caller is told (A-15)', async () => {
+  test('a tool that returns no JSON has failed, and its caller gets the error (A-15)', async () => {
     const { error } = await send(modern('tools/call', { name: 'direct', arguments: { json: '{"n": NaN}' } }).request());
     expect(error).toMatchObject({ code: -32603, message: 'The tool did not return JSON' });
   });
@@ -139,9 +139,9 @@ describe('questions', () => {
     ['more tokens than a client can hold', 'sampling/createMessage', prompt({ maxTokens: 1e21 })],
     ['a preference of more than all', 'sampling/createMessage', prompt({ modelPreferences: { costPriority: 2 } })],
     ['a tool without a schema', 'sampling/createMessage', prompt({ tools: [{ name: 'x' }] })],
-    ['a choice of tools nobody knows', 'sampling/createMessage', prompt({ toolChoice: { mode: 'any' } })],
+    ['a choice of unknown tools', 'sampling/createMessage', prompt({ toolChoice: { mode: 'any' } })],
     ['nested deeper than any answer could be', 'elicitation/create', { ...form({ type: 'string' }), deep: deep(70) }],
-  ])('nobody can be asked: %s (A-17, D-21)', (_what, method, params) => {
+  ])('no client can be asked: %s (A-17, D-21)', (_what, method, params) => {
     expect(ask(method, params)).toBe(false);
   });
 
@@ -154,7 +154,7 @@ describe('questions', () => {
     expect(ask('sampling/createMessage', params)).toBe(true);
   });
 
-  test('of a task that nobody asked for, or under names of the protocol, nothing is sent (A-21, X-19)', async () => {
+  test('of a task without a request, or under protocol names, is never sent (A-21, X-19)', async () => {
     const _meta = { progressToken: 5, 'io.modelcontextprotocol/related-task': { taskId: 'x' }, 'example.com/mine': 1 };
     const asked = {
       a: { method: 'elicitation/create', params: { ...form({ type: 'string' }), task: { ttl: 1 }, _meta } },

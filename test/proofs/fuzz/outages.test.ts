@@ -283,7 +283,7 @@ describe.each(Object.entries(SCENARIOS))('%s', (_name, { prepare, request, then,
     return { calls, answer };
   }
 
-  test('while AWS throttles: a plain error that says to try again, and then it works (A-15, crash table, rows 1 and 2)', async () => {
+  test('while AWS throttles: an error that says to retry, then it works (A-15, rows 1 and 2)', async () => {
     const { calls } = await strike(() => false);
     expect(calls).toBeGreaterThan(0);
     for (let at = 1; at <= calls; at++) {
@@ -293,7 +293,7 @@ describe.each(Object.entries(SCENARIOS))('%s', (_name, { prepare, request, then,
   });
 });
 
-test('a look that fails while a call waits is no reason to lose its result', async () => {
+test('a read that fails while a call waits does not lose its result', async () => {
   const world = await newWorld();
   const call = () => world.modern('tools/call', { name: 'optional', arguments: { json: '{"n":1}' } }, {});
   world.failing(() => false);

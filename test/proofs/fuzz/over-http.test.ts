@@ -7,7 +7,7 @@ const cloud = useCloud('brief');
 const seed = testSeed;
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 300);
 
-test(`${REQUESTS} fuzzed requests over HTTP, seed ${seed}: no 5xx, nothing of the inside, nothing stored that was refused, and a normal call works (A-02, A-05, A-13, A-15, A-17)`, async () => {
+test(`${REQUESTS} fuzzed requests over HTTP, seed ${seed}: right answers only (A-02, A-05, A-13, A-15, A-17)`, async () => {
   const { problems, stored } = await fuzzCloud(cloud(), seed, REQUESTS);
   expect(problems.join('\n')).toBe('');
   expect(stored).toBeGreaterThan(0);

@@ -65,7 +65,7 @@ function compiled(schema: Schema): Validate | string {
   return exports.inputs?.[0] ?? 'nothing';
 }
 
-test(`${SCHEMAS} hostile schemas, seed ${testSeed}: refused at synth with the name of the tool, or they judge whatever comes (A-16)`, () => {
+test(`${SCHEMAS} hostile schemas, seed ${testSeed}: refused at synth by tool name, or able to judge (A-16)`, () => {
   const seen = { refused: 0, judging: 0 };
   for (let i = 0; i < SCHEMAS; i++) {
     const random = randomOf(testSeed, i);

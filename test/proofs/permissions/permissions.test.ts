@@ -37,7 +37,7 @@ describe('without one statement', () => {
   );
 });
 
-test('every function has a role of its own, and no role has a policy that AWS may change', () => {
+test('every function has its own role, and no role has a policy that AWS may change', () => {
   const resources = Object.entries(resourcesOf(assembly.path));
   const functions = resources.filter(([, { Type }]) => Type === 'AWS::Lambda::Function');
   const roles = functions.map(([, { Properties }]) => JSON.stringify(Properties.Role));
@@ -68,11 +68,11 @@ function wide(places: readonly Place[]) {
     .filter(({ type, action }) => !EVERYTHING.some(([of, actions]) => of.test(type) && actions.test(action)));
 }
 
-test('no statement is about all actions or all resources, but for what knows no others', () => {
+test('no statement has all actions or all resources, unless AWS offers nothing narrower', () => {
   expect(wide(statementsOf(assembly.path))).toEqual([]);
 });
 
-test('a wildcard that somebody adds to any of them would show', () => {
+test('a wildcard added to any of them would show', () => {
   const mine = statementsOf(assembly.path).filter(({ type, path = [], statement }) => {
     const actions = [statement.Action].flat().map(String);
     return (

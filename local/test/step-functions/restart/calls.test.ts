@@ -20,7 +20,7 @@ describe('a call whose answer was lost', () => {
     expect(await local.describe(arn)).toMatchObject({ output: '"found"' });
   });
 
-  it('of an integration that waits is none until it has begun: till then it is made again as it was', async () => {
+  it('of an integration that waits: the same call is made again until it has begun', async () => {
     const spec = task({ Arguments: { id: '{% $uuid() %}', at: '{% $millis() %}' } });
     const waiting = () => {
       const { calls, integration } = answers();

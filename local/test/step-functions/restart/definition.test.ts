@@ -23,7 +23,7 @@ describe('an execution keeps the definition it began with (row 23)', () => {
     expect(local.snapshot(arn)).toMatchObject({ states: ['S', 'old'] });
   });
 
-  it('when its machine is no more', async () => {
+  it('when its machine has been deleted', async () => {
     const before = answers();
     await interrupted(version('old'), { task: before.integration }, () => before.calls.length === 1);
     const local = await open(machine({ StartAt: 'S', States: { S: { Type: 'Pass', End: true } } }, 'other'), {
@@ -37,7 +37,7 @@ describe('an execution keeps the definition it began with (row 23)', () => {
     );
   });
 
-  it('fails by name when what it calls is known no more', async () => {
+  it('fails by name when what it calls is no longer known', async () => {
     const before = answers();
     await interrupted(version('old'), { task: before.integration }, () => before.calls.length === 1);
     const local = await open([], { integrations: {} });

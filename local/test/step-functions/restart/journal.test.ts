@@ -53,7 +53,7 @@ const lines = () => readFileSync(file, 'utf8').trimEnd().split('\n');
 const types = () => lines().map((line) => JSON.parse(line).type);
 
 describe('what is written', () => {
-  it('is there when the call returns, and read again as it was', () => {
+  it('is on disk when the call returns, and is read back unchanged', () => {
     const { journal } = open();
     journal.started(started(1), spec);
     journal.called({ execution: 1, ask: 1 });
@@ -67,7 +67,7 @@ describe('what is written', () => {
     expect(over).toEqual([{ type: 'ended', ...closed(2) }]);
   });
 
-  it('is for nobody else to read', () => {
+  it('cannot be read by other users', () => {
     open();
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
@@ -120,7 +120,7 @@ describe('a file that the last process left', () => {
   });
 
   it.each([
-    ['is no JSON', '{"type":', 'line 3'],
+    ['is not JSON', '{"type":', 'line 3'],
     ['speaks of an execution that is not there', '{"type":"called","execution":7,"ask":1}', 'no execution 7'],
     ['speaks of a definition that is not there', '{"type":"started","execution":7,"machine":"x"}', 'no definition x'],
   ])('is refused, with the line, when a line in the middle %s', (_, line, why) => {
@@ -134,7 +134,7 @@ describe('a file that the last process left', () => {
 });
 
 describe('it does not grow for ever', () => {
-  it('at the start it is written anew: one line for a closed execution, its answers are gone', () => {
+  it('at the start it is rewritten: one line per closed execution, without answers', () => {
     const first = open();
     first.journal.started(started(1), spec);
     for (let ask = 1; ask <= 50; ask += 1) first.journal.answered(answer(1, ask));
@@ -166,7 +166,7 @@ describe('it does not grow for ever', () => {
     expect(readJournal(file).running.map((one) => one.started.execution)).toEqual([6, 7, 8]);
   });
 
-  it('past its bound it is written anew while it is used, and loses nothing', () => {
+  it('past its bound it is rewritten while in use, and loses nothing', () => {
     const { journal, over } = open(5_000);
     let largest = 0;
     for (let i = 1; i <= 200; i += 1) {

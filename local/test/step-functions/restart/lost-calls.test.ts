@@ -128,7 +128,7 @@ describe('a function was running when the process ended', () => {
     errorMessage: expect.stringMatching(/^RequestId: \S+ Error: Runtime exited with error: signal: killed$/),
   };
 
-  it('the integration of the SDK answers what a killed worker does; the function does not run again', async () => {
+  it('the SDK integration answers as for a killed worker; the function does not run again', async () => {
     await begin('Sdk');
     await until(() => runs() === 1);
     await restart();

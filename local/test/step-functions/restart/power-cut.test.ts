@@ -24,7 +24,7 @@ async function syncs(integration: Integration): Promise<number> {
   return during;
 }
 
-test('the start of a function is on the disk before it runs: a power cut does not make it run twice', async () => {
+test("a function's start is on disk before it runs: a power cut does not run it twice", async () => {
   let before = 0;
   const run = async ({ begins }: IntegrationCall) => {
     const until = vi.mocked(fsyncSync).mock.calls.length;

@@ -114,7 +114,7 @@ function journalOf(lines: string[]): string {
 }
 
 describe('an execution is a function of its journal', () => {
-  it.each([1, 2, 3, 4, 5, 6])('cut after any record it comes to the same place (run %i)', async () => {
+  it.each([1, 2, 3, 4, 5, 6])('cut after any record, replay ends in the same state (run %i)', async () => {
     const { lines, history, output } = await recorded(unsteady);
     const all = parsed(lines, 'answered').length;
     for (let count = 2; count < lines.length; count += 1) {
@@ -132,7 +132,7 @@ describe('an execution is a function of its journal', () => {
     }
   });
 
-  it('it goes on from there to its end; of what was called, only the open calls are made again, as lost ones', async () => {
+  it('it continues to its end; of the earlier calls only the open ones are repeated, as lost', async () => {
     const ids: string[] = [];
     const { lines } = await recorded(async (call) => {
       ids.push(call.id);
@@ -162,7 +162,7 @@ describe('an execution is a function of its journal', () => {
     }
   });
 
-  it('it fails by name when the journal tells of another one', async () => {
+  it('it fails by name when the journal has another one', async () => {
     const { lines } = await recorded(unsteady);
     const strange = lines.slice(0, -1).map((line) => line.replace('"state":"Item"', '"state":"Other"'));
     const task = async () => ({});

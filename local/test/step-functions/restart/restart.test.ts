@@ -10,7 +10,7 @@ const historyOf = async (local: Local) =>
   (await local.client.send(new GetExecutionHistoryCommand({ executionArn: arn }))).events;
 
 describe('what was started exists', () => {
-  it('even when the process ends before the first state; then nothing was called, and nothing is lost', async () => {
+  it('even when the process ends before the first state: nothing was called, nothing is lost', async () => {
     const before = await open(task());
     const request = { stateMachineArn: machineArn(), name: 'a', input: '{"i":1}' };
     const [answer] = await Promise.all([before.engine.operations.StartExecution?.(request), before.engine.stop()]);
@@ -24,7 +24,7 @@ describe('what was started exists', () => {
     expect(calls).toMatchObject([{ lost: false, arguments: {} }]);
   });
 
-  it('and goes on running, with its name, its input, its start, and its history, in which nothing doubles', async () => {
+  it('and keeps running with its name, input, start time and history, without duplicates', async () => {
     const { calls, integration } = answers('first');
     const States = { S: call({ Next: 'T' }), T: call({ End: true }) };
     const spec = machine({ StartAt: 'S', States });
@@ -46,7 +46,7 @@ describe('what was started exists', () => {
     expect(await local.describe(arn)).toMatchObject({ status: 'ABORTED' });
   });
 
-  it('stop tells nobody that it ended: it did not', async () => {
+  it('stop sends no end event: it did not end', async () => {
     const local = await open(single({ Type: 'Wait', Seconds: 9_999 }));
     await local.start({}, 'a');
     await local.engine.stop();
@@ -54,7 +54,7 @@ describe('what was started exists', () => {
     expect(local.changes.map(({ status }) => status)).toEqual(['RUNNING']);
   });
 
-  it('its end is told by the process in which it ends', async () => {
+  it('its end event comes from the process in which it ends', async () => {
     await interrupted(single({ Type: 'Wait', Seconds: 1 }), { timeScale: 1 }, (local) => local.changes.length === 1);
     const local = await open([], { timeScale: 1, now: later(1) });
     await local.ended(arn);

@@ -14,7 +14,7 @@ import type { RpcMessage } from '../../../../functions/mcp/protocol/jsonrpc.ts';
 import { verifiedKey } from '../../../../functions/tasks/ids.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
-describe('who signed a request', () => {
+describe('the signer of a request', () => {
   const contextOf = (identity: object) => ({ identity }) as APIGatewayProxyEvent['requestContext'];
   const keyOf = (caller: string | null, cognitoIdentityId: string | null = null) =>
     verifiedCaller('iam', contextOf({ caller, cognitoIdentityId }))?.key;
@@ -53,9 +53,12 @@ describe('what the authorizer says of a caller', () => {
     expect(of({ owner: 'owner#a' })?.scopes).toEqual(['']);
   });
 
-  test.each([[undefined], [{}], [{ owner: '' }], [{ owner: 1 }]])('without an owner there is no caller: %j', (said) => {
-    expect(of(said)).toBeUndefined();
-  });
+  test.each([[undefined], [{}], [{ owner: '' }], [{ owner: 1 }]])(
+    'without an owner a request has no caller: %j',
+    (said) => {
+      expect(of(said)).toBeUndefined();
+    },
+  );
 });
 
 describe('what a caller may do', () => {
@@ -64,7 +67,7 @@ describe('what a caller may do', () => {
   const by = (...scopes: string[]) => ({ caller: { key: 'owner#a', scopes } }) as unknown as HttpRequest;
   const session = { key: 's' } as Session;
 
-  test('is decided by the verified key, and by the session only of an anonymous caller (G-14, G-15)', () => {
+  test('is decided by the verified key; by the session for anonymous callers only (G-14, G-15)', () => {
     expect(principalOf(by('mcp'), fakeServer().server)).toEqual({ kind: 'anonymous' });
     expect(principalOf(by('mcp'), fakeServer().server, session)).toEqual({ kind: 'anonymous', session: 's' });
     const { server } = oauth();
@@ -96,7 +99,7 @@ describe('what a caller may do', () => {
   ]) as unknown as ServerContext['tools'];
   const principal = (...scopes: string[]) => ({ kind: 'verified', key: 'owner#a', scopes }) as const;
 
-  test('is what its scopes allow: those of the tool now, of a tool that is gone those of its task (G-16)', () => {
+  test('is what its scopes allow: of the tool now, or of its task if the tool is gone (G-16)', () => {
     const { server } = oauth({ tools });
     const may = (tool: string, scopes: string[] | undefined, ...has: string[]) =>
       hasScopes(principal(...has), { tool, ...(scopes && { scopes }) }, server);

@@ -70,7 +70,7 @@ test('an answer that does not come is an outage, and the client may try again', 
   expect(isOutage(error)).toBe(true);
 });
 
-test('before the first rotation there is no key before it', async () => {
+test('before the first rotation the secret has no previous key', async () => {
   const { read, asked } = await secretsManager([400, refusal('ResourceNotFoundException')]);
   expect(await read('AWSPREVIOUS')).toBeUndefined();
   await expect(read('AWSCURRENT')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });

@@ -49,7 +49,7 @@ describe('a signed token', () => {
     }
   });
 
-  test('of readable text is 32 characters longer, and opens for its purpose, unchanged, and for nothing else', async () => {
+  test('of readable text is 32 characters longer and opens unchanged for its own purpose only', async () => {
     const signed = world().container();
     const text = 'A-z_0.~a';
     const token = await signed.sign('event', text);
@@ -71,7 +71,7 @@ describe('a signed token', () => {
     }
   });
 
-  test('of the key before opens for a warm and for a fresh container, of the one before that for none', async () => {
+  test('of the previous key opens in warm and fresh containers, of the one before that in none', async () => {
     const { container, rotate, at } = world();
     const warm = container();
     const token = await warm.seal('session', 1);
@@ -98,7 +98,7 @@ describe('a signed token', () => {
   });
 });
 
-test('a token names its key by a hash of it, which every container and release makes the same way', async () => {
+test('a token names its key by a hash that every container and release makes alike', async () => {
   const [, id] = (await world().container().seal('session', 1)).split('.');
   expect(id).toBe(createHmac('sha256', 'key 1').update('id').digest('base64url').slice(0, 8));
 });
@@ -130,7 +130,7 @@ describe('the key is read', () => {
     expect(reads).toEqual(['AWSCURRENT', 'AWSCURRENT', 'AWSPREVIOUS']);
   });
 
-  test('at most once a minute for tokens of keys that are not known, and never for what is no token', async () => {
+  test('at most once a minute for tokens of unknown keys, and never for other text', async () => {
     const { container, reads, at } = world();
     const warm = container();
     for (const garbage of ['', 'a.b', 'a.b.c', '%', `a.${'b'.repeat(8)}.${'c'.repeat(42)}`])
@@ -144,7 +144,7 @@ describe('the key is read', () => {
     expect(reads).toHaveLength(5);
   });
 
-  test('again by the next request when it could not be; once it was, what is known goes on for a minute', async () => {
+  test('again at the next request after a failure; after a success known keys last a minute', async () => {
     const { container, reads, at } = world();
     at.broken = true;
     const warm = container();
@@ -166,7 +166,7 @@ describe('the key is read', () => {
     expect(reads).toHaveLength(before + 2);
   });
 
-  test('in vain: a token of a key that is not known may be good, so that is no answer (A-15)', async () => {
+  test('without success: a token of an unknown key may be valid, so it is an outage (A-15)', async () => {
     const { container, rotate, at } = world();
     const warm = container();
     const known = await warm.seal('session', 1);

@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect(asked.map(({ params }) => params.message)).toEqual(['First?', 'Second?', 'First?']);
   });
 
-  test('to one of two questions leaves the other open; in whatever order they come, the tool gets both (B-19, C-22)', async () => {
+  test('to one of two questions leaves the other open; the tool gets both (B-19, C-22)', async () => {
     const { session, records } = world(two);
     const client = await session();
     const taskId = await client.create();
@@ -161,14 +161,14 @@ describe('an answer', () => {
     expect(answer.result.structuredContent).toEqual({ sure: seen });
   });
 
-  test('to anything but an elicitation cannot say no: an error fails the task, and tasks/result says so (B-19, C-30)', async () => {
+  test('that is an error to anything but an elicitation fails the task with a reason (B-19, C-30)', async () => {
     const client = await world({ poem: { method: 'sampling/createMessage', params: prompt } }).session();
     const { replies, answer } = await client.settle(await client.create(), () => [refusal]);
     expect(replies).toMatchObject([{ status: 202 }]);
     expect(answer.error).toEqual({ code: -32603, message: 'The client refused sampling/createMessage' });
   });
 
-  test('with an integer that would be rounded is refused as one that is not valid, and asked for again (B-19)', async () => {
+  test('with an integer that would be rounded is not valid, and is asked for again (B-19)', async () => {
     const requestedSchema = { type: 'object', properties: { age: { type: 'integer' } } };
     const { session } = world({ age: { method: 'elicitation/create', params: { message: 'Age?', requestedSchema } } });
     const client = await session();
@@ -180,7 +180,7 @@ describe('an answer', () => {
     expect(answer.result.structuredContent).toEqual({ age: { action: 'accept', content: { age: 7 } } });
   });
 
-  test('that comes too late is accepted and ignored (B-19, F-09)', async () => {
+  test('after the end is accepted and ignored (B-19, F-09)', async () => {
     const { session, records, change, did } = world();
     const client = await session();
     const taskId = await client.create();
@@ -195,7 +195,7 @@ describe('an answer', () => {
     expect(did.filter((what) => what === 'start')).toHaveLength(2);
   });
 
-  test('to a task that has expired is accepted and ignored, or refused with 4xx, but never a 200 (B-19, C-38)', async () => {
+  test('to an expired task is accepted and ignored, or gets 4xx, never 200 (B-19, C-38)', async () => {
     const { session, clock } = world();
     const client = await session();
     const { asked } = await client.settle(await client.create(), () => []);
@@ -204,7 +204,7 @@ describe('an answer', () => {
     expect([202, 400, 404]).toContain(status);
   });
 
-  test('to no question of ours, or to one of another session, is refused alike; nothing is revealed or stored (B-19)', async () => {
+  test('to an unknown question or one of another session is refused alike, reveals nothing (B-19)', async () => {
     const { session, records, server } = world();
     const [client, other] = [await session(), await session()];
     const taskId = await client.create();
@@ -231,7 +231,7 @@ describe('an answer', () => {
   });
 });
 
-describe('an answer and a fault of ours', () => {
+describe('an answer and a fault of the server', () => {
   beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
   afterEach(() => void vi.restoreAllMocks());
 
@@ -248,7 +248,7 @@ describe('an answer and a fault of ours', () => {
     expect(await client.respond(asked[0].id, result(YES))).toMatchObject({ status: 202 });
   });
 
-  test('an answer that was kept, but did not restart the work, restarts it when it is repeated (B-19, C-22)', async () => {
+  test('an answer that was kept without restarting the work restarts it when repeated (B-19, C-22)', async () => {
     const { session, server, records } = world();
     const client = await session();
     const taskId = await client.create();
@@ -266,7 +266,7 @@ describe('one set of questions for both revisions', () => {
     ...{ taskId, inputResponses: { 'r1.sure': { action: 'accept', content: { ok } } } },
   });
 
-  test('posted first, then by tasks/update: the first counts, the second is acknowledged (F-01, F-09)', async () => {
+  test('posted, then by tasks/update: the first counts, the second is acknowledged (F-01, F-09)', async () => {
     const { session, modern } = world();
     const client = await session();
     const taskId = await client.create();
@@ -279,7 +279,7 @@ describe('one set of questions for both revisions', () => {
     expect(answer.result.structuredContent).toEqual({ sure: YES });
   });
 
-  test('by tasks/update first, then posted: the stream goes on with the first, the post is ignored (F-01, F-09)', async () => {
+  test('by tasks/update, then posted: the stream continues with the first (F-01, F-09)', async () => {
     const { session, modern } = world();
     const client = await session();
     const taskId = await client.create();
@@ -293,7 +293,7 @@ describe('one set of questions for both revisions', () => {
     expect(messages).toMatchObject([{ method: 'elicitation/create' }, { result: { structuredContent: { sure: NO } } }]);
   });
 
-  test('a question of a 2026-07-28 task is asked on the tasks/result stream of a session, too (F-05, F-09)', async () => {
+  test('a 2026-07-28 task also asks on the tasks/result stream of a session (F-05, F-09)', async () => {
     const { session, modern } = world();
     const client = await session();
     const made = await modern('tools/call', { name: 'optional' });

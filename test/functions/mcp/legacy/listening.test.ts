@@ -42,7 +42,7 @@ async function listen(here: World, client: Awaited<ReturnType<World['session']>>
 }
 
 describe('a client that listens on and on and never resumes, as mcp-go does', () => {
-  test('asks a person who thinks 10 s once, and the answer arrives (B-09, B-19)', async () => {
+  test('asks once a person who takes 10 s, and the answer arrives (B-09, B-19)', async () => {
     const here = world(sure);
     const { client, poll } = await asking(here);
     const { asked } = await listen(here, client, 10_000, 60_000);
@@ -126,7 +126,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
     expect(both.flatMap(({ messages }) => messages)).toHaveLength(1);
   });
 
-  test('is told to come back ever later while nothing is open, though it brings no event id (B-10)', async () => {
+  test('gets growing retry times while no question is open, even without an event id (B-10)', async () => {
     const here = world(sure);
     const client = await here.session();
     let calls = 0;
@@ -161,7 +161,7 @@ describe('ids that a client carries', () => {
     }
   });
 
-  test.each(['q', 'käse 🧀 "~.', '\ud800', '', 7, -1])('a request id of %j comes back as it was (A-04)', async (id) => {
+  test.each(['q', 'käse 🧀 "~.', '\ud800', '', 7, -1])('a request id of %j comes back unchanged (A-04)', async (id) => {
     const here = world(sure);
     const client = await here.session();
     const taskId = await client.create();

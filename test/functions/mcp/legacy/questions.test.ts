@@ -8,7 +8,7 @@ const poem = { method: 'sampling/createMessage', params: prompt };
 const roots = { method: 'roots/list' };
 
 describe('a question', () => {
-  test('comes on the stream of tasks/result, with its task; answered, the task goes on there (B-19, C-20 to C-22)', async () => {
+  test('comes on the tasks/result stream with its task, which continues there (B-19, C-20 to C-22)', async () => {
     const { session, did } = world(sure);
     const client = await session();
     const taskId = await client.create();
@@ -50,7 +50,7 @@ describe('a question', () => {
     expect(messages[0].params).toEqual({ message: 'Sure?', requestedSchema: ok });
   });
 
-  test('of a call in a 2025-06-18 session, which knows no tasks, comes in the same way (B-17, B-21, C-03)', async () => {
+  test('of a call in a 2025-06-18 session (no tasks) comes the same way (B-17, B-21, C-03)', async () => {
     const client = await world(sure).session({ elicitation: {} }, '2025-06-18');
     const { messages } = await client.request('tools/call', { name: 'optional', task: {} }, ({ id, method }) =>
       method === undefined ? undefined : client.respond(id, YES),
@@ -107,7 +107,7 @@ describe('a question', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test('has one id as long as it is open, on every stream; after a refused answer another (B-11, B-19)', async () => {
+  test('has one id on every stream while it is open; after a refused answer another (B-11, B-19)', async () => {
     const client = await world(two).session();
     const taskId = await client.create();
     const streams = await Promise.all([1, 2].map(() => client.request('tasks/result', { taskId })));

@@ -14,7 +14,7 @@ async function polled(...rounds: object[]) {
 }
 
 describe("a session's own stream", () => {
-  test('asks what a poll has shown, with its task; the answer goes the usual way (B-09, B-10, B-19, C-20, C-21)', async () => {
+  test('asks what a poll showed; the answer works as usual (B-09, B-10, B-19, C-20, C-21)', async () => {
     const { opened, client, taskId, poll, wait } = await polled(sure);
     wait(2_000);
     const { status, headers, messages, eventIds } = await client.listen(opened);
@@ -27,7 +27,7 @@ describe("a session's own stream", () => {
     expect(await poll()).toBe('completed');
   });
 
-  test('begins with an event id and says when to come back: soon at first, every 30 s in the end (B-10)', async () => {
+  test('begins with an event id and a retry: short at first, later 30 s (B-10)', async () => {
     const { session, wait } = world(sure);
     const client = await session();
     let eventId: string | undefined;
@@ -55,7 +55,7 @@ describe("a session's own stream", () => {
     expect(messages).toHaveLength(2);
   });
 
-  test('asks once; tasks/result of the same session does not ask that again, that of another one does (C-20, F-05)', async () => {
+  test('asks once: tasks/result repeats it in another session only (C-20, F-05)', async () => {
     const here = await polled(sure);
     here.wait(2_000);
     const first = await here.client.listen(here.opened);
@@ -81,7 +81,7 @@ describe("a session's own stream", () => {
     expect((await client.request('tasks/result', { taskId })).messages).toMatchObject([{ result: {} }]);
   });
 
-  test('sends a question again, by the same id, to a client that comes back with an older event id (B-11)', async () => {
+  test('sends a question again, by the same id, to a client with an older event id (B-11)', async () => {
     const { opened, client, wait } = await polled(sure);
     wait(2_000);
     const { eventIds, messages } = await client.listen(opened);
@@ -90,7 +90,7 @@ describe("a session's own stream", () => {
     }
   });
 
-  test('asks again after a while, if nobody answered: an answer can be lost, too (B-19, C-20)', async () => {
+  test('asks again after a while without an answer, since an answer can be lost (B-19, C-20)', async () => {
     const { opened, client, taskId, poll, wait } = await polled(sure);
     wait(2_000);
     let [eventId] = (await client.listen(opened)).eventIds.slice(-1);

@@ -85,7 +85,7 @@ function world({ logLevel }: { logLevel?: LogLevel } = {}) {
 }
 
 describe('an answer that takes a while', () => {
-  test('what is done in a moment is one JSON object, the rest a stream that ends with its response (A-07)', async () => {
+  test('quick work is one JSON object, the rest a stream that ends with its response (A-07)', async () => {
     const { at, finish, session } = world();
     const client = await session();
     const [soon, late] = [await client.create(), await client.create()];
@@ -114,7 +114,7 @@ describe('an answer that takes a while', () => {
     expect(messages[0]).toMatchObject({ params: { message: 'line one\nline two\r\n\u2028end' } });
   });
 
-  test('a stream starts with an event id and no data; unanswered, it says when to come back, and closes (B-10)', async () => {
+  test('a stream starts with an event id without data; unanswered, it closes with a retry (B-10)', async () => {
     const { seconds, session } = world();
     const client = await session();
     const { events } = await client.request('tasks/result', { taskId: await client.create() });
@@ -126,7 +126,7 @@ describe('an answer that takes a while', () => {
     }
   });
 
-  test('a task of 3 minutes is answered once, on the 4th stream, with the id of its request (A-04, C-18, C-19)', async () => {
+  test('a 3-minute task is answered once, on stream 4, by its request id (A-04, C-18, C-19)', async () => {
     const { at, finish, seconds, session } = world();
     const client = await session();
     const taskId = await client.create();
@@ -192,7 +192,7 @@ describe('event ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('a resumed stream is its own: no message of another, and none again that had come (B-09, B-11)', async () => {
+  test('a resumed stream has no message of another stream, and none twice (B-09, B-11)', async () => {
     const { at, report, finish, session } = world();
     const client = await session();
     const [a, b] = [await client.create({ progressToken: 'a' }), await client.create({ progressToken: 'b' })];
@@ -209,7 +209,7 @@ describe('event ids', () => {
     expect(rest).toEqual([[third], [third, answer], [answer]]);
   });
 
-  test('one that is forged, foreign or of another use is a 405, and so is any GET of 2026-07-28 (B-09)', async () => {
+  test('a forged or foreign one, or one of another use, gets 405, as any 2026-07-28 GET (B-09)', async () => {
     const { send, session, server } = world();
     const [client, other] = [await session(), await session()];
     const { lastId } = await client.request('tasks/result', { taskId: await client.create() });
@@ -251,7 +251,7 @@ describe('what else travels on the stream', () => {
     expect(second.messages.at(-1)).toHaveProperty('result');
   });
 
-  test('progress that a tool words but does not count grows, too, and is not repeated after a resume (A-22)', async () => {
+  test('progress without a number grows, too, and is not repeated after a resume (A-22)', async () => {
     const { at, report, finish, session } = world();
     const client = await session();
     const taskId = await client.create({ progressToken: 7 });
@@ -264,7 +264,7 @@ describe('what else travels on the stream', () => {
     expect((await client.resume(afterSecond)).messages).toEqual([expect.objectContaining({ id: 'q2' })]);
   });
 
-  test('a call without a task has its own token, and is answered when its window closes (A-22, F-14)', async () => {
+  test("a call without a task has its own token, and an answer at its window's end (A-22, F-14)", async () => {
     const { at, report, records, session, seconds } = world();
     const client = await session();
     for (const n of [1, 2, 40]) at(n, () => report([...records.keys()][0] ?? '', `at ${n}`, { progress: n }));
@@ -279,7 +279,7 @@ describe('what else travels on the stream', () => {
     expect(seconds()).toBeCloseTo(manifest.inlineWindow / SECOND, 0);
   });
 
-  test('without a token in the creating request there is no progress (C-33)', async () => {
+  test('without a token in the creating request no progress is sent (C-33)', async () => {
     const { at, report, finish, session } = world();
     const client = await session();
     const taskId = await client.create();

@@ -82,7 +82,7 @@ describe('tasks/list', () => {
     expect(seen).toEqual(made.toReversed());
   });
 
-  test('a cursor gives the same page again; a cut, forged or foreign one, or any other token, none (A-20, C-24)', async () => {
+  test('a cursor gives the same page again; a cut, forged or foreign one gives none (A-20, C-24)', async () => {
     const { client, session, server } = await many(limits.listPage + 1);
     const { nextCursor } = (await client.request('tasks/list')).result;
     const page = (await client.request('tasks/list', { cursor: nextCursor })).result;
@@ -100,7 +100,7 @@ describe('tasks/list', () => {
     expect(await (await session()).request('tasks/list', { cursor: nextCursor })).toMatchObject(refused);
   });
 
-  test('tools/list has one page, so no cursor is one of its own (A-20)', async () => {
+  test('tools/list has one page, so it refuses every cursor (A-20)', async () => {
     const { client } = await many(1);
     expect((await client.request('tools/list')).result).not.toHaveProperty('nextCursor');
     for (const cursor of ['', 'x', 5]) {
@@ -108,7 +108,7 @@ describe('tasks/list', () => {
     }
   });
 
-  test('is offered because sessions tell anonymous callers apart; whoever has none gets no list (C-02)', async () => {
+  test('is offered only in sessions, which tell anonymous callers apart (C-02)', async () => {
     const { session, send } = world();
     const [client, other] = [await session(), await session()];
     expect(client.initialized.capabilities.tasks).toHaveProperty('list');
@@ -121,7 +121,7 @@ describe('tasks/list', () => {
 });
 
 describe('the end of a task’s life', () => {
-  test('until createdAt + ttl it is there, finished or not; from then on no method knows it, in no revision (C-28, C-38, E-28)', async () => {
+  test('it is there until createdAt + ttl, then unknown to every method (C-28, C-38, E-28)', async () => {
     const { session, modern, clock, records } = world();
     const client = await session();
     const [done, cancelled] = [await client.create({ ttl: HOUR }), await client.create({ ttl: HOUR })];
@@ -151,7 +151,7 @@ describe('the end of a task’s life', () => {
     expect(records.get(done)?.status).toBe('completed');
   });
 
-  test('a task nobody finished has failed once its deadline and the grace have passed, and is then kept (C-38, E-28)', async () => {
+  test('an unfinished task has failed after its deadline and the grace, and stays (C-38, E-28)', async () => {
     const { session, clock } = world();
     const client = await session();
     const taskId = await client.create();
@@ -205,7 +205,7 @@ describe('making a task', () => {
     expect(result._meta).toEqual({ 'io.modelcontextprotocol/model-immediate-response': 'Wait for required' });
   });
 
-  test('arguments that the tool refuses: a task that has failed already, whose result says why (A-14, C-09, C-16, C-29)', async () => {
+  test('refused arguments: a failed task whose result says why (A-14, C-09, C-16, C-29)', async () => {
     const picky = manifest.tools.map((tool) => ({ ...tool, taskSupport: 'optional' as const, machine: 'm' }));
     const validate = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
     const tools = new Map(picky.map((entry) => [entry.name, { entry, validate, validateOutput: undefined }]));
@@ -242,7 +242,7 @@ describe('reading a task', () => {
     }
   });
 
-  test('tasks/get, tasks/list and tasks/cancel are JSON, never a stream, and name no related task (C-14, C-15)', async () => {
+  test('tasks/get, list and cancel are JSON, never a stream, without related task (C-14, C-15)', async () => {
     const client = await world().session();
     const taskId = await client.create();
     const accept = 'text/event-stream, application/json;q=0.1';
@@ -253,7 +253,7 @@ describe('reading a task', () => {
     }
   });
 
-  test('the revision of each request counts, not that of the task, whoever made it (F-01, F-05, F-11)', async () => {
+  test('the revision of the request counts, not that of the task (F-01, F-05, F-11)', async () => {
     const { session, modern, did } = world();
     const client = await session();
     const old = await client.create();

@@ -94,7 +94,7 @@ const newer: Bad[] = [
 
 const older: Bad[] = [
   ['not JSON', '{', LEGACY],
-  ['an answer nobody asked for', { jsonrpc: '2.0', id: 'x', result: {} }, LEGACY],
+  ['an answer without a question', { jsonrpc: '2.0', id: 'x', result: {} }, LEGACY],
   legacy('an unknown session', 'ping', {}, { 'mcp-session-id': 'x' }),
   legacy('initialize without a version', 'initialize'),
   ...['nope', 'server/discover', 'tasks/update', 'subscriptions/listen', 'resources/read', 'completion/complete'].map(

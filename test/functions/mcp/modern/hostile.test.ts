@@ -34,7 +34,7 @@ describe.each(ERAS)('hostile arguments, %s', (era) => {
     '{"n":[1e308,-0,5e-324,9007199254740991]}',
     nested(60),
     `{"big":"${'x'.repeat(limits.arguments - 100)}"}`,
-  ])('reach the tool as they were sent, and nothing else: %.60s (A-17)', async (args) => {
+  ])('reach the tool unchanged, and nothing else does: %.60s (A-17)', async (args) => {
     const events: string[] = [];
     const fake = fakeServer({
       invoke: async (_tool, event) => {
@@ -50,7 +50,7 @@ describe.each(ERAS)('hostile arguments, %s', (era) => {
   });
 
   test.each<[string, string, number]>([
-    ['a number that is none', '{"n":1e400}', -32600],
+    ['an invalid number', '{"n":1e400}', -32600],
     ['one of them in a list', '{"n":[{"m":-1e999}]}', -32600],
     ['nested too deep', nested(70), -32600],
     ['nested far too deep', nested(400_000), -32600],
@@ -91,15 +91,15 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
   };
 
   test.each<[string, unknown]>([
-    ['content is no array', { content: 'x' }],
+    ['content is not an array', { content: 'x' }],
     ['content is an object', { content: { type: 'text', text: 'x' } }],
     ['content is null', { content: null }],
     ['a block is null', { content: [null] }],
     ['a block is a string', { content: ['x'] }],
     ['a block is a list', { content: [[]] }],
     ['a block has no type', { content: [{ text: 'x' }] }],
-    ['a type nobody knows', { content: [{ type: 'video', data: '' }] }],
-    ['a text that is none', { content: [{ type: 'text', text: 5 }] }],
+    ['an unknown type', { content: [{ type: 'video', data: '' }] }],
+    ['an invalid text', { content: [{ type: 'text', text: 5 }] }],
     ['one good block, one bad', { content: [text, { type: 'text' }] }],
     ['an image without its type', { content: [{ type: 'image', data: '' }] }],
     ['an image that is not base64', { content: [{ type: 'image', data: '?!', mimeType: 'image/png' }] }],
@@ -114,13 +114,19 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
 
   test.each<[string, object]>([
     ['annotations are no object', { ...text, annotations: 5 }],
-    ['an audience of nobody', { ...text, annotations: { audience: ['everybody'] } }],
-    ['a priority that is no number', { ...text, annotations: { priority: 'high' } }],
-    ['the _meta of a block is no object', { ...text, _meta: 'x' }],
-    ['the type of a link is no string', { type: 'resource_link', uri: 'https://a.example/', name: 'x', mimeType: 5 }],
-    ['the size of a link is no number', { type: 'resource_link', uri: 'https://a.example/', name: 'x', size: 'big' }],
+    ['an unknown audience', { ...text, annotations: { audience: ['everybody'] } }],
+    ['a priority that is not a number', { ...text, annotations: { priority: 'high' } }],
+    ['the _meta of a block is not an object', { ...text, _meta: 'x' }],
     [
-      'the type of a resource is no string',
+      'the type of a link is not a string',
+      { type: 'resource_link', uri: 'https://a.example/', name: 'x', mimeType: 5 },
+    ],
+    [
+      'the size of a link is not a number',
+      { type: 'resource_link', uri: 'https://a.example/', name: 'x', size: 'big' },
+    ],
+    [
+      'the type of a resource is not a string',
       { type: 'resource', resource: { uri: 'https://a.example/', text: 'x', mimeType: 5 } },
     ],
   ])('%s: no block that breaks the published schema is sent (A-17)', async (_what, block) => {
@@ -132,16 +138,16 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
     ['isError is a number', 1],
     ['isError is null', null],
     ['isError is an object', {}],
-  ])('%s: it is no error (A-17)', async (_what, isError) => {
+  ])('%s: it is not an error (A-17)', async (_what, isError) => {
     expect(await returned({ content: [text], isError })).not.toHaveProperty('isError');
   });
 
-  test.each([['x'], [5], [null], [[]]])('_meta is no object, but %o: it is left out (A-17)', async (_meta) => {
+  test.each([['x'], [5], [null], [[]]])('_meta is not an object, but %o: it is left out (A-17)', async (_meta) => {
     const result = await returned({ content: [text], _meta });
     expect(Object.keys(result._meta ?? {})).toEqual(era === '2026-07-28' ? ['io.modelcontextprotocol/serverInfo'] : []);
   });
 
-  test('a result that is nested too deep to be sent is an error of the tool, which says so (A-15, A-17)', async () => {
+  test('a result that is nested too deep to send is an error that says so (A-15, A-17)', async () => {
     const fake = fakeServer({ invoke: async () => ({ text: nested(100_000) }) });
     const { message } = await call(era, 'plain', '{}', fake);
     expect(message.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('500 levels') }] });
@@ -154,15 +160,15 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
   });
 
   test.each<[string, object]>([
-    ['a format that is none', form({ x: { type: 'string', format: 'regex' } })],
-    ['a length that is no number', form({ x: { type: 'string', minLength: 'x' } })],
-    ['a title that is no text', form({ x: { type: 'boolean', title: 5 } })],
+    ['an invalid format', form({ x: { type: 'string', format: 'regex' } })],
+    ['a length that is not a number', form({ x: { type: 'string', minLength: 'x' } })],
+    ['a title that is not text', form({ x: { type: 'boolean', title: 5 } })],
     ['a default of another type', form({ x: { type: 'boolean', default: 'x' } })],
     ['choices that are no list', form({ x: { type: 'array', items: { enum: 5 } } })],
-    ['a mode nobody knows', { ...form({}), params: { ...form({}).params, mode: 'x' } }],
-    ['a message to a model that is none', sampling({ messages: [null] })],
-    ['a message of nobody', sampling({ messages: [{ role: 'x', content: text }] })],
-    ['a temperature that is no number', sampling({ temperature: 'hot' })],
+    ['an unknown mode', { ...form({}), params: { ...form({}).params, mode: 'x' } }],
+    ['an invalid message to a model', sampling({ messages: [null] })],
+    ['a message without a role', sampling({ messages: [{ role: 'x', content: text }] })],
+    ['a temperature that is not a number', sampling({ temperature: 'hot' })],
   ])('no question that breaks the published schema is sent: %s (A-17, D-21)', async (_what, question) => {
     const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify({ inputRequests: { question } }) }) });
     const { message } = await call(era, 'plain', '{}', fake);
@@ -172,15 +178,12 @@ describe.each(ERAS)('what a tool may not make us send, %s', (era) => {
   test.each<[string, unknown]>([
     ['no questions', { inputRequests: {} }],
     ['not an object', { inputRequests: [] }],
-    ['a question that is none', { inputRequests: { a: null } }],
+    ['an invalid question', { inputRequests: { a: null } }],
     ['a method of the server', { inputRequests: { a: { method: 'tools/call', params: {} } } }],
     ['a form that is not flat', { inputRequests: { a: form({ x: { type: 'object' } }) } }],
     ['a form field of no known type', { inputRequests: { a: form({ x: { type: 'null' } }) } }],
-    [
-      'a URL that is none',
-      { inputRequests: { a: { method: 'elicitation/create', params: { mode: 'url', url: 'x' } } } },
-    ],
-  ])('questions nobody could be asked are an error of the tool: %s (A-17)', async (_what, value) => {
+    ['an invalid URL', { inputRequests: { a: { method: 'elicitation/create', params: { mode: 'url', url: 'x' } } } }],
+  ])('questions that no client can be asked are an error of the tool: %s (A-17)', async (_what, value) => {
     const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify(value) }) });
     const { message } = await call(era, 'plain', '{}', fake);
     expect(message.error.code).toBe(-32603);

@@ -42,7 +42,7 @@ async function outcome(done: Promise<object> | undefined): Promise<unknown> {
   }
 }
 
-describe('a task of somebody else', () => {
+describe('a task of another owner', () => {
   test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
     'is as unknown as one that is not there: %s (E-15, E-30, F-15)',
     async (method) => {
@@ -61,7 +61,7 @@ describe('a task of somebody else', () => {
     },
   );
 
-  test('is not acknowledged, and its owner hears of it (E-25, E-30)', async () => {
+  test('is not acknowledged, and its owner is notified (E-25, E-30)', async () => {
     const listen = (principal: Principal) => {
       const params = { notifications: { taskIds: [taskId] } };
       return outcome(

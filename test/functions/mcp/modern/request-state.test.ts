@@ -138,7 +138,7 @@ describe('a question without a task', () => {
   );
 
   test.each<unknown>([5, null, [], 'sure', { sure: 5 }, { sure: null }, { sure: [yes] }, { sure: 'yes' }])(
-    'is not answered by what is no answer: %o (D-25)',
+    'is not answered by what is not an answer: %o (D-25)',
     async (inputResponses) => {
       const { call, events } = client();
       const { requestState } = (await call()).result;

@@ -66,7 +66,7 @@ const listen = (fake: Pick<ReturnType<typeof clocked>, 'server'>, notifications:
 
 describe('subscriptions/listen', () => {
   test.each<string | number>(['a string', '', 7, 0, -3])(
-    'acknowledges first, tags every message with the id of the request, ends with a result: %o (D-29, D-30, D-31)',
+    'acknowledges first, tags every message, ends with a result: %o (D-29, D-30, D-31)',
     async (id) => {
       const fake = clocked();
       const taskId = await newTask(fake);
@@ -117,7 +117,7 @@ describe('subscriptions/listen', () => {
     expect(messages.filter(({ method }) => method === 'notifications/tasks')).toHaveLength(1);
   });
 
-  test('says each change once, as tasks/get says it, and ends when there is nothing more to come (E-24)', async () => {
+  test('sends each change once, the same as tasks/get, and ends with the last one (E-24)', async () => {
     const asked = JSON.stringify({ inputRequests: { sure: { method: 'roots/list' } } });
     const fake = clocked({
       500: () => fake.change(a, { statusMessage: 'step 1' }),
@@ -237,7 +237,7 @@ describe('the stream of a call', () => {
     );
 
   test.each<string | number>(['token', 0, 42])(
-    'progress comes before the answer, with the token of the request, and only upwards: %o (A-22, D-26)',
+    'progress precedes the answer, has the token of the request, only grows: %o (A-22, D-26)',
     async (token) => {
       const fake: ReturnType<typeof clocked> = clocked(
         steps(() => fake, {
@@ -259,7 +259,7 @@ describe('the stream of a call', () => {
   );
 
   test.each<unknown>([undefined, null, 1.5, {}, ['x'], true])(
-    'without a token there is no progress, and no stream: %o (A-22, D-26)',
+    'without a token no progress and no stream: %o (A-22, D-26)',
     async (token) => {
       const fake: ReturnType<typeof clocked> = clocked(
         steps(() => fake, { 500: { statusMessage: 'one' }, 1500: { status: 'completed', result: '"x"' } }),
@@ -286,7 +286,7 @@ describe('the stream of a call', () => {
     });
   });
 
-  test('ends with a response, also where a stream is held for less than a call may wait (A-07, F-14)', async () => {
+  test('ends with a response, also if the hold is shorter than the inline window (A-07, F-14)', async () => {
     const fake = clocked({}, { manifest: { ...manifest, inlineWindow: 60_000, holdCap: 5_000 } });
     const { last, id } = await call(fake, 'token');
     expect(last).toMatchObject({ id, result: { isError: true } });

@@ -118,7 +118,7 @@ describe('the life of a task (E-28)', () => {
   });
 });
 
-test('the state of an older round leads to the questions of now, and its answers count no more (D-23, E-20)', async () => {
+test('the state of an older round leads to the current questions, its answers lapse (D-23, E-20)', async () => {
   const { modern, records, did } = clients();
   const { taskId, requestState } = await waitingCall({ modern, records });
   const record = records.get(taskId);
@@ -188,7 +188,7 @@ describe('two eras, one task', () => {
     return (await legacy('tools/call', { name: 'optional', task: {} }, session)).result.task.taskId;
   }
 
-  test('each request is served by its own era, whoever made the task (F-01, F-07)', async () => {
+  test('each request is served by its own era, not that of the task (F-01, F-07)', async () => {
     const { modern, legacy, made } = clients();
     for (const taskId of [await made(), await legacyTask(legacy)]) {
       for (let time = 0; time < 2; time++) {
@@ -224,7 +224,7 @@ describe('two eras, one task', () => {
     expect(records.size).toBe(1);
   });
 
-  test('but it lets a client read and cancel its tasks of 2025-11-25, in the shapes of the extension (F-04)', async () => {
+  test('but it lets a client read and cancel its 2025-11-25 tasks, in extension shapes (F-04)', async () => {
     const { modern, legacy, made } = clients();
     const options = { capabilities: { tasks: {} } };
     const older = await legacyTask(legacy);

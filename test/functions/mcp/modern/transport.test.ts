@@ -160,7 +160,7 @@ test('a tool list is the same for every caller and after any call (D-17)', async
   }
 });
 
-test('a log level is asked for in vain: no log message on any stream (D-27)', async () => {
+test('a requested log level has no effect: no log message on any stream (D-27)', async () => {
   const { body, headers } = modernMessage('tools/call', { name: 'optional' }, { capabilities: {} });
   for (const level of ['debug', 'emergency']) {
     const _meta = { ...body.params._meta, progressToken: 1, 'io.modelcontextprotocol/logLevel': level };

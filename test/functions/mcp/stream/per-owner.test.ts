@@ -114,7 +114,7 @@ describe('a request that waits', () => {
     expect(here.opened).toEqual([]);
   });
 
-  test('is not counted for anonymous callers without a session, who are not told apart', async () => {
+  test('is not counted for anonymous callers without a session, which look alike', async () => {
     const here = await world({ caller: false, streams: MOST });
     for (const waits of [listen, call, helper]) expect((await waits(here)).last?.error).toBeUndefined();
     expect(here.opened).toEqual([]);

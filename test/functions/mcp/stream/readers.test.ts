@@ -71,7 +71,7 @@ async function bodyOf({ streams }: Awaited<ReturnType<typeof world>>, name: stri
 }
 
 describe.each(STREAMS)('%s', (name) => {
-  test('a reader that goes away: no look at the table after that, and nothing waits any more', async () => {
+  test('a reader that goes away: no more reads of the table, and nothing waits', async () => {
     const here = await world();
     const body = await bodyOf(here, name);
     const gone = new Writable({
@@ -89,7 +89,7 @@ describe.each(STREAMS)('%s', (name) => {
     expect(here.now() - START).toBeLessThan(5_000);
   });
 
-  test('a reader that stands still: the stream has come to its end when the hold has', async () => {
+  test('a reader that stops reading: the stream ends with its hold', async () => {
     const here = await world();
     const body = await bodyOf(here, name);
     const still = new Writable({ highWaterMark: 1, write: () => {} });

@@ -23,7 +23,7 @@ test('the record is fenced before the work is stopped: a run cannot finish in be
   expect(did.filter((what) => what === 'apply' || what === 'stop')).toEqual(['apply', 'stop']);
 });
 
-test('a cancel that comes again stops work that the first one left running: it may have died (C-27)', async () => {
+test('a repeated cancel stops work that the first one left running (C-27)', async () => {
   const { server, did, records, record } = world();
   const cancelled = applied(record, cancel(T0));
   if (cancelled === undefined) throw new Error('not cancelled');

@@ -39,7 +39,7 @@ async function world(era: (typeof ERAS)[number]) {
 }
 
 describe.each(ERAS)('polling a task, %s', (era) => {
-  test('whoever keeps to the poll interval is served, for an hour, with four clients that all ask (E-29)', async () => {
+  test('four clients that keep to the poll interval are served for an hour (E-29)', async () => {
     const { clock, interval } = await world(era);
     const started = clock.now;
     while (clock.now < started + 3_600 * SECOND) {
@@ -60,7 +60,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
     },
   );
 
-  test('whoever asks in a loop is told to wait, at no cost, and is served again then (E-29)', async () => {
+  test('a client that asks in a loop gets 429 at no cost, and is served again later (E-29)', async () => {
     const { clock, poll, did } = await world(era);
     for (let i = 0; i < burst; i++) expect((await poll()).status).toBe(200);
     const before = did.length;
@@ -85,7 +85,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
     expect((await poll()).status).toBe(200);
   });
 
-  test('one task counts for itself: others are served, and so is all else that is asked of this one (E-29)', async () => {
+  test('one task counts for itself: other tasks and other requests are served (E-29)', async () => {
     const { poll, send, records } = await world(era);
     for (let i = 0; i <= burst; i++) await poll();
     const [taskId = ''] = records.keys();
@@ -96,7 +96,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
   });
 });
 
-test('of very many tasks only so many are remembered: those asked for last', () => {
+test('of very many tasks only the last ones asked for are remembered', () => {
   const polls = pollLimit(() => 0);
   const key = (n: number) => ({ owner: 'o', taskId: String(n) });
   const drain = (n: number) => {
@@ -110,7 +110,7 @@ test('of very many tasks only so many are remembered: those asked for last', () 
   expect(() => polls.count(key(0))).not.toThrow();
 });
 
-test('a clock that is set back takes no polls from anybody', () => {
+test('a clock that is set back takes no polls from a client', () => {
   const clock = { now: 3_600 * SECOND };
   const polls = pollLimit(() => clock.now);
   const key = { owner: 'o', taskId: 'a' };

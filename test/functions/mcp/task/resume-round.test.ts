@@ -37,7 +37,7 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
 });
 
-test('a cancel that came between the last answer and its start found no run: it is stopped once it is there (C-25)', async () => {
+test('a cancel between the last answer and its start stops the run once it exists (C-25)', async () => {
   const { server, did, records } = fakeServer({
     workflow: {
       async start() {
@@ -130,7 +130,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     expect(inputs).toEqual([]);
   });
 
-  test('leaves it to the sweep where its run has ended: nobody has seen it run', async () => {
+  test('leaves it to the sweep if its run has ended unseen', async () => {
     const { send, records } = serverWith(answered, now, {
       workflow: { start: async () => 'taken', stop: async () => {} },
     });
@@ -145,7 +145,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     expect(inputs).toHaveLength(1);
   });
 
-  test('shows the task all the same where it cannot be started, and leaves it to the sweep', async () => {
+  test('still shows a task that cannot be started, and leaves it to the sweep', async () => {
     const start = async () => {
       throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });
     };
@@ -227,7 +227,7 @@ describe('a first round', () => {
   test.each([
     ['by its key', 'k'.repeat(32), 0, true],
     ['after it was found in a list', undefined, 300, true],
-    ['by nobody: no look is wasted', undefined, 5, false],
+    ['too soon to be found: no read is wasted', undefined, 5, false],
   ])(
     'that was cancelled before its run began, %s: the run is stopped (C-25, row 14)',
     async (_title, idempotencyKey, ms, isStopped) => {
@@ -267,7 +267,7 @@ describe('a first round', () => {
     },
   );
 
-  test('that was failed while it was being started, by a sweep that found no run, is stopped (row 4)', async () => {
+  test('that a sweep failed for want of a run while it was starting is stopped (row 4)', async () => {
     const clock = { now: T0 };
     const fake = fakeServer({
       now: () => clock.now,
@@ -288,7 +288,7 @@ describe('a first round', () => {
     expect(fake.did.at(-1)).toBe('stop 1');
   });
 
-  test('is started within 35 seconds of its creation, or left to the sweep, which may be about to fail it (row 4)', async () => {
+  test('starts within 35 s of its creation, or is left to the sweep, which may fail it (row 4)', async () => {
     expect((await call(35 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
     const late = await call(35 * SECOND + 1);
     expect(late.did).toEqual(['create']);

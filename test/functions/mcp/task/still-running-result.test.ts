@@ -19,7 +19,7 @@ const number = { type: 'number' };
 const tree = { type: 'object', properties: { n: number, next: { $ref: '#' } }, required: ['n'] };
 const text = (schema: object) => ({ type: 'object', properties: { a: schema }, required: ['a'] });
 
-describe('the outputSchema that clients are told', () => {
+describe('the outputSchema that clients see', () => {
   test.each<[string, JsonSchema, unknown, unknown]>([
     ['of an object', text(string), { a: 'x' }, { a: 5 }],
     ['of no object', { type: 'array', items: string }, ['x'], [5]],
@@ -38,7 +38,7 @@ describe('the outputSchema that clients are told', () => {
     ['of an older draft', { ...text({ $ref: '#/definitions/b' }), definitions: { b: string } }, { a: 'x' }, { a: 5 }],
     ['with an anchor', { ...text({ $ref: '#b' }), $defs: { b: { $anchor: 'b', ...string } } }, { a: 'x' }, { a: 5 }],
     [
-      'that is a document of its own',
+      'that is a separate document',
       { ...tree, $id: 'https://a.example/tree' },
       { n: 1, next: { n: 2 } },
       { n: 1, next: {} },
@@ -88,7 +88,7 @@ describe('the outputSchema that clients are told', () => {
   });
 });
 
-test('a tool that still runs: without helper tools that is an error, which says not to call again (F-14)', () => {
+test('a tool that still runs: an error without helper tools, with "do not call again" (F-14)', () => {
   const { content, isError } = stillRunningResult(record, fakeServer().server);
   expect(isError).toBe(true);
   expect(content).toEqual([

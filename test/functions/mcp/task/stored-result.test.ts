@@ -14,7 +14,7 @@ const record = {
 };
 const shown = (text: string) => withResult(record, fakeServer({ results: { get: async () => text } }).server);
 
-test('a stored result is shown only where it has the bytes that the record says, not characters (C-28)', async () => {
+test('a stored result is shown only if it has the recorded number of bytes (C-28)', async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
   const whole = JSON.stringify('x'.repeat(bytes - 2));
   expect((await shown(whole)).result).toBe(whole);
@@ -67,7 +67,7 @@ test('a result that cannot be read says so, and the log says why by a name (A-15
   ]);
 });
 
-test('where only the status is shown, a result is read only if there is a schema to judge it by (A-19)', async () => {
+test('for a status alone, a result is read only if there is a schema to check it (A-19)', async () => {
   const text = JSON.stringify('x'.repeat(bytes - 2));
   const { server } = fakeServer({ results: { get: async () => text } });
   expect(await withCheckedStatus(record, server)).toBe(record);

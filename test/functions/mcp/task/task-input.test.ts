@@ -69,14 +69,14 @@ describe('large questions in a record', () => {
     expect(stored()).toMatchObject({ asked, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
   });
 
-  test('are not moved if no client can be asked them: every reader must see why the task has failed', async () => {
+  test('stay if no client can be asked them: every reader must see why the task failed', async () => {
     const { accepts: _, ...unasked } = waiting;
     const { server, stored, objects } = world(unasked);
     await moveLargeInput(stored(), server);
     expect([stored(), objects.did]).toEqual([unasked, []]);
   });
 
-  test('stay while S3 fails, which is not tried at each look', async () => {
+  test('stay while S3 fails, which is not tried at each read', async () => {
     const { server, stored, objects } = world(waiting);
     objects.state.down = 'SlowDown';
     for (let looks = 0; looks < 5; looks++) await moveLargeInput(stored(), server);

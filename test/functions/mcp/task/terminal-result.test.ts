@@ -27,7 +27,7 @@ test.each([terminalResult, callResult])('a task that is over answers as its call
   expect(thrownBy(() => result(failed()))).toMatchObject({ code: -32603, message: 'The tool failed' });
 });
 
-test('a question that could not be asked names what to declare, to a call that knows of no task (D-10)', () => {
+test('a question that could not be asked names what to declare, in a call without a task (D-10)', () => {
   const record = failed({ code: -32603, message: 'm', data: { kinds: ['roots/list'] } });
   expect(thrownBy(() => callResult(record))).toMatchObject({
     ...{ code: -32021, message: 'Tool x asks for input: declare the capability roots' },

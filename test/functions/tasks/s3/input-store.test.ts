@@ -19,7 +19,7 @@ const keep = async (record: TaskRecord, objects = fakeObjects()) => {
 };
 
 describe('input that was moved', () => {
-  test('comes back as it was, byte for byte, and starts the same round', async () => {
+  test('comes back unchanged, byte for byte, and starts the same round', async () => {
     const { slim, fresh } = await keep(whole);
     expect(isKnown(slim)).toBe(true);
     expect(isLarge(slim)).toBe(false);

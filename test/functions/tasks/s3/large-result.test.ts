@@ -54,7 +54,7 @@ describe('storeIfLarge', () => {
     expect(puts).toMatchObject([{ key: again }]);
   });
 
-  test('up to the limit, to the byte; over it an error result says why and what to do, and nothing is stored', async () => {
+  test('stores up to the limit, to the byte; over it an error has reason and remedy, no object', async () => {
     const { puts, storeOf } = recorder();
     expect(await storeIfLarge(json(stored), task, storeOf)).toMatchObject({ resultRef: { bytes: stored } });
     expect(puts).toHaveLength(1);
@@ -74,7 +74,7 @@ describe('storeIfLarge', () => {
     expect(puts).toEqual([]);
   });
 
-  test('what cannot be stored is no result', async () => {
+  test('what cannot be stored is not a result', async () => {
     const put = () => Promise.reject(new Error('S3 is down'));
     await expect(storeIfLarge(json(inline + 1), task, () => ({ put }))).rejects.toThrow('S3 is down');
   });
@@ -95,7 +95,7 @@ describe('storedResult', () => {
     expect(storedResult(JSON.stringify({ resultRef, isError: true }))).toEqual(resultRef);
   });
 
-  test('a text is that of a reference to the byte; without a hash, as of a release before, by its length', () => {
+  test('a text matches its reference to the byte; without a hash (earlier release) by length', () => {
     const [text, other] = ['{"paid":"to Alice"}', '{"paid":"to Mally"}'];
     const ref = measured(text);
     expect([text, other, `${text} `].map((stored) => isOf(ref, stored))).toEqual([true, false, false]);

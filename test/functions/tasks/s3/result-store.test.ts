@@ -76,7 +76,7 @@ function expectedSignature({ method, url, headers }: Seen): string {
 }
 
 describe('a request', () => {
-  test('PUT: the bytes, their hash and length, at a key that follows from the task, signed as S3 wants it', async () => {
+  test('PUT: bytes, hash and length, at a key made from the task, signed for S3', async () => {
     await store().put(key, '{"text":"größer"}');
     const [request] = seen as [Seen];
     const body = Buffer.from('{"text":"größer"}');
@@ -105,7 +105,7 @@ describe('a request', () => {
     expect(request.headers.authorization).toContain(`Signature=${expectedSignature(request)}`);
   });
 
-  test('without an endpoint of its own it goes to S3, the bucket in the host name', async () => {
+  test('without an endpoint setting it goes to S3, with the bucket in the host name', async () => {
     const handle = vi.spyOn(NodeHttpHandler.prototype, 'handle').mockRejectedValue(new Error('offline'));
     await expect(resultStore({ bucket: 'my-bucket', region: 'eu-west-1' }).get(key)).rejects.toThrow(ResultStoreError);
     expect(handle.mock.calls[0]?.[0]).toMatchObject({

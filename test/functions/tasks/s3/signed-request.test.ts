@@ -100,7 +100,7 @@ function s3() {
 const key = { owner: 'o', taskId: 't'.repeat(36), round: 2, attempt: 1 };
 const Bucket = 'results-1';
 
-describe('a signature of ours is the one that the AWS client makes for the same request', () => {
+describe('our signature equals that of the AWS client for the same request', () => {
   test('Lambda: Invoke, with the ARN of a function in the path', async () => {
     const theirs = await invoked();
     expect((await again('lambda', theirs)).headers.authorization).toBe(theirs.headers.authorization);

@@ -77,7 +77,7 @@ test.each<[string, Change, object[], TaskRecord?]>([
   expect(lines.join()).not.toContain(SECRET);
 });
 
-test('a write that lost is not told of', async () => {
+test('a write that lost its condition is not logged', async () => {
   const { store, told } = auditedTable(task({ status: 'completed' }));
   await store.apply(task(), cancel(T0));
   await store.applyBlind(task(), cancel(T0));
@@ -104,7 +104,7 @@ test('a task is created once, or was; one with bad arguments has ended with it',
   expect(twin.told()).toEqual([{ ...ANN, action: 'created', repeated: true }]);
 });
 
-test('what a workflow has written is told of when it is first seen, each question round anew', () => {
+test('what a workflow wrote is logged when first seen, each round of questions again', () => {
   const { seen, told } = auditedTable(undefined);
   const look = (over: Partial<TaskRecord>) => {
     for (const _ of [1, 2]) seen(task(over));
@@ -160,7 +160,7 @@ test('ten thousand tasks are remembered, and then the oldest is not', () => {
   expect(lines).toHaveLength(10_002);
 });
 
-test('what this container has written itself is not told of again when it is seen', async () => {
+test('what this container wrote itself is not logged again when seen', async () => {
   const { store, seen, told } = auditedTable(task());
   const failed = await store.apply(task(), fail(failure(), T0));
   seen(failed ?? task());

@@ -22,13 +22,13 @@ test('a task that throttling leaves out of an answer is asked for again, a few t
   expect(await store.getMany(keys)).toEqual(keys);
 });
 
-test('a task that throttling leaves out for long is not taken for one that is not there (A-15, E-25)', async () => {
+test('a task left out by long throttling is not taken for a missing one (A-15, E-25)', async () => {
   const { store, keys, asked } = leavingOut(100);
   await expect(store.getMany(keys)).rejects.toMatchObject({ name: 'Unavailable' });
   expect(asked()).toBeLessThan(10);
 });
 
-test('the expression of a change is as long for hundreds of answers as for one: DynamoDB takes 4,096 bytes', () => {
+test('a change with hundreds of answers has an expression as short as one (4,096 bytes)', () => {
   const task = { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [], legacy: false };
   const record = create({ owner: 'o', taskId: 't' }, task, 1_700_000_000_000);
   const lengthFor = (count: number) => {

@@ -91,7 +91,7 @@ describe('each change, to the letter', () => {
     expect(withdraw(record(), now - 5).set.ttl).toBe(0);
   });
 
-  test('a confirmed run is due again when the task is twice as old, in 5 minutes at least and an hour at most', () => {
+  test('a confirmed run is due again at twice its age, in 5 minutes to an hour', () => {
     const long = { round: 2, deadlineAt: now + 10 * 3_600_000 };
     const due = (age: number, dueIn: number) => ({
       ...{ from: ['working'], round: 2 },
@@ -131,7 +131,7 @@ describe('each change, to the letter', () => {
     expect(refuseAnswer(waiting({ refused: { 'r3.a': 4 } }), 'r3.a', now)).toEqual(failAsSeen(waiting(), error, now));
   });
 
-  test('the last answer goes on in the next round, and the counts of refusals go with the old one (C-22)', () => {
+  test('the last answer starts the next round, without the counts of refusals (C-22)', () => {
     const before = waiting({ inputResponses: { 'r1.x': '1' } });
     const base = { from: ['input_required'], round: 3, answerCount: 1, answers: 1, inputRef: null };
     const inputResponses = { 'r1.x': '1', 'r3.a': '2' };
@@ -177,7 +177,7 @@ describe('the end of what nobody ended', () => {
     expect(overdue(record({ status: 'completed' }), now + 110_001)).toBeUndefined();
   });
 
-  test('is there at once for a question that no client can be asked; a working task is not judged by old ones', () => {
+  test('is there at once for a question that cannot be asked; old ones do not count', () => {
     const strange = { asked: '{}', updatedAt: now + 7 };
     expect(unaskable(waiting())).toBeUndefined();
     expect(unaskable(waiting(strange))?.set).toMatchObject({ status: 'failed', updatedAt: now + 7 });

@@ -32,7 +32,7 @@ const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
 });
 describe('moves', () => {
   test.each(['working', 'input_required'] as const)(
-    '%s past its deadline: who would still change it writes what readers are told, to the time of it',
+    '%s past its deadline: a writer writes exactly what readers see, to the time of it',
     (status) => {
       const late = record({ status });
       const written = overdue(late, late.deadlineAt + 10_001);
@@ -53,7 +53,7 @@ describe('moves', () => {
     }
   });
 
-  test('a withdrawn task has failed, is due no more, and is gone for readers from that moment (row 2)', () => {
+  test('a withdrawn task has failed, is never due, and is gone for readers at once (row 2)', () => {
     const withdrawn = applied(record(), withdraw(record(), now + 40));
     expect(withdrawn).toMatchObject({ status: 'failed', ttl: 40, expiresAt: now / 1_000 + 1 });
     expect(withdrawn).not.toHaveProperty('due');
@@ -66,7 +66,7 @@ describe('moves', () => {
     expect(record()).toMatchObject({ status: 'working', round: 1, dueAt: now + 60_000, inputResponses: {} });
   });
 
-  test('a ttl is a wish: the record outlives its work by five minutes, and stays for a day after its ttl (C-11)', () => {
+  test('a ttl is a wish: the record outlives its work by 5 min, and its ttl by a day (C-11)', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: 1_000, max: 900_000 }), (ttl, timeout) => {
         const made = create({ owner: 'o', taskId: 't' }, { tool: 'x', ttl, timeout, accepts: [], legacy: false }, now);
@@ -122,7 +122,7 @@ describe('answers', () => {
 });
 
 describe('what a reader sees', () => {
-  test('waiting for an answer fails with the deadline, and is told so once nothing can be on its way any more', () => {
+  test('waiting for an answer fails with the deadline, shown once no answer can still arrive', () => {
     const waiting = record({ status: 'input_required' });
     expect(asOf(waiting, now + 40_000)?.status).toBe('input_required');
     expect(asOf(waiting, now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 10_000 });

@@ -26,7 +26,7 @@ test('row 1: the put fails: an error in the answer, nothing stored, the next cal
   expect((await call()).body.result.taskId).toEqual(expect.any(String));
 });
 
-test('row 2: the start fails: the task has failed, and the client is told, in one answer', async ({ task }) => {
+test('row 2: the start fails: the task fails, and the same answer says so', async ({ task }) => {
   cloud().faults.add({ ...START, do: { error: 'AccessDeniedException' }, ...EACH_TIME });
   const since = now();
   const before = new Set((await records()).map(({ taskId }) => taskId));
@@ -39,7 +39,7 @@ test('row 2: the start fails: the task has failed, and the client is told, in on
 });
 
 test.for(['ThrottlingException', 'ExecutionLimitExceeded'])(
-  'row 2: the start is refused with %s: 429 at once, and for every reader there is no task',
+  'row 2: the start is refused with %s: 429 at once, and no reader finds a task',
   async (error, { task }) => {
     const struck = cloud().faults.add({ ...START, do: { error }, times: 10 });
     const since = now();
@@ -74,9 +74,7 @@ test('row 3: the answer to the start is lost: started again by the same name, it
 });
 
 // Otherwise than the table, and sooner: what the client was told has failed can come to nothing any more.
-test('row 3: every answer to the start is lost: an error, and the run that there is can change nothing', async ({
-  task,
-}) => {
+test('row 3: every answer to the start is lost: an error, and the run can change nothing', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop', ...EACH_TIME });
   const since = now();
   const { taskId } = await orphanOf('spin', { file: '/dev/null' });
@@ -96,9 +94,7 @@ test('row 4: the worker dies before the start: the sweep fails the task, it is n
   expect(runsOf(taskId)).toEqual([]);
 });
 
-test('row 4: the worker dies before the start, and the client repeats its call by its key: it runs once', async ({
-  task,
-}) => {
+test('row 4: the worker dies before the start; a repeat by the key runs it once', async ({ task }) => {
   const key = randomUUID();
   cloud().faults.add({ ...START, do: 'killWorker' });
   const since = now();

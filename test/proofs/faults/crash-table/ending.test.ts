@@ -57,9 +57,7 @@ test('row 13: its run is stopped from outside: the event fails the task', async 
   settles(task, { row: 13, tookMs: now() - since, boundMs: SECONDS });
 });
 
-test('row 13: and the event is lost, before the sweep has looked: it looks at the end of the first minute', async ({
-  task,
-}) => {
+test('row 13: and the event is lost, before the first check of the sweep: it fails the task', async ({ task }) => {
   const since = now();
   const taskId = await start('spin', { file: '/dev/null' });
   const lost = cloud().faults.add({ ...EVENT, do: 'drop' });
@@ -69,9 +67,7 @@ test('row 13: and the event is lost, before the sweep has looked: it looks at th
   settles(task, { row: 13, tookMs: now() - since, boundMs: 2 * MINUTE });
 });
 
-test('row 13: and the event is lost, after it has: its next look, five minutes after the last, fails the task', async ({
-  task,
-}) => {
+test('row 13: and the event is lost, after that check: failed by the next one, 5 minutes later', async ({ task }) => {
   const taskId = await start('spin', { file: '/dev/null' });
   cloud().clock.advance(MINUTE);
   await sweep();
@@ -97,7 +93,7 @@ async function inTens<T>(count: number, run: (i: number) => Promise<T>): Promise
 }
 
 // Two hundred of each race: test/cloud/load/races.test.ts.
-test('row 14: cancels race results, thirty times: whoever writes first has won, and stays', async ({ task }) => {
+test('row 14: cancels race results, thirty times: the first write wins for good', async ({ task }) => {
   const client = await legacySession(url());
   const all = await inTens(30, async (i) => {
     // One in five is surely cancelled; some surely end before.
@@ -148,9 +144,7 @@ test('row 15: a result comes after the cancel, whose stop was lost: it is droppe
   expect(task_).not.toHaveProperty('result');
 });
 
-test('row 16: two answers and a cancel race, twenty times: one answer counts, each round runs once', async ({
-  task,
-}) => {
+test('row 16: two answers and a cancel race, 20 times: one answer counts, each round runs once', async ({ task }) => {
   const all = await inTens(20, async (i) => {
     const taskId = await asked();
     const since = now();
@@ -187,7 +181,7 @@ test('row 16: answered, and not started again: started by a poll 15 seconds late
   expect(runsOf(taskId)).toHaveLength(2);
 });
 
-test('row 16: answered, and not started again: started by the sweep if nobody polls', async ({ task }) => {
+test('row 16: answered, but not restarted: the sweep restarts it if no client polls', async ({ task }) => {
   const taskId = await answeredAndLost();
   const since = now();
   await pass(MINUTE, async () => runsOf(taskId).length === 2);
@@ -198,9 +192,7 @@ test('row 16: answered, and not started again: started by the sweep if nobody po
   });
 });
 
-test('row 17: nobody answers: failed to readers at the deadline and its grace, exactly, then by the sweep', async ({
-  task,
-}) => {
+test('row 17: no answer: failed to readers at deadline and grace exactly, then by the sweep', async ({ task }) => {
   const taskId = await asked();
   const { deadlineAt } = await stored(taskId);
   cloud().clock.hold();
@@ -216,7 +208,7 @@ test('row 17: nobody answers: failed to readers at the deadline and its grace, e
   expect(await get(taskId)).toEqual(told);
 });
 
-test('row 18: its ttl ends while it runs: nobody can read it, and its result makes no new record', async ({ task }) => {
+test('row 18: its ttl ends while it runs: no reader finds it, its result makes no new record', async ({ task }) => {
   const client = await legacySession(url());
   const params = { name: 'spin', arguments: { file: '/dev/null' }, task: { ttl: MINUTE } };
   const { taskId } = (await client.request('tools/call', params)).body.result.task;

@@ -40,9 +40,7 @@ describe('by the clock', () => {
     expect(ran).toMatchObject({ status: 'failed', error: { code: -32603, data: { reason } } });
   });
 
-  test('row 9: it works past its deadline: the task fails then, and what it returns later is dropped', async ({
-    task,
-  }) => {
+  test('row 9: it works past its deadline: the task fails then, a later result is dropped', async ({ task }) => {
     const folder = temporaryDir();
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'returned');
@@ -74,9 +72,7 @@ describe('by the clock', () => {
     });
   });
 
-  test('row 19: only a tool that says so is run again after it may have run; each hears which attempt it is', async ({
-    task,
-  }) => {
+  test('row 19: only a repeatable tool runs again if it may have run; each attempt has a number', async ({ task }) => {
     const die = () => cloud().faults.add({ service: 'lambda', operation: 'Run', caller: 'Tools', do: 'killWorker' });
     const since = now();
     die();
@@ -133,9 +129,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
   });
 
   // What a task may hold leaves room for its outcome (functions/tasks/limits.ts): here something else has filled the item.
-  test('row 10: an outcome that makes the record larger than 400 KB is tried like any write, then the event of the failed run fails the task', async ({
-    task,
-  }) => {
+  test("row 10: a record over 400 KB: the write is retried, then the run's event fails the task", async ({ task }) => {
     const fill = async () => {
       const [record] = (await records()).filter(({ status }) => status === 'working');
       await DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(cloud()))).send(
@@ -155,9 +149,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
     settles(task, { row: 10, tookMs, boundMs: 8 * MINUTE });
   });
 
-  test('row 11: DynamoDB fails the last write for a while: it is made again, and the result is there', async ({
-    task,
-  }) => {
+  test('row 11: DynamoDB fails the last write for a while: the retry writes the result', async ({ task }) => {
     const failing = down(4);
     const mark = cloud().calls.mark();
     expect(await runTask(url(), 'echo')).toMatchObject({ status: 'completed' });
@@ -165,9 +157,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
     settles(task, { row: 11, tookMs: spanOf('UpdateItem', mark, [...failures(500, 4), 200]), boundMs: 7 * MINUTE });
   });
 
-  test('row 11: DynamoDB fails the last write every time: the event of the failed run fails the task', async ({
-    task,
-  }) => {
+  test('row 11: DynamoDB always fails the last write: the event of the failed run fails the task', async ({ task }) => {
     const failing = down(ALL_OF_FINISH);
     const mark = cloud().calls.mark();
     const taskId = await start('echo');
@@ -177,7 +167,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
     settles(task, { row: 11, tookMs, boundMs: 8 * MINUTE });
   });
 
-  test('row 11: and the event is lost, too: the next look of the sweep, five minutes after the last, fails the task', async ({
+  test('row 11: and the event is lost, too: the sweep fails the task five minutes after its check', async ({
     task,
   }) => {
     // The last write waits for the sweep, which may be slow to start: a run that is over is of no use here.

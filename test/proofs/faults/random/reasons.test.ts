@@ -100,7 +100,7 @@ test('an invocation fails with the error that struck it, and what may be repeate
   expect(isExplained(busy, around({ strikes: Array.from({ length: 601 }, () => throttled) }))).toBe(true);
 });
 
-test('a deadline passes only when it has passed, and somebody was kept from the task', () => {
+test('a deadline passes only when it has passed and a fault blocked the task', () => {
   const late = failure('The tool did not finish in time', 'DeadlineExceeded', { at: 400_000 });
   expect(isExplained(late, around({ calmAt: 350_000 }))).toBe(true);
   expect(isExplained({ ...late, write: { ...late.write, at: 1_000 } }, around({ calmAt: 350_000 }))).toBe(false);

@@ -19,7 +19,7 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue();
 });
 
-test(`a client is sent only what its revision publishes, whatever a tool returns and however it is asked for: ${RESULTS} results, seed ${seed} (A-17, A-19, D-21)`, async () => {
+test(`${RESULTS} results, seed ${seed}: a client gets only what its revision publishes (A-17, A-19, D-21)`, async () => {
   const world = inProcess();
   const { headers } = await world.send(posted(initialize, {}));
   const session = headers['mcp-session-id'] ?? '';

@@ -20,7 +20,7 @@ function write(change: Change, more: object = {}) {
   return { TableName: 'x', Key, ...update, ExpressionAttributeValues: values, ReturnValues: 'NONE', ...more };
 }
 
-test('the write of a verdict that a reader found is told from all others', () => {
+test('the write of a verdict that a reader found is distinct from all others', () => {
   expect(isVerdict('UpdateItem', write(verdict))).toBe(true);
 });
 
@@ -34,6 +34,6 @@ test.each<[string, string, object]>([
   ['one that removes less', 'UpdateItem', write({ ...verdict, remove: [] })],
   ['one without its condition', 'UpdateItem', write(verdict, { ConditionExpression: 'attribute_exists(taskId)' })],
   ['a start that quotes it', 'StartExecution', { input: JSON.stringify(write(verdict)) }],
-])('%s is no verdict', (_, operation, input) => {
+])('%s is not a verdict', (_, operation, input) => {
   expect(isVerdict(operation, input)).toBe(false);
 });

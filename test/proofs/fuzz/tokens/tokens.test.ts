@@ -24,7 +24,7 @@ afterAll(async () => {
   await issuer?.stop();
 });
 
-test(`${REQUESTS} requests with forged tokens, seed ${testSeed}: a bad one gets nothing done, a good one does (G-02, G-03, G-09)`, async () => {
+test(`${REQUESTS} forged tokens, seed ${testSeed}: a bad one has no effect, a good one works (G-02, G-03, G-09)`, async () => {
   const { problems, answers } = await fuzzTokens(await start(), issuer, testSeed, REQUESTS);
   expect(problems.join('\n')).toBe('');
   expect([...answers.keys()]).toEqual(expect.arrayContaining(['refused: HTTP 401', 'forbidden: HTTP 403']));

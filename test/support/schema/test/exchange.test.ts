@@ -85,7 +85,7 @@ describe('every answer is judged by the revision of its request', () => {
     await expect(post(url, body, headers)).rejects.toThrow(new RegExp(`error code ${code}`));
   });
 
-  test('no result to what was no request; no silence to what was one; a gateway may refuse in its words', async () => {
+  test('a result needs a request, a request an answer; a gateway may refuse in its own words', async () => {
     json(() => ({ id: 1, result: {} }));
     await expect(post(url, { jsonrpc: '2.0', method: 'notifications/initialized' })).rejects.toThrow(/its request/);
     answer = (_id, response) => response.writeHead(202).end();

@@ -47,13 +47,13 @@ describe('readCell', () => {
   });
 
   test.each(['2023-02-29', '2024-02-30', '2024-13-01', '2024-00-10', '24-01-01', '01/02/2024', '2024-01-01T25:00'])(
-    '%o is no date',
+    '%o is not a date',
     (text) => {
       expect(readCell(text).kind).toBe('string');
     },
   );
 
-  test('a long text is a string without further looks', () => {
+  test('a long text is a string without further checks', () => {
     expect(readCell('1'.repeat(41)).kind).toBe('string');
   });
 });
