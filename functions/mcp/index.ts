@@ -29,6 +29,8 @@ import { wiredTools } from './wiring.ts';
 /**
  * The SDK has no timeout by default. With this one, in ms, it can retry a call that hangs and still answer in time.
  */
+/** For input that lies in S3, all attempts together, in ms. */
+const INPUT_PATIENCE = 4_000;
 const requestHandler = { ...connections, requestTimeout: 5_000 };
 
 /**
@@ -56,14 +58,16 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   const functions = list(env, 'TOOL_FUNCTIONS');
   const stateMachines = list(env, 'TOOL_MACHINES');
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
-  const results = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), region: variable(env, 'AWS_REGION') });
+  const place = { bucket: variable(env, 'RESULTS_BUCKET'), region: variable(env, 'AWS_REGION') };
+  const results = resultStore(place);
   return {
     manifest,
     tools: wiredTools(manifest, validators, functions, stateMachines),
     ...audited(taskStore(documents, variable(env, 'TASKS_TABLE')), printAudit, 'endpoint'),
     audit: printAudit,
     workflow: workflow(new SFNClient({ requestHandler }), machineArnPrefix),
-    inputs: inputStore(results),
+    // Each read of a waiting task may need it.
+    inputs: inputStore(resultStore({ ...place, patience: INPUT_PATIENCE })),
     results,
     currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
     invoke: invoker(functions, env),

@@ -1,5 +1,5 @@
 import { isThrottlingError, isTransientError } from '@smithy/core/retry';
-import { TaskUnread } from '../../tasks/errors.ts';
+import { TaskUnread, Unavailable } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 
 /**
@@ -20,7 +20,7 @@ export function isThrottled(error: unknown): error is Error {
  * task.
  */
 export function asTaskUnread(error: unknown, taskId: string): unknown {
-  if (!isOutage(error)) return error;
+  if (!isOutage(error) && !(error instanceof Unavailable)) return error;
   logUnexpected(error, 'waiting for a task');
   return new TaskUnread(taskId);
 }

@@ -208,7 +208,9 @@ async function readTasks(taskIds: readonly string[], call: Call, server: ServerC
   await Promise.all(stored.map((record) => moveLargeInput(record, server)));
   const records = stored.flatMap((record) => currentRecord(record, server) ?? []);
   const allowed = records.filter((record) => hasScopes(call.principal, record, server));
-  return Promise.all(allowed.map((record) => withQuestions(record, server)));
+  // A task whose input S3 does not give is left for the next read: the others are asked meanwhile.
+  const read = await Promise.all(allowed.map((record) => withQuestions(record, server).catch(() => undefined)));
+  return read.flatMap((record) => record ?? []);
 }
 
 const taskIdOf = (asking: string): string => asking.slice(SESSION_STREAM_MARK.length).split(' ')[0] ?? '';

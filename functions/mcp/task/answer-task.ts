@@ -58,7 +58,8 @@ export async function answerTask(
       throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);
     }
     const answered = after(whole, answer(whole, Object.keys(open), answers, server.now()));
-    if (roundInput(answered, whole.arguments ?? '', record.inputRef === undefined) === undefined) {
+    // As the round starts: if the answers lie in S3, its input has one more member.
+    if (roundInput(answered, whole.arguments ?? '', false) === undefined) {
       throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
     }
     const changed = await server.store.apply(

@@ -25,7 +25,7 @@ export async function moveLargeInput(stored: TaskRecord, server: ServerContext):
     await server.inputs.put(record, text);
     await server.store.applyBlind(stored, moveInput(stored, record));
   } catch (error) {
-    failedAt.set(server, now);
+    failedAt.set(server, server.now());
     logUnexpected(error, 'moving input');
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { asTaskUnread, isOutage, isThrottled } from '../../../../functions/mcp/protocol/aws-outage.ts';
+import { Unavailable } from '../../../../functions/tasks/errors.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -23,4 +24,9 @@ test('an outage while a task is read names the task; what is none stays as it is
   expect(said).not.toHaveBeenCalled();
   expect(asTaskUnread(named('ThrottlingException'), 't')).toMatchObject({ name: 'TaskUnread', data: { taskId: 't' } });
   expect(said).toHaveBeenCalledOnce();
+});
+
+test('an outage of S3 while a task is read names the task, too: the call must not be repeated', () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  expect(asTaskUnread(new Unavailable(), 't')).toMatchObject({ name: 'TaskUnread', data: { taskId: 't' } });
 });

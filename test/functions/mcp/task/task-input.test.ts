@@ -106,6 +106,24 @@ describe('an answer', () => {
   });
 });
 
+test('large answers are refused, or their round starts: nothing lies between', async () => {
+  const large = { ...YES, content: { note: 'n'.repeat(70_000) } };
+  const outcomes = new Set<string>();
+  for (let bytes = 191_000; bytes < 192_500; bytes += 10) {
+    const short = { ...waiting, arguments: JSON.stringify('x'.repeat(bytes)), asked: asked.replace(/m{9}m+/, 'm') };
+    const { server, stored, did } = world(short);
+    const answering = answerTask(principal, taskId, { 'r1.a': large }, 'refuse', server);
+    const refused = await answering.then(
+      () => false,
+      (error: Error) => error.message.includes('256 KiB'),
+    );
+    outcomes.add(
+      refused ? `refused, ${stored().status}` : `${stored().status}, ${did.includes('start') ? '' : 'not '}started`,
+    );
+  }
+  expect([...outcomes].toSorted()).toEqual(['refused, input_required', 'working, started']);
+});
+
 describe('input that is lost ends its task, which says so', () => {
   test('at a poll that shows the questions', async () => {
     const { server, stored } = away(waiting, false);
