@@ -1,8 +1,8 @@
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { enveloped } from './envelope.ts';
 import { TaskEnded, ToolError, toolFailure } from './errors.ts';
-import type { Host } from './host.ts';
 import { type Memory, memoryText, openMemory } from './memory.ts';
+import type { RunContext } from './run-context.ts';
 import {
   type ArgumentsOf,
   type InputOf,
@@ -25,7 +25,7 @@ export interface DefinedTool<Input = unknown> {
   /** What `addTool` takes beside the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
   readonly definition: ToolRegistration;
   /** For tests: the same with another world around it. */
-  readonly runWith: (event: ToolEvent, host: Host) => Promise<ToolReturn>;
+  readonly runWith: (event: ToolEvent, context: RunContext) => Promise<ToolReturn>;
   /** Only there for the type: never set. */
   readonly input?: Input;
 }
@@ -45,8 +45,8 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
   definition: ToolDefinition<I, O>,
   run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
 ): DefinedTool<InputOf<I>> {
-  const runWith = (event: ToolEvent, host: Host) => runRound(definition, run as Run, event, host);
-  const handler = async (event: ToolEvent) => enveloped(event, await runWith(event, await hostOf(event)));
+  const runWith = (event: ToolEvent, context: RunContext) => runRound(definition, run as Run, event, context);
+  const handler = async (event: ToolEvent) => enveloped(event, await runWith(event, await contextOf(event)));
   // Of use at synth only.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
@@ -57,7 +57,7 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
 type Run = (args: unknown, task: Task) => unknown;
 
 /** A direct call has no record, and does not wait until the SDK is loaded. */
-const noHost: Host = {
+const directRunContext: RunContext = {
   progress: async () => true,
   alive: async () => true,
   remember: async () => true,
@@ -65,18 +65,23 @@ const noHost: Host = {
   keep: async (_task, result) => result,
 };
 
-async function hostOf({ task }: ToolEvent): Promise<Host> {
-  return task === undefined ? noHost : (await import('./host.ts')).recordHost;
+async function contextOf({ task }: ToolEvent): Promise<RunContext> {
+  return task === undefined ? directRunContext : (await import('./run-context.ts')).taskRunContext;
 }
 
-async function runRound(definition: ToolDefinition, run: Run, event: ToolEvent, host: Host): Promise<ToolReturn> {
+async function runRound(
+  definition: ToolDefinition,
+  run: Run,
+  event: ToolEvent,
+  context: RunContext,
+): Promise<ToolReturn> {
   const abort = new AbortController();
-  const stopHeartbeat = heartbeat(event, abort, host);
-  const memory = await recall(event, host);
+  const stopHeartbeat = heartbeat(event, abort, context);
+  const memory = await recall(event, context);
   try {
     const args = await parse(definition, event.arguments);
-    const result = await run(args, createTask(event, memory, abort.signal, host));
-    const kept = event.task === undefined ? result : await host.keep(event.task, result);
+    const result = await run(args, createTask(event, memory, abort.signal, context));
+    const kept = event.task === undefined ? result : await context.keep(event.task, result);
     return kept as ToolReturn;
   } catch (error) {
     if (error instanceof RoundEnd) return endRound(error, memory);
@@ -95,8 +100,8 @@ function endRound({ questions }: RoundEnd, memory: Memory): ToolReturn {
 }
 
 /** Of a retried round what its steps left in the record, otherwise what the last round ended with. */
-async function recall({ task, requestState }: ToolEvent, host: Host): Promise<Memory> {
-  const saved = task !== undefined && task.attempt > 0 ? await host.recall(task) : undefined;
+async function recall({ task, requestState }: ToolEvent, context: RunContext): Promise<Memory> {
+  const saved = task !== undefined && task.attempt > 0 ? await context.recall(task) : undefined;
   return openMemory(saved === undefined ? requestState : JSON.parse(saved));
 }
 
@@ -109,10 +114,10 @@ async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<un
 }
 
 /** Aborts the run soon after its task was cancelled, whatever it is busy with; a look that fails says nothing. */
-function heartbeat({ task }: ToolEvent, abort: AbortController, host: Host): () => void {
+function heartbeat({ task }: ToolEvent, abort: AbortController, context: RunContext): () => void {
   if (task === undefined) return () => {};
   const timer = setInterval(async () => {
-    const alive = await host.alive(task).catch(() => true);
+    const alive = await context.alive(task).catch(() => true);
     if (!alive) abort.abort(new TaskEnded());
   }, HEARTBEAT);
   timer.unref();

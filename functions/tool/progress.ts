@@ -1,5 +1,5 @@
 import type { TaskContext } from '../tasks/tool-contract.ts';
-import type { Amount } from './host.ts';
+import type { Amount } from './run-context.ts';
 
 /**
  * Shows how far a task is: clients see `message` as its statusMessage. At most one write a second; reports in between
@@ -12,6 +12,6 @@ export async function reportProgress(
   amount: Amount = {},
 ): Promise<boolean> {
   if (task === undefined) return true;
-  const { recordHost } = await import('./host.ts');
-  return recordHost.progress(task, message, amount);
+  const { taskRunContext } = await import('./run-context.ts');
+  return taskRunContext.progress(task, message, amount);
 }

@@ -2,7 +2,7 @@ import { answerProblem } from '../tasks/questions/form.ts';
 import { isQuestion, kindOf } from '../tasks/questions/question.ts';
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import type { DefinedTool } from './define-tool.ts';
-import type { Amount, Host } from './host.ts';
+import type { Amount, RunContext } from './run-context.ts';
 
 export interface RunOptions {
   /** What the client answers, by the key of the question; a function sees the question. */
@@ -45,7 +45,7 @@ export async function runTool<Input>(
   let inputResponses: Record<string, InputResponse> = {};
   let requestState: unknown = null;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const host = fakeHost(progress, options.cancelInRound === round);
+    const context = fakeRunContext(progress, options.cancelInRound === round);
     const task = {
       taskId: 'test',
       owner: 'test',
@@ -63,7 +63,7 @@ export async function runTool<Input>(
       inputResponses,
       requestState,
     };
-    const returned = JSON.parse(JSON.stringify((await handler.runWith(event, host)) ?? null)) as ToolReturn;
+    const returned = JSON.parse(JSON.stringify((await handler.runWith(event, context)) ?? null)) as ToolReturn;
     if (!asks(returned)) return { result: returned, rounds: round, progress, asked };
     const answers = Object.entries(returned.inputRequests).map(([key, question]) => {
       asked[key] = question;
@@ -89,7 +89,7 @@ function answer(key: string, question: InputRequest, { answers = {}, accepts = A
   return response;
 }
 
-function fakeHost(reports: ({ message: string } & Amount)[], cancelled: boolean): Host {
+function fakeRunContext(reports: ({ message: string } & Amount)[], cancelled: boolean): RunContext {
   let memory: string | undefined;
   return {
     async progress(_task, message, amount) {

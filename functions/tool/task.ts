@@ -1,9 +1,9 @@
 import { answerProblem } from '../tasks/questions/form.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { TaskEnded } from './errors.ts';
-import type { Amount, Host } from './host.ts';
 import { checked, type Memory, memoryText } from './memory.ts';
 import type { AnswerOf, Question } from './questions.ts';
+import type { Amount, RunContext } from './run-context.ts';
 
 /** What a run is handed beside its arguments. The same in a task and in a direct call. */
 export interface Task {
@@ -49,13 +49,13 @@ export class RoundEnd extends Error {
   }
 }
 
-export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal, host: Host): Task {
+export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal, context: RunContext): Task {
   const { task } = event;
   const asked = new Map<string, number>();
   const begun = new Set<string>();
   if (task === undefined) Object.assign(memory.answers, event.inputResponses);
   const answers = task === undefined ? memory.answers : event.inputResponses;
-  const goOn = (alive: boolean) => {
+  const checkAlive = (alive: boolean) => {
     if (!alive || signal.aborted) throw new TaskEnded();
   };
   return {
@@ -66,11 +66,11 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     signal,
     accepts: event.accepts,
     async progress(message, amount) {
-      goOn(true);
-      if (task !== undefined) goOn(await host.progress(task, message, amount ?? {}));
+      checkAlive(true);
+      if (task !== undefined) checkAlive(await context.progress(task, message, amount ?? {}));
     },
     async requireInput(questions) {
-      goOn(true);
+      checkAlive(true);
       const all = Object.entries(questions).map(([key, question]) => {
         const name = nameOf(key, asked);
         const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
@@ -86,7 +86,7 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     },
     getVariable: (name) => memory.variables[name] as never,
     async step(name, work) {
-      goOn(true);
+      checkAlive(true);
       if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each a name of its own`);
       begun.add(name);
       if (name in memory.steps) return memory.steps[name] as never;
@@ -97,7 +97,7 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
         throw error;
       }
       const text = memoryText(memory);
-      if (task !== undefined) goOn(await host.remember(task, text));
+      if (task !== undefined) checkAlive(await context.remember(task, text));
       return memory.steps[name] as never;
     },
   };

@@ -7,7 +7,7 @@ import { type RunStore, runStore } from '../tasks/table/store.ts';
 import type { TaskContext } from '../tasks/tool-contract.ts';
 
 /** What a run needs of the world around it. Each answer false means: the task is no longer this run's to work on. */
-export interface Host {
+export interface RunContext {
   /** At most one report a second is written; those in between are dropped. */
   progress(task: TaskContext, message: string, amount: Amount): Promise<boolean>;
   alive(task: TaskContext): Promise<boolean>;
@@ -34,7 +34,7 @@ const MOST_RUNS = 100;
 const last = new Map<string, { readonly at: number; readonly amount: Amount }>();
 
 /** In Lambda: the items that the task's runs write, while the record says that this run is wanted. */
-export const recordHost: Host = {
+export const taskRunContext: RunContext = {
   async progress(task, message, amount) {
     const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt}`;
     const now = Date.now();
