@@ -70,7 +70,7 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now):
   return async (token) => {
     const jwt = await believed();
     try {
-      return callerOf(await jwt.verify(token), issuer, audience);
+      return tokenCaller(await jwt.verify(token), issuer, audience);
     } catch (error) {
       if (OUTAGES.some((kind) => error instanceof kind)) throw error;
       return PASSING.some((kind) => error instanceof kind) ? 'unknown yet' : 'invalid';
@@ -113,7 +113,7 @@ function isBearerToken({ typ, token_use: use, token_type: type, ...claims }: Jwt
 const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
 
 /** What the library leaves to us: that a token ends, is meant for us, is an access token, and says whose it is. */
-function callerOf(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | 'invalid' {
+function tokenCaller(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | 'invalid' {
   const { exp, aud, sub, token_use: use } = payload;
   const client = [payload.client_id, payload.azp].find((id) => typeof id === 'string' && id !== '');
   // Access tokens of Cognito name their client and, without resource binding, no audience.

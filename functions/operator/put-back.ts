@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { isKnown } from '../tasks/known-record.ts';
-import { lost } from '../tasks/table/conditional-write.ts';
+import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
+import { isKnown } from '../tasks/table/known-record.ts';
 import { isTerminal } from '../tasks/transitions.ts';
 
 /** What became of the items of a restored table. */
@@ -41,7 +41,7 @@ export async function putBack(
       (page.Items ?? []).map(async (item) => {
         done.read++;
         if (typeof item.expiresAt === 'number' && item.expiresAt * 1_000 <= now) done.expired++;
-        else if (await lost(db.send(put(tables.current, item)))) done.written++;
+        else if (await ifConditionHolds(db.send(put(tables.current, item)))) done.written++;
         else done.kept++;
       }),
     );

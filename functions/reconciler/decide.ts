@@ -1,16 +1,7 @@
+import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
-import {
-  asOf,
-  type Change,
-  confirmStart,
-  failAsSeen,
-  isSeen,
-  isTerminal,
-  lapse,
-  lookAgain,
-  overdue,
-} from '../tasks/transitions.ts';
+import { type Change, confirmStart, failAsSeen, isSeen, isTerminal, lookAgain } from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
 /** What was wrong with a task. */

@@ -13,7 +13,7 @@ import { workflow } from '../tasks/workflow.ts';
 import { describer } from './describe.ts';
 import { type StatusChange, settleEnded } from './ended-run.ts';
 import { repairLines, reportLines } from './metrics.ts';
-import { type SweepWorld, sweep } from './sweep.ts';
+import { type SweepContext, sweep } from './sweep.ts';
 
 /** The end of a run of this server, or the tick of its schedule. */
 export type ReconcilerEvent =
@@ -32,17 +32,17 @@ const PAGE = 25;
 const STALE = 90_000;
 
 /**
- * The reconciler as a Lambda function; called once, by the entry made at synth. `machines`: see `World`. `stateMachines`:
+ * The reconciler as a Lambda function; called once, by the entry made at synth. `machines`: see `ReconcilerContext`. `stateMachines`:
  * of the tools that are state machines, the index into the TOOL_MACHINES variable.
  */
 export function createHandler(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>> = {},
 ) {
-  const world = createWorld(machines, stateMachines, process.env);
+  const context = createContext(machines, stateMachines, process.env);
   const server = process.env.SERVER_NAME ?? '';
-  return (event: ReconcilerEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) =>
-    handle(event, context.getRemainingTimeInMillis(), world, server).catch(failed);
+  return (event: ReconcilerEvent, lambda: Pick<Context, 'getRemainingTimeInMillis'>) =>
+    handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
 }
 
 /** Lambda logs what an error says, and puts it into the dead letter; and AWS may quote the input of a run. */
@@ -52,26 +52,26 @@ function failed(error: unknown): never {
 }
 
 /** Twice the same event, or two sweeps at once, do no harm: see `decide`. `remaining` is in ms. */
-export async function handle(event: ReconcilerEvent, remaining: number, world: SweepWorld, server: string) {
+export async function handle(event: ReconcilerEvent, remaining: number, context: SweepContext, server: string) {
   if (event['detail-type'] === 'Scheduled Event') {
     // Held up with others by a lack of workers: the next tick does the same, and one at a time is enough.
-    if (world.now() - Date.parse(event.time) > STALE) return;
-    const report = await sweep(world.now() + remaining * SHARE, world);
-    print(reportLines(report, server, world.now()));
+    if (context.now() - Date.parse(event.time) > STALE) return;
+    const report = await sweep(context.now() + remaining * SHARE, context);
+    print(reportLines(report, server, context.now()));
     const { errors } = report;
     if (Object.keys(errors).length > 0) console.error(JSON.stringify({ event: 'sweep_errors', errors }));
     return;
   }
-  const done = await settleEnded(event.detail, world);
+  const done = await settleEnded(event.detail, context);
   if (done === 'nothing' || done === 'look' || done === 'look_again' || done === 'postponed') return;
-  print(repairLines({ [done]: 1 }, server, world.now()));
+  print(repairLines({ [done]: 1 }, server, context.now()));
 }
 
-function createWorld(
+function createContext(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>>,
   env: NodeJS.ProcessEnv,
-): SweepWorld {
+): SweepContext {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient(client));
   const sfn = new SFNClient(client);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';

@@ -2,9 +2,9 @@ import { limits } from '../tasks/limits.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import type { Cursor, DueIndex } from '../tasks/table/due-index.ts';
 import type { Repair } from './decide.ts';
-import { type Done, reconcile, type World } from './reconcile.ts';
+import { type Done, type ReconcilerContext, reconcile } from './reconcile.ts';
 
-export interface SweepWorld extends World {
+export interface SweepContext extends ReconcilerContext {
   readonly index: DueIndex;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -32,17 +32,17 @@ const LOOKS_PER_SECOND = 6;
  * time, then, at a pace, what depends on a run, the longest due first. What was looked at is due no more, or has gone
  * behind the others, so the next sweep goes on where this one ends.
  */
-export async function sweep(until: number, world: SweepWorld): Promise<Report> {
+export async function sweep(until: number, context: SweepContext): Promise<Report> {
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
-  const started = world.now();
+  const started = context.now();
   const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
   const toLook: Record<'look' | 'look_again', TaskKey[]> = { look: [], look_again: [] };
   let looks = 0;
-  const counting: World = {
-    ...world,
+  const counting: ReconcilerContext = {
+    ...context,
     describe(executionArn) {
       looks++;
-      return world.describe(executionArn);
+      return context.describe(executionArn);
     },
   };
   const walkUntil = started + (until - started) / 2;
@@ -60,24 +60,24 @@ export async function sweep(until: number, world: SweepWorld): Promise<Report> {
     }
   };
 
-  for await (const keys of pages(started, world, report)) {
+  for await (const keys of pages(started, context, report)) {
     const late = await inParallel(
       keys,
       (key) => settle(key, false),
-      () => world.now() >= walkUntil,
+      () => context.now() >= walkUntil,
     );
     report.left += late;
-    if (world.now() >= walkUntil) break;
+    if (context.now() >= walkUntil) break;
   }
   // First those whose run was never seen: it may have to be started.
   const keys = [...toLook.look, ...toLook.look_again];
   for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
-    const begun = world.now();
+    const begun = context.now();
     looks = 0;
     const error = await settle(key, true);
-    const pause = Math.max(0, begun + (looks * 1_000) / LOOKS_PER_SECOND - world.now());
-    if (world.now() + pause >= until || ['ThrottlingException', 'TooManyStarts'].includes(error ?? '')) break;
-    await world.sleep(pause);
+    const pause = Math.max(0, begun + (looks * 1_000) / LOOKS_PER_SECOND - context.now());
+    if (context.now() + pause >= until || ['ThrottlingException', 'TooManyStarts'].includes(error ?? '')) break;
+    await context.sleep(pause);
   }
   report.left += keys.length;
   // A sweep that gets nothing done is no sign of life.
@@ -86,7 +86,7 @@ export async function sweep(until: number, world: SweepWorld): Promise<Report> {
 }
 
 /** One page of every shard, then the next one of those that have more. */
-async function* pages(until: number, { index }: SweepWorld, report: Report): AsyncGenerator<TaskKey[]> {
+async function* pages(until: number, { index }: SweepContext, report: Report): AsyncGenerator<TaskKey[]> {
   let open: { readonly shard: number; readonly after?: Cursor }[] = Array.from(
     { length: limits.dueShards },
     (_, shard) => ({ shard }),

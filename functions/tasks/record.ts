@@ -10,7 +10,7 @@ export interface TaskRecord {
   readonly owner: string;
   /** Sort key. */
   readonly taskId: string;
-  /** Which layout this is; left out in records from before there were versions. See `known-record.ts`. */
+  /** Which layout this is; left out in records from before there were versions. See `table/known-record.ts`. */
   readonly version?: number;
   readonly status: Status;
   /** 1, then +1 each time answered input restarts the work. */

@@ -1,8 +1,7 @@
 import { dueShard } from './ids.ts';
-import { RECORD_VERSION } from './known-record.ts';
 import { limits } from './limits.ts';
-import { questionProblem } from './questions/question-problem.ts';
 import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
+import { RECORD_VERSION } from './table/known-record.ts';
 
 /**
  * The only place that decides how a task moves (C-10, E-14). Each function returns a change: what the record must
@@ -172,7 +171,7 @@ export function askFirst(record: TaskRecord, asked: string, args: string, now: n
       updatedAt: now,
       asked,
       ...kept,
-      dueAt: endOf(record),
+      dueAt: failVisibleAt(record),
     },
   };
 }
@@ -261,53 +260,8 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   return { ...kept, ...change.set };
 }
 
-/** When readers are told that a task has failed, whoever died: by then all that was on its way has been written. */
-const endOf = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
+/** From this moment, in ms since the epoch, every reader sees an unfinished task as failed: all late writes are over. */
+export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
-/** No later than that: then the sweep is to write it. */
-const dueBy = (record: TaskRecord, at: number): number => Math.min(at, endOf(record));
-
-/**
- * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed
- * (E-28), failed once it has lapsed (docs/architecture.md, "Statuses and moves").
- */
-export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
-  if (now >= record.createdAt + record.ttl) return undefined;
-  const change = lapse(record, now);
-  return change === undefined ? record : after(record, change);
-}
-
-/**
- * How an unfinished task has failed without anybody writing so: its deadline has passed, or it asks what no client
- * could be asked. Readers see it at once, and the sweep writes the very same.
- */
-export function lapse(record: TaskRecord, now: number): Change | undefined {
-  if (isTerminal(record.status)) return undefined;
-  const refused = record.status === 'input_required' ? unaskable(record) : undefined;
-  return refused ?? (now <= endOf(record) ? undefined : exceed(record));
-}
-
-/** How a task that waits has failed because of what it asks. */
-export function unaskable(record: TaskRecord): Change | undefined {
-  const problem = questionProblem(record);
-  return problem && failAsSeen(record, problem, record.updatedAt);
-}
-
-/**
- * How it has failed for whoever would still change it, who might be overtaken by readers otherwise: just as for them. Its
- * run may report a little later than the deadline, a client may not.
- */
-export function overdue(record: TaskRecord, now: number): Change | undefined {
-  const last = record.deadlineAt + (record.status === 'working' ? limits.lateWrite : 0);
-  return isTerminal(record.status) || now <= last ? undefined : exceed(record);
-}
-
-function exceed(record: TaskRecord): Change {
-  const waiting = record.status === 'input_required';
-  const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  return failAsSeen(
-    record,
-    { code: -32603, message, data: { reason: 'DeadlineExceeded' } },
-    waiting ? record.deadlineAt : endOf(record),
-  );
-}
+/** Not later than that: by then the sweep has to write the failure. */
+const dueBy = (record: TaskRecord, at: number): number => Math.min(at, failVisibleAt(record));

@@ -1,4 +1,5 @@
 import { limits } from '../limits.ts';
+import { isObject } from '../shape.ts';
 
 /**
  * One field of a form, as both published schemas define them (PrimitiveSchemaDefinition). What a tool wrote beyond
@@ -102,20 +103,21 @@ const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:Z|[+-](?:[0
 const formats = new Map<unknown, { readonly name: string; readonly matches: (text: string) => boolean }>([
   ['email', { name: 'an email address', matches: (text) => EMAIL.test(text) }],
   ['uri', { name: 'an absolute URI', matches: (text) => URI.test(text) && URL.canParse(text) }],
-  ['date', { name: 'a date (YYYY-MM-DD)', matches: isDate }],
+  ['date', { name: 'a date (YYYY-MM-DD)', matches: isCalendarDate }],
   [
     'date-time',
-    { name: 'a date-time (RFC 3339)', matches: (text) => isDate(text.slice(0, 10)) && TIME.test(text.slice(10)) },
+    {
+      name: 'a date-time (RFC 3339)',
+      matches: (text) => isCalendarDate(text.slice(0, 10)) && TIME.test(text.slice(10)),
+    },
   ],
 ]);
 
 /** Date rolls February 30 over into March; a day of the calendar comes back as it was. */
-function isDate(text: string): boolean {
+function isCalendarDate(text: string): boolean {
   const time = DATE.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);
 const isCount = (value: unknown): value is number => isFiniteNumber(value) && Number.isInteger(value) && value >= 0;

@@ -1,5 +1,6 @@
+import { isObject } from '../shape.ts';
 import type { InputRequest } from '../tool-contract.ts';
-import { fieldProblem, isObject, type Json, type Problem } from './form-field.ts';
+import { fieldProblem, type Json, type Problem } from './form-field.ts';
 
 const LONGEST_NAME = 64;
 
@@ -32,7 +33,7 @@ function elicitationProblem({ mode, requestedSchema }: Json, answer: Json): Prob
   if (mode === 'url') return undefined;
   const content = own(answer, 'content');
   if (content !== undefined && !isObject(content)) return 'content must be an object';
-  return isObject(requestedSchema) ? contentProblem(requestedSchema, content ?? {}) : undefined;
+  return isObject(requestedSchema) ? formProblem(requestedSchema, content ?? {}) : undefined;
 }
 
 function samplingProblem(answer: Json): Problem {
@@ -54,7 +55,7 @@ function rootsProblem(answer: Json): Problem {
 }
 
 /** Properties the form does not have are fine: examples of the specification send some (X-11). */
-function contentProblem({ properties, required }: Json, content: Json): Problem {
+function formProblem({ properties, required }: Json, content: Json): Problem {
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
   const missing = names.find((name) => typeof name === 'string' && own(content, name) === undefined);
   if (missing !== undefined) return `${contentField(String(missing))} is required`;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { answersByName } from '../input.ts';
-import { MOVED_VERSION } from '../known-record.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
+import { MOVED_VERSION } from '../table/known-record.ts';
 
 /** What a record holds of what its client sent and its tool asks. */
 export type Input = Pick<TaskRecord, 'arguments' | 'asked' | 'inputResponses'>;

@@ -37,7 +37,7 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
     mark(about, status, about.round ?? 0);
     if (status === 'cancelled') audit('cancelled', idsOf(about));
     else if (status === 'input_required') audit('input_asked', { ...idsOf(about), round: about.round ?? 1 });
-    else audit('finished', { ...idsOf(about), status, ...endOf(error, by) });
+    else audit('finished', { ...idsOf(about), status, ...endFacts(error, by) });
   };
 
   const writes: TaskStore = {
@@ -69,7 +69,7 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
       if (status === 'working' || status === 'cancelled' || !mark(record, status, round)) return;
       if (status === 'input_required') return audit('input_asked', { ...idsOf(record), round });
       // Whatever has failed may have been failed by another container, too.
-      const end = endOf(error, status === 'completed' ? 'workflow' : undefined);
+      const end = endFacts(error, status === 'completed' ? 'workflow' : undefined);
       audit('finished', { ...idsOf(record), status, ...(isError === true && { isError }), ...end });
     },
   };
@@ -77,7 +77,7 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
 
 const idsOf = ({ owner, taskId, tool }: TaskKey & Partial<TaskRecord>): Facts => ({ owner, taskId, tool });
 
-function endOf(error: string | undefined, by: Facts['by']): Pick<Facts, 'by' | 'reason'> {
+function endFacts(error: string | undefined, by: Facts['by']): Pick<Facts, 'by' | 'reason'> {
   const { data } = JSON.parse(error ?? '{}') as { data?: { reason?: unknown } };
   const reason = isErrorName(data?.reason) ? data.reason : undefined;
   return { by: reason === 'DeadlineExceeded' ? 'deadline' : by, ...(reason !== undefined && { reason }) };

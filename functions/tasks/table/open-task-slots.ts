@@ -5,12 +5,13 @@ import {
   PutCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { asOf } from '../deadlines.ts';
 import { InternalError } from '../errors.ts';
-import { isKnown } from '../known-record.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
-import { asOf, isTerminal } from '../transitions.ts';
-import { lost } from './conditional-write.ts';
+import { isTerminal } from '../transitions.ts';
+import { ifConditionHolds } from './conditional-write.ts';
+import { isKnown } from './known-record.ts';
 
 /**
  * Bounds how many unfinished tasks an owner has (C-37). One item beside the tasks holds a set with a slot for each. A
@@ -76,7 +77,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
         ':expiresAt': expiresAt,
       },
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
   async function taken(owner: string): Promise<string[]> {

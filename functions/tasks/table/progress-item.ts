@@ -2,7 +2,7 @@ import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, UpdateCommand
 import { limits } from '../limits.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
 
 /**
  * What the runs of a task write lies in a partition beside that of its records: IAM can tell the two apart by the
@@ -68,7 +68,7 @@ export function progressStore(db: DynamoDBDocumentClient, table: string): Progre
       ExpressionAttributeValues: Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
       ReturnValues: 'NONE',
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
   return {
@@ -131,11 +131,11 @@ export function withProgress(record: TaskRecord, item: ProgressItem | undefined)
   const { updatedAt: at, statusMessage: message, progress, progressTotal: total } = item;
   return {
     ...record,
-    ...(isNumber(at) && { updatedAt: Math.min(Math.max(record.updatedAt, Number(at)), endOf(record)) }),
+    ...(isNumber(at) && { updatedAt: Math.min(Math.max(record.updatedAt, Number(at)), latestReport(record)) }),
     ...(isString(message) && { statusMessage: String(message).slice(0, limits.statusMessage) }),
     ...(isNumber(progress) && { progress: Number(progress) }),
     ...(isNumber(total) && { progressTotal: Number(total) }),
   };
 }
 
-const endOf = ({ updatedAt, deadlineAt }: TaskRecord): number => Math.max(updatedAt, deadlineAt);
+const latestReport = ({ updatedAt, deadlineAt }: TaskRecord): number => Math.max(updatedAt, deadlineAt);

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
 
 /**
  * What the server must know of a 2025-11-25 session from one request to the next: one small item, in a partition of the
@@ -55,7 +55,7 @@ export function sessionStore(db: DynamoDBDocumentClient, table: string): Session
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':version': version },
     });
-    return (await lost(db.send(put))) !== undefined;
+    return (await ifConditionHolds(db.send(put))) !== undefined;
   }
 
   return {

@@ -7,10 +7,10 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { Unavailable } from '../errors.ts';
-import { isKnown, known } from '../known-record.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import type { Change } from '../transitions.ts';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
+import { isKnown, known } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
@@ -94,7 +94,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         ConditionExpression: 'attribute_not_exists(#taskId)',
         ExpressionAttributeNames: { '#taskId': 'taskId' },
       });
-      return (await lost(db.send(put))) !== undefined;
+      return (await ifConditionHolds(db.send(put))) !== undefined;
     },
     get,
     async look(key) {
@@ -136,11 +136,11 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       return { tasks, ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
-      const written = (await lost(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
+      const written = (await ifConditionHolds(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
       return written && known(written);
     },
     async applyBlind(key, change) {
-      return (await lost(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
+      return (await ifConditionHolds(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
     },
     async postpone(key, now, later) {
       const move = new UpdateCommand({
@@ -151,7 +151,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
         ExpressionAttributeValues: { ':now': now, ':later': later },
       });
-      await lost(db.send(move));
+      await ifConditionHolds(db.send(move));
     },
   };
 }

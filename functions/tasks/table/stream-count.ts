@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
 
 /**
  * Bounds how many requests an owner keeps waiting at once, over all containers. One small item per owner counts them by
@@ -40,7 +40,7 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
       ExpressionAttributeNames: { '#window': 'window', '#held': 'held', '#count': countOf(window) },
       ExpressionAttributeValues: { ':window': window, ':most': most, ':one': 1 },
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
   /** Begins a window with its first stream. Those of the window before may still be open. */
@@ -72,7 +72,7 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
         ...(last !== undefined && { ':most': most }),
       },
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
   return {
@@ -98,7 +98,7 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
         ExpressionAttributeNames: { '#held': 'held', '#count': countOf(window) },
         ExpressionAttributeValues: { ':one': 1, ':none': 0 },
       });
-      await lost(db.send(update));
+      await ifConditionHolds(db.send(update));
     },
   };
 }

@@ -1,6 +1,6 @@
-import { RecordUnknown } from './errors.ts';
-import type { Status, TaskRecord } from './record.ts';
-import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, objectOf, oneOf } from './shape.ts';
+import { RecordUnknown } from '../errors.ts';
+import type { Status, TaskRecord } from '../record.ts';
+import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, objectOf, oneOf } from '../shape.ts';
 
 /** Written into each new record. A release that changes what a record means to its readers counts it up. */
 export const RECORD_VERSION = 1;
