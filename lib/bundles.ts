@@ -37,7 +37,7 @@ export type Bundle = <T>(use: (folder: string) => T) => T;
  * The code of a function of the server itself: known only once every tool is registered, while the function is there
  * from the start. So the function refers to an asset that is made when the app is synthesized.
  */
-export class McpCode extends Code {
+export class BundledCode extends Code {
   readonly isInline = false;
   readonly #bundle: Bundle;
   #asset: Asset | undefined;

@@ -1,6 +1,6 @@
 import { Stack, Validations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { OperationProps } from './operation-props.ts';
+import type { OperationProps } from './server-props.ts';
 
 /** What cdk-nag's AwsSolutions and Serverless rules find in a server, and why it is as it is. */
 const SERVER = {

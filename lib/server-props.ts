@@ -1,8 +1,8 @@
-import { Duration, Token } from 'aws-cdk-lib';
-import type { Manifest } from '../functions/mcp/manifest.ts';
-import { limits } from '../functions/tasks/limits.ts';
-import { type Auth, checkUrl } from './auth/auth.ts';
-import type { OperationProps } from './operation-props.ts';
+import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
+import type { Auth } from './auth/auth.ts';
+import type { StorageProps } from './storage/log-group.ts';
 
 export interface McpTaskServerProps extends OperationProps {
   /** Who may call, and how callers are told apart. There is no default. */
@@ -51,62 +51,50 @@ export interface McpTaskServerProps extends OperationProps {
   readonly allowedOrigins?: readonly string[];
 }
 
-export type ServerSettings = Omit<Manifest, 'tools'>;
-
-const SECOND = 1_000;
-const DAY = 24 * 3_600 * SECOND;
-const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'];
-
-/** What the endpoint is told, checked. */
-export function serverSettings(props: McpTaskServerProps): ServerSettings {
-  const allowedOrigins = props.allowedOrigins ?? LOOPBACK;
-  const wrong = allowedOrigins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*\s]+(:\*)?$/.test(origin));
-  if (wrong !== undefined) throw new Error(`McpTaskServer: allowedOrigins: '${wrong}' is not like https://app.example`);
-  if (props.publicUrl !== undefined) checkUrl('McpTaskServer: publicUrl', props.publicUrl);
-  if (props.publicUrl?.endsWith('/')) throw new Error('McpTaskServer: publicUrl ends without a slash');
-  return {
-    auth: props.auth.kind,
-    ...(props.auth.kind === 'oauth' && { scopes: props.auth.scopes }),
-    serverInfo: props.serverInfo ?? { name: 'mcp-task-server', version: '0.1.0' },
-    ...(props.instructions !== undefined && { instructions: props.instructions }),
-    maxTtl: between('maxTtl', props.maxTtl, SECOND, 7 * DAY, DAY),
-    inlineWindow: between('inlineWindow', props.inlineWindow, SECOND, 600 * SECOND, 25 * SECOND),
-    holdCap: between('holdCap', props.holdCap, SECOND, 600 * SECOND, 50 * SECOND),
-    helperTools: props.helperTools ?? true,
-    questionStream: props.questionStream ?? true,
-    maxOpenTasks: count('maxOpenTasks', props.maxOpenTasks ?? 100),
-    maxStreams: count('maxStreams', props.maxStreams ?? 200),
-    allowedOrigins,
-  };
+/** How a server is kept and guarded: for whoever operates it. See docs/deploying.md. */
+export interface OperationProps extends StorageProps {
+  /**
+   * What happens to the tasks table and the bucket of large results when the stack goes. CloudFormation deletes no
+   * bucket that holds anything: with DESTROY, empty it first, or wait until its results have expired. @default RETAIN
+   */
+  readonly removalPolicy?: RemovalPolicy;
+  /** Keeps anybody from deleting the tasks table. @default true, unless `removalPolicy` is DESTROY */
+  readonly deletionProtection?: boolean;
+  /**
+   * How often the key is replaced that signs session ids, cursors and the like. What the key before has signed is
+   * still good, so this is at least a day longer than anything signed lives: `maxTtl`, or the 24 hours of a session.
+   * At most 365 days, in whole hours. @default 90 days
+   */
+  readonly keyRotation?: Duration;
+  /**
+   * Requests per second to each method of the endpoint (nearly all are POST) that all callers together may make, and how
+   * many at once; others get a 429, and clients come again. The default lets in more than Step Functions starts: 300
+   * tasks a second after a burst of 1,300 in us-east-1, us-west-2 and eu-west-1, 150 after a burst of 800 in every other
+   * region. A call beyond that gets a 429, too, and leaves no task behind. See docs/deploying.md.
+   * @default 1000 per second, bursts of 2000
+   */
+  readonly throttling?: { readonly rate: number; readonly burst: number };
+  /**
+   * A line of JSON in CloudWatch Logs for every request: who, when, what came of it, but no query, header, or body. API
+   * Gateway writes them with a role that is set once per account and region, and without which this does not deploy.
+   * @default false
+   */
+  readonly accessLogs?: boolean;
+  /**
+   * A web ACL before the API: the ARN of yours, or `true` for one with rules that AWS keeps, of which those about
+   * bodies only count, since they take what models write for attacks. Costs some $8 a month, and $0.60 per million
+   * requests. @default none
+   */
+  readonly waf?: true | string;
+  /** A name of your own for the API, at which it is then reached, and nowhere else. @default that of API Gateway */
+  readonly domain?: Domain;
 }
 
-/** What stands before `/mcp` in the URL that clients use, checked; undefined: the URL of the stage. */
-export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string | undefined {
-  if (domain === undefined) return publicUrl;
-  if (publicUrl !== undefined) throw new Error('McpTaskServer: a domain says what its publicUrl is');
-  const { name } = domain;
-  if (!Token.isUnresolved(name) && !/^([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/.test(name)) {
-    throw new Error(`McpTaskServer: domain: '${name}' is not like mcp.example.com`);
-  }
-  return `https://${name}`;
-}
-
-/** How often the signing key is replaced, checked. */
-export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
-  const least = Math.max(maxTtl, limits.session) + DAY;
-  const ms = asked.toMilliseconds();
-  // Secrets Manager knows no shorter unit than hours.
-  if (ms >= least && ms <= 365 * DAY && ms % (DAY / 24) === 0) return asked;
-  throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days, in whole hours`);
-}
-
-function count(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= 1_000) return value;
-  throw new Error(`McpTaskServer: ${name} is a whole number from 1 to 1000`);
-}
-
-function between(name: string, value: Duration | undefined, least: number, most: number, standard: number): number {
-  const ms = value?.toMilliseconds() ?? standard;
-  if (ms >= least && ms <= most) return ms;
-  throw new Error(`McpTaskServer: ${name} lies between ${least / SECOND} and ${most / SECOND} seconds`);
+export interface Domain {
+  /** Like `mcp.example.com`. */
+  readonly name: string;
+  /** For that name, in the region of the stack. */
+  readonly certificate: ICertificate;
+  /** Where the name is entered. @default nowhere: point it at the output `DomainTarget`, by a CNAME */
+  readonly hostedZone?: IHostedZone;
 }

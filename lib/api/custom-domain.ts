@@ -3,7 +3,7 @@ import { EndpointType, type RestApi, type RestApiProps, SecurityPolicy } from 'a
 import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGateway } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
-import type { Domain } from '../operation-props.ts';
+import type { Domain } from '../server-props.ts';
 
 /**
  * The API at a name of its own, with an empty base path, so that clients find the metadata of OAuth at the root of the

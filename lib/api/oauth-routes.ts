@@ -4,8 +4,8 @@ import type { Construct } from 'constructs';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
 import type { OAuth } from '../auth/auth.ts';
 import { Authorizer } from '../auth/authorizer.ts';
-import { bundleAuthorizer, McpCode } from '../bundles.ts';
-import type { Keeping } from '../storage/log-group.ts';
+import { BundledCode, bundleAuthorizer } from '../bundles.ts';
+import type { StorageProps } from '../storage/log-group.ts';
 import { OPEN_TO_PAGES, rpcTemplate } from './gateway-responses.ts';
 
 export interface OAuthDoorProps {
@@ -14,7 +14,7 @@ export interface OAuthDoorProps {
   /** What stands before `/mcp`. */
   readonly url: string;
   readonly tools: () => readonly ToolEntry[];
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 const METADATA = '.well-known/oauth-protected-resource';
@@ -24,9 +24,9 @@ const MAX_SCOPES = 2_048;
 
 /** All that OAuth puts before the endpoint; gives the authorizer of `/mcp`. */
 export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
-  const { auth, tools, keeping } = props;
-  const code = new McpCode((use) => bundleAuthorizer(tools(), use));
-  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, keeping });
+  const { auth, tools, storage } = props;
+  const code = new BundledCode((use) => bundleAuthorizer(tools(), use));
+  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, storage });
   addRefusals(props);
   addMetadata(scope, props);
   return authorizer.door;
@@ -48,7 +48,8 @@ function addRefusals(props: OAuthDoorProps): void {
   const { api, auth } = props;
   const refuse = (id: string, type: ResponseType, statusCode: string, challenge: string, message: string) =>
     api.addGatewayResponse(id, {
-      ...{ type, statusCode },
+      type,
+      statusCode,
       responseHeaders: { ...OPEN_TO_PAGES, 'WWW-Authenticate': `'Bearer ${challenge}'` },
       templates: rpcTemplate(-32600, JSON.stringify(message)),
     });

@@ -14,7 +14,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
 import type { Auth } from '../auth/auth.ts';
-import type { OperationProps } from '../operation-props.ts';
+import type { OperationProps } from '../server-props.ts';
 import { logs } from '../storage/log-group.ts';
 import { domainProps, pointDomain } from './custom-domain.ts';
 import { gatewayAnswers } from './gateway-responses.ts';
@@ -49,8 +49,10 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
     deployOptions: {
-      ...{ stageName: STAGE, tracingEnabled: true },
-      ...{ throttlingRateLimit: throttling.rate, throttlingBurstLimit: throttling.burst },
+      stageName: STAGE,
+      tracingEnabled: true,
+      throttlingRateLimit: throttling.rate,
+      throttlingBurstLimit: throttling.burst,
       ...accessLog(scope, operation),
     },
     ...(domain && domainProps(domain)),
@@ -66,9 +68,8 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const mcp = api.root.addResource('mcp');
   const { region, urlSuffix } = Stack.of(scope);
   const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
-  const keeping = operation;
   const authorized = (): MethodOptions => {
-    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, auth, url, tools, keeping }) };
+    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, auth, url, tools, storage: operation }) };
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();

@@ -1,10 +1,10 @@
 import { Duration, Lazy } from 'aws-cdk-lib';
 import { IdentitySource, RequestAuthorizer } from 'aws-cdk-lib/aws-apigateway';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
-import { type Keeping, logs } from '../storage/log-group.ts';
+import { serverFunction } from '../server-function.ts';
+import type { StorageProps } from '../storage/log-group.ts';
 import type { OAuth } from './auth.ts';
 
 export interface AuthorizerProps {
@@ -12,7 +12,7 @@ export interface AuthorizerProps {
   readonly code: Code;
   /** Every tool, once all are registered. */
   readonly tools: () => readonly ToolEntry[];
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 /**
@@ -27,32 +27,21 @@ export class Authorizer extends Construct {
   /** Of `/mcp`. */
   readonly door: RequestAuthorizer;
 
-  constructor(scope: Construct, id: string, { auth, code, tools, keeping }: AuthorizerProps) {
+  constructor(scope: Construct, id: string, { auth, code, tools, storage }: AuthorizerProps) {
     super(scope, id);
-    const logGroup = logs(this, keeping);
-    this.function = new LambdaFunction(this, 'Function', {
+    const options = {
       description: 'Checks the access tokens of MCP clients',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      code,
       memorySize: 512,
       timeout: Duration.seconds(10),
-      handler: 'index.handler',
-      code,
-      logGroup,
-      role: new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: {
         ISSUER: auth.issuer,
         AUDIENCE: auth.audience.join(' '),
         ...(auth.jwksUri !== undefined && { JWKS_URI: auth.jwksUri }),
         SCOPES: auth.scopes.join(' '),
       },
-    });
-    this.function.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-        resources: [logGroup.logGroupArn],
-      }),
-    );
+    };
+    this.function = serverFunction(this, 'Function', options, storage);
     const kept = () => (tools().some(({ scopes }) => scopes !== undefined) ? 0 : KEPT);
     this.door = new RequestAuthorizer(this, 'Door', {
       handler: this.function,

@@ -7,8 +7,13 @@ import type { Construct } from 'constructs';
 const USES = {
   /** A table: reading and writing need the same, since its own key is encrypted by this one. */
   dynamodb: [
-    ...['Decrypt', 'DescribeKey', 'Encrypt', 'ReEncryptFrom', 'ReEncryptTo'],
-    ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
+    'Decrypt',
+    'DescribeKey',
+    'Encrypt',
+    'ReEncryptFrom',
+    'ReEncryptTo',
+    'GenerateDataKey',
+    'GenerateDataKeyWithoutPlaintext',
   ],
   /** To look at a run. Who starts or stops one needs nothing, and the run itself uses the key as its own role. */
   states: ['Decrypt'],

@@ -4,7 +4,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
 /** How what a server stores is kept. */
-export interface Keeping {
+export interface StorageProps {
   /** How long log lines are kept. @default one month */
   readonly logRetention?: RetentionDays;
   /**
@@ -15,7 +15,7 @@ export interface Keeping {
   readonly encryptionKey?: IKey;
 }
 
-export function logs(scope: Construct, { logRetention, encryptionKey }: Keeping = {}, id = 'Logs', name?: string) {
+export function logs(scope: Construct, { logRetention, encryptionKey }: StorageProps = {}, id = 'Logs', name?: string) {
   return new LogGroup(scope, id, {
     ...(name !== undefined && { logGroupName: name }),
     retention: logRetention ?? RetentionDays.ONE_MONTH,

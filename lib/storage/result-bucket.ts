@@ -1,7 +1,7 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import type { OperationProps } from '../operation-props.ts';
+import type { OperationProps } from '../server-props.ts';
 
 const DAY = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { OperationProps } from '../operation-props.ts';
+import type { OperationProps } from '../server-props.ts';
 
 /**
  * The tasks table (docs/architecture.md, "The task record"): owner and taskId as key, so that a foreign task is not

@@ -1,8 +1,8 @@
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Construct } from 'constructs';
 import { acknowledgeToolFunction } from '../nag.ts';
+import { NODE_ON_ARM, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
 import { shareWorker } from './shared-worker.ts';
 
@@ -36,8 +36,7 @@ export class ToolFunction extends NodejsFunction {
     const own = props.role === undefined && props.vpc === undefined;
     const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
     super(scope, id, {
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      ...NODE_ON_ARM,
       memorySize: 1024,
       ...props,
       logGroup,
@@ -56,7 +55,7 @@ export class ToolFunction extends NodejsFunction {
     if (sharedWorker) shareWorker(this);
     acknowledgeToolFunction(this);
     if (!own) return;
-    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
-    this.addToRolePolicy(new PolicyStatement({ actions, resources: [logGroup.logGroupRef.logGroupArn] }));
+    const resources = [logGroup.logGroupRef.logGroupArn];
+    this.addToRolePolicy(new PolicyStatement({ actions: [...WRITE_LOGS], resources }));
   }
 }

@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { keyStatements } from '../storage/kms-grants.ts';
-import { type Keeping, logs } from '../storage/log-group.ts';
+import { logs, type StorageProps } from '../storage/log-group.ts';
 import type { ToolRun } from './tool-run.ts';
 
 export interface ToolWorkflowProps {
@@ -20,7 +20,7 @@ export interface ToolWorkflowProps {
   readonly results: Bucket;
   /** In seconds. */
   readonly timeout: number;
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 /**
@@ -32,7 +32,7 @@ export class ToolWorkflow extends Construct {
 
   constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
     super(scope, id);
-    const { encryptionKey } = props.keeping;
+    const { encryptionKey } = props.storage;
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('states.amazonaws.com'),
       inlinePolicies: {
@@ -60,7 +60,7 @@ export class ToolWorkflow extends Construct {
       logs: {
         level: LogLevel.ALL,
         includeExecutionData: false,
-        destination: logs(this, props.keeping, 'Logs', `/aws/vendedlogs/states/${props.machineName}`),
+        destination: logs(this, props.storage, 'Logs', `/aws/vendedlogs/states/${props.machineName}`),
       },
     });
   }

@@ -14,12 +14,18 @@ const NOT_EXECUTED = [
   'S3FilesMountConnectivityException',
   'S3FilesMountTimeoutException',
   // As Lambda's API spells them, and as the classes of the Java SDKs do, from which Step Functions takes its names.
-  ...['EC2ThrottledException', 'Ec2ThrottledException'],
-  ...['ENILimitReachedException', 'EniLimitReachedException'],
-  ...['ENINotReadyException', 'EniNotReadyException'],
-  ...['SubnetIPAddressLimitReachedException', 'SubnetIpAddressLimitReachedException'],
-  ...['EFSMountConnectivityException', 'EfsMountConnectivityException'],
-  ...['EFSMountTimeoutException', 'EfsMountTimeoutException'],
+  'EC2ThrottledException',
+  'Ec2ThrottledException',
+  'ENILimitReachedException',
+  'EniLimitReachedException',
+  'ENINotReadyException',
+  'EniNotReadyException',
+  'SubnetIPAddressLimitReachedException',
+  'SubnetIpAddressLimitReachedException',
+  'EFSMountConnectivityException',
+  'EfsMountConnectivityException',
+  'EFSMountTimeoutException',
+  'EfsMountTimeoutException',
 ].map((name) => `Lambda.${name}`);
 
 /** The function may have run: Step Functions cannot tell. Tried again only for a tool that may be repeated. */
