@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { limits } from '../../functions/tasks/limits.ts';
 
 /**
  * The function surely did not run: it is safe to try again even for a tool with side effects. Beside throttling these are
@@ -39,6 +40,12 @@ const PERHAPS_EXECUTED = [
 /** The function ran and its runtime died. Tried again only for a tool that may be repeated. */
 const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
 
+/** Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. In ms. */
+const NUMBERS = { deadlineGrace: limits.deadlineGrace, lateWrite: limits.lateWrite };
+
+/** In seconds: 10 minutes more than the longest `maxTtl`, so `Run` ends first and `Finish` has time to write. */
+const LONGEST_RUN = 7 * 86_400 + 600;
+
 interface Asl {
   readonly States: Readonly<Record<string, unknown>>;
 }
@@ -62,6 +69,7 @@ function asl(file: string, repeatable: boolean): Asl {
     '<crashed>': repeatable ? CRASHED : [],
   };
   return JSON.parse(workflowFile(file), (_key, value: unknown) => {
+    if (value === '<longestRun>') return LONGEST_RUN;
     if (typeof value === 'string') return include(value);
     if (!Array.isArray(value)) return value;
     const named = value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
@@ -70,9 +78,9 @@ function asl(file: string, repeatable: boolean): Asl {
   }) as Asl;
 }
 
-/** Replaces `<name.jsonata>` by that file's expression, without its comments. */
+/** Replaces `<name.jsonata>` by that file's expression, without its comments, and the names of `NUMBERS` by the numbers. */
 export function include(text: string): string {
-  return text.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
+  const whole = text.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
     include(
       workflowFile(file)
         .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -80,6 +88,7 @@ export function include(text: string): string {
         .trim(),
     ),
   );
+  return Object.entries(NUMBERS).reduce((filled, [name, ms]) => filled.replaceAll(`<${name}>`, String(ms)), whole);
 }
 
 function workflowFile(name: string): string {
