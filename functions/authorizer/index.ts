@@ -8,7 +8,8 @@ export function createHandler(toolScopes: AuthorizerContext['toolScopes']) {
   const { ISSUER = '', AUDIENCE = '', JWKS_URI, SCOPES = '' } = process.env;
   const context: AuthorizerContext = {
     verify: verifier({
-      ...{ issuer: ISSUER, audience: words(AUDIENCE) },
+      issuer: ISSUER,
+      audience: words(AUDIENCE),
       ...(JWKS_URI !== undefined && { jwksUri: JWKS_URI }),
     }),
     scopes: words(SCOPES),

@@ -31,8 +31,18 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
 };
 /** Progress and memory are in records of release 0.1 only. */
 const RUNNING_FIELDS = [
-  ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused'] as const),
-  ...(['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'] as const),
+  'due',
+  'dueAt',
+  'asked',
+  'arguments',
+  'inputResponses',
+  'inputRef',
+  'refused',
+  'progress',
+  'progressTotal',
+  'progressToken',
+  'memory',
+  'memoryRound',
 ] as const;
 const ROUND_FIELDS = ['statusMessage', 'refused', 'progress', 'progressTotal', 'memory', 'memoryRound'] as const;
 

@@ -67,15 +67,22 @@ const hints = {
 const isTool = has(
   { name: isString, inputSchema: isSchema },
   {
-    ...{ title: isString, description: isString, outputSchema: isSchema, icons: listOf(isIcon), _meta: isObject },
-    ...{ annotations: has({}, { title: isString, ...hints }), execution: has({}, { taskSupport: isString }) },
+    title: isString,
+    description: isString,
+    outputSchema: isSchema,
+    icons: listOf(isIcon),
+    _meta: isObject,
+    annotations: has({}, { title: isString, ...hints }),
+    execution: has({}, { taskSupport: isString }),
   },
 );
 const isPreference = has(
   {},
   {
-    ...{ hints: listOf(has({}, { name: isString })) },
-    ...{ costPriority: isShare, speedPriority: isShare, intelligencePriority: isShare },
+    hints: listOf(has({}, { name: isString })),
+    costPriority: isShare,
+    speedPriority: isShare,
+    intelligencePriority: isShare,
   },
 );
 
@@ -83,8 +90,14 @@ const isPreference = has(
 export const isPrompt = has(
   { messages: listOf(isMessage), maxTokens: isInteger },
   {
-    ...{ systemPrompt: isString, temperature: isNumber, stopSequences: listOf(isString), metadata: isObject },
-    ...{ modelPreferences: isPreference, includeContext: oneOf('none', 'thisServer', 'allServers'), _meta: isObject },
-    ...{ tools: listOf(isTool), toolChoice: has({}, { mode: oneOf('auto', 'required', 'none') }) },
+    systemPrompt: isString,
+    temperature: isNumber,
+    stopSequences: listOf(isString),
+    metadata: isObject,
+    modelPreferences: isPreference,
+    includeContext: oneOf('none', 'thisServer', 'allServers'),
+    _meta: isObject,
+    tools: listOf(isTool),
+    toolChoice: has({}, { mode: oneOf('auto', 'required', 'none') }),
   },
 );

@@ -41,20 +41,22 @@ const MINUTE = 60_000;
 
 /** All that `isKnown` and `asOf` go by. */
 const SEEN = [
-  ...([
-    'owner',
-    'version',
-    'tool',
-    'expiresAt',
-    'taskId',
-    'status',
-    'round',
-    'createdAt',
-    'updatedAt',
-    'ttl',
-    'deadlineAt',
-  ] as const),
-  ...(['asked', 'accepts', 'arguments', 'inputResponses', 'inputRef'] as const),
+  'owner',
+  'version',
+  'tool',
+  'expiresAt',
+  'taskId',
+  'status',
+  'round',
+  'createdAt',
+  'updatedAt',
+  'ttl',
+  'deadlineAt',
+  'asked',
+  'accepts',
+  'arguments',
+  'inputResponses',
+  'inputRef',
 ] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 

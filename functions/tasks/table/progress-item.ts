@@ -74,7 +74,10 @@ export function progressStore(db: DynamoDBDocumentClient, table: string): Progre
   return {
     report: (run, { message, progress, total }, now) =>
       write(run, progressKey(run), 'round', {
-        ...{ updatedAt: now, statusMessage: message, progress, progressTotal: total },
+        updatedAt: now,
+        statusMessage: message,
+        progress,
+        progressTotal: total,
       }),
     remember: (run, memory) => write(run, memoryKey(run), 'memoryRound', { memory }),
     async recall(run) {

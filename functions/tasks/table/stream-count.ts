@@ -62,12 +62,17 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
         `SET #window = :window, #held = ${last === undefined ? ':one' : '#last + :one'}, #count = :one, ` +
         `#expiresAt = :expiresAt${old.length === 0 ? '' : ` REMOVE ${old.map((_, i) => `#old${i}`).join(', ')}`}`,
       ExpressionAttributeNames: {
-        ...{ '#window': 'window', '#held': 'held', '#expiresAt': 'expiresAt', '#count': countOf(window) },
+        '#window': 'window',
+        '#held': 'held',
+        '#expiresAt': 'expiresAt',
+        '#count': countOf(window),
         ...(last !== undefined && { '#last': countOf(last) }),
         ...Object.fromEntries(old.map((name, i) => [`#old${i}`, name])),
       },
       ExpressionAttributeValues: {
-        ...{ ':window': window, ':one': 1, ':expiresAt': Math.ceil((window + 3 * longest) / 1_000) },
+        ':window': window,
+        ':one': 1,
+        ':expiresAt': Math.ceil((window + 3 * longest) / 1_000),
         ...(before !== undefined && { ':before': before.window }),
         ...(last !== undefined && { ':most': most }),
       },
