@@ -7,6 +7,7 @@ import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { NAMESPACE } from '../functions/reconciler/metrics.ts';
 import { allow, serverFunction } from './server-function.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
@@ -16,26 +17,26 @@ export interface ReconcilerProps {
   readonly table: TableV2;
   /** Holds the input of a task where it is large. */
   readonly results: Bucket;
-  /** What the name of every tool workflow of this server begins with. */
+  /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
-  /** The names of the state machines that are tools, once all are known: joined by commas. */
+  /** Names of the state machines that are tools, joined by commas. Complete at synth. */
   readonly toolMachines: string;
   readonly code: Code;
   readonly storage: StorageProps;
 }
 
 /**
- * Puts right what a crash left behind (docs/architecture.md, "Repair"): at once when a run ends in a way that no
- * workflow can catch, and once a minute for what has no event, or one that was lost: they are best effort.
+ * Repairs what a crash left behind (docs/architecture.md, "Repair"): at once when a run ends in a way that no workflow
+ * can catch, and once a minute where there is no event or it was lost, as events are best effort.
  */
 export class Reconciler extends Construct {
   readonly function: LambdaFunction;
   /**
-   * Events that three attempts, or a day of trying to deliver them, did not settle. They hold the input of a run. The sweep
+   * Events that failed three times, or could not be delivered for a day. They hold the input of a run. The sweep
    * settles the same tasks without them: see docs/recovery.md.
    */
   readonly deadLetters: Queue;
-  /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
+  /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: ReconcilerProps) {
@@ -84,7 +85,7 @@ export class Reconciler extends Construct {
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
   }
 
-  /** Lets it look at the executions of a state machine that is a tool. */
+  /** Lets it read the executions of a state machine that is a tool. */
   lookAt(executionsArn: string): void {
     allow(this.function, ['states:DescribeExecution'], executionsArn);
   }
@@ -108,7 +109,7 @@ export class Reconciler extends Construct {
         }),
       ],
     });
-    // A tick that could not be delivered is not worth another try: the next one is a minute away.
+    // No second try for a tick: the next one comes in a minute.
     new Rule(this, 'Sweep', {
       description: 'Looks for tasks that are overdue, or were never started',
       schedule: Schedule.rate(Duration.minutes(1)),
@@ -121,8 +122,7 @@ export class Reconciler extends Construct {
     return new Alarm(this, 'NoSweep', {
       alarmDescription: 'No sweep has come to its end for five minutes: crashed tasks stay as they are',
       metric: new Metric({
-        // As in functions/reconciler/metrics.ts.
-        namespace: 'McpTaskServer',
+        namespace: NAMESPACE,
         metricName: 'Sweep',
         dimensionsMap: { Server },
         statistic: 'Sum',

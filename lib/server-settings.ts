@@ -10,7 +10,7 @@ const SECOND = 1_000;
 const DAY = 24 * 3_600 * SECOND;
 const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'];
 
-/** What the endpoint is told, checked. */
+/** The settings of the endpoint, checked. */
 export function serverSettings(props: McpTaskServerProps): ServerSettings {
   const allowedOrigins = props.allowedOrigins ?? LOOPBACK;
   const wrong = allowedOrigins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*\s]+(:\*)?$/.test(origin));
@@ -33,7 +33,7 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
   };
 }
 
-/** What stands before `/mcp` in the URL that clients use, checked; undefined: the URL of the stage. */
+/** The part before `/mcp` of the URL that clients use, checked. Undefined: the URL of the stage. */
 export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string | undefined {
   if (domain === undefined) return publicUrl;
   if (publicUrl !== undefined) throw new Error('McpTaskServer: a domain says what its publicUrl is');
@@ -48,7 +48,7 @@ export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string |
 export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
   const least = Math.max(maxTtl, limits.session) + DAY;
   const ms = asked.toMilliseconds();
-  // Secrets Manager knows no shorter unit than hours.
+  // The shortest unit of Secrets Manager is an hour.
   if (ms >= least && ms <= 365 * DAY && ms % (DAY / 24) === 0) return asked;
   throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days, in whole hours`);
 }

@@ -4,8 +4,8 @@ import type { TaskRecord } from './record.ts';
 import { after, type Change, failAsSeen, failVisibleAt, isTerminal } from './transitions.ts';
 
 /**
- * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed
- * (E-28), failed once it has lapsed (docs/architecture.md, "Statuses and moves").
+ * The record as every reader sees it at this moment, also after a crash: gone when its ttl has passed (E-28), failed
+ * when it has lapsed (docs/architecture.md, "Statuses and moves").
  */
 export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
   if (now >= record.createdAt + record.ttl) return undefined;
@@ -14,8 +14,8 @@ export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
 }
 
 /**
- * How an unfinished task has failed without anybody writing so: its deadline has passed, or it asks what no client
- * could be asked. Readers see it at once, and the sweep writes the very same.
+ * The failure of an unfinished task that no write has recorded yet: its deadline has passed, or its questions are not
+ * valid. Readers see it at once, and the sweep writes the same.
  */
 export function lapse(record: TaskRecord, now: number): Change | undefined {
   if (isTerminal(record.status)) return undefined;
@@ -23,15 +23,15 @@ export function lapse(record: TaskRecord, now: number): Change | undefined {
   return refused ?? (now <= failVisibleAt(record) ? undefined : exceed(record));
 }
 
-/** How a task that waits has failed because of what it asks. */
+/** The failure of a task that waits, if its client cannot be asked these questions. */
 export function unaskable(record: TaskRecord): Change | undefined {
   const problem = questionProblem(record);
   return problem && failAsSeen(record, problem, record.updatedAt);
 }
 
 /**
- * How it has failed for whoever would still change it, who might be overtaken by readers otherwise: just as for them. Its
- * run may report a little later than the deadline, a client may not.
+ * For writers: after the deadline (and, for a run, `limits.lateWrite`) the only allowed change is this failure. Any
+ * other write could come after readers have seen the failure.
  */
 export function overdue(record: TaskRecord, now: number): Change | undefined {
   const last = record.deadlineAt + (record.status === 'working' ? limits.lateWrite : 0);

@@ -16,7 +16,7 @@ import {
 } from './schema.ts';
 import { createTask, RoundEnd, type Task } from './task.ts';
 
-/** How often a run looks whether its task was cancelled, in ms. */
+/** How often a run checks whether its task was cancelled, in ms. */
 const HEARTBEAT = 1_000;
 
 /** A Lambda handler that keeps the tool contract. */
@@ -24,9 +24,9 @@ export interface DefinedTool<Input = unknown> {
   (event: ToolEvent): Promise<ToolReturn | Envelope>;
   /** What `addTool` takes beside the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
   readonly definition: ToolRegistration;
-  /** For tests: the same with another world around it. */
+  /** For tests: the same with a context that they provide. */
   readonly runWith: (event: ToolEvent, context: RunContext) => Promise<ToolReturn>;
-  /** Only there for the type: never set. */
+  /** Carries the type only: never set. */
   readonly input?: Input;
 }
 
@@ -47,7 +47,7 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
 ): DefinedTool<InputOf<I>> {
   const runWith = (event: ToolEvent, context: RunContext) => runRound(definition, run as Run, event, context);
   const handler = async (event: ToolEvent) => enveloped(event, await runWith(event, await contextOf(event)));
-  // Of use at synth only.
+  // A getter, as it is read at synth only.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
     InputOf<I>
@@ -56,7 +56,7 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
 
 type Run = (args: unknown, task: Task) => unknown;
 
-/** A direct call has no record, and does not wait until the SDK is loaded. */
+/** For a direct call: it has no record, and does not load the SDK. */
 const directRunContext: RunContext = {
   progress: async () => true,
   alive: async () => true,
@@ -86,7 +86,7 @@ async function runRound(
   } catch (error) {
     if (error instanceof RoundEnd) return endRound(error, memory);
     if (error instanceof ToolError) return errorResult(error.message);
-    // Nobody reads this: the task is over, or another round has begun.
+    // No reader sees this: the task has ended, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
     throw toolFailure(error);
   } finally {
@@ -94,18 +94,18 @@ async function runRound(
   }
 }
 
-/** The end of a round: questions for the client, and all that the next round must know. */
+/** The end of a round: questions for the client, and the memory for the next round. */
 function endRound({ questions }: RoundEnd, memory: Memory): ToolReturn {
   return { inputRequests: questions, requestState: JSON.parse(memoryText(memory)) };
 }
 
-/** Of a retried round what its steps left in the record, otherwise what the last round ended with. */
+/** In a retried round the steps that it stored, otherwise the memory at the end of the last round. */
 async function recall({ task, requestState }: ToolEvent, context: RunContext): Promise<Memory> {
   const saved = task !== undefined && task.attempt > 0 ? await context.recall(task) : undefined;
   return openMemory(saved === undefined ? requestState : JSON.parse(saved));
 }
 
-/** A Standard Schema may change what it judges (defaults, dates); a JSON Schema was judged by the endpoint. */
+/** A Standard Schema may change the arguments (defaults, dates). The endpoint has checked those of a JSON Schema. */
 async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<unknown> {
   if (!isStandardSchema(inputSchema)) return args;
   const outcome = await inputSchema['~standard'].validate(args);
@@ -113,7 +113,7 @@ async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<un
   throw new ToolError(`Invalid arguments: ${outcome.issues.map(({ message }) => message).join('; ')}`);
 }
 
-/** Aborts the run soon after its task was cancelled, whatever it is busy with; a look that fails says nothing. */
+/** Aborts the run soon after its task was cancelled, also in the middle of work. A failed check counts as alive. */
 function heartbeat({ task }: ToolEvent, abort: AbortController, context: RunContext): () => void {
   if (task === undefined) return () => {};
   const timer = setInterval(async () => {

@@ -5,7 +5,7 @@ import { checked, type Memory, memoryText } from './memory.ts';
 import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
 
-/** What a run is handed beside its arguments. The same in a task and in a direct call. */
+/** What a run gets beside its arguments. The same in a task and in a direct call. */
 export interface Task {
   /** Undefined in a direct call. */
   readonly id: string | undefined;
@@ -15,31 +15,34 @@ export interface Task {
   readonly attempt: number;
   /** When the work is given up, in ms since the epoch; undefined in a direct call. */
   readonly deadline: number | undefined;
-  /** Aborted soon after the task was cancelled, given up or superseded. Pass it on to whatever takes it. */
+  /** Aborted soon after the task was cancelled, given up or superseded. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal;
   /** What the caller can be asked for, as in the contract. */
   readonly accepts: readonly string[];
-  /** Shows how far the task is, at most once a second. Throws TaskEnded when the task is over. */
+  /** Reports the progress of the task, at most once a second. Throws TaskEnded when the task is over. */
   progress(message: string, amount?: Amount): Promise<void>;
   /**
-   * Asks the client and returns the answers, by the same keys. The run ends here and starts anew, from the top, when
-   * all answers are there: so ask before what must happen only once, or do that in a `step`. Each answer fits its
-   * question: one that does not is asked for again.
+   * Asks the client and returns the answers, by the same keys. The run ends here. When all answers have arrived, it
+   * starts again from the top: so ask before work that must happen once, or do that work in a `step`. Each answer fits
+   * its question: otherwise the client is asked again.
    */
   requireInput<Q extends Readonly<Record<string, Question<unknown>>>>(
     questions: Q,
   ): Promise<{ [K in keyof Q]: AnswerOf<Q[K]> }>;
-  /** Survives rounds, and retries once a step has finished after it. At most 100 KB in all, depth 10, strings of 64 KB. */
+  /**
+   * Kept in later rounds, and in retries if a step finished after it. At most 100 KB in all, depth 10, strings of 64
+   * KB.
+   */
   setVariable(name: string, value: unknown): void;
   getVariable<T = unknown>(name: string): T | undefined;
   /**
-   * Does something once: what it returned is remembered across rounds and retries, and a later run gets it from there,
-   * as JSON carries it. A step that throws is not remembered. Each step of a run needs a name of its own.
+   * Does work once: its result is stored across rounds and retries, and a later run gets the stored result, as it is
+   * after JSON. The result of a step that throws is not stored. Each step of a run needs a different name.
    */
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
 }
 
-/** Thrown to end a round; never seen by a run that does not catch everything. */
+/** Thrown to end a round. A run that catches every error must throw it again. */
 export class RoundEnd extends Error {
   readonly questions: Readonly<Record<string, Question<unknown>>>;
 
@@ -103,13 +106,16 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
   };
 }
 
-/** An accepted form without fields may come without content. Nobody has judged what a call without a task brings. */
+/**
+ * An accepted form without fields may have no content. Answers of a call without a task are checked here for the first
+ * time.
+ */
 function fitting(question: Question<unknown>, answer: InputResponse | undefined): InputResponse | undefined {
   if (answer === undefined || answerProblem(question, answer) !== undefined) return undefined;
   return answer.action === 'accept' && answer.content === undefined ? { ...answer, content: {} } : answer;
 }
 
-/** The second time a run asks under the same key it means another question: each has a name of its own. */
+/** A run that asks under the same key again asks another question, so each gets a different name. */
 function nameOf(key: string, asked: Map<string, number>): string {
   const times = (asked.get(key) ?? 0) + 1;
   asked.set(key, times);

@@ -26,7 +26,7 @@ export interface McpApiProps {
   /** Of the handler. */
   readonly timeout: Duration;
   readonly auth: Auth;
-  /** What stands before `/mcp` in the URL that clients use. @default that of the stage */
+  /** The part before `/mcp` of the URL that clients use. @default that of the stage */
   readonly publicUrl?: string;
   /** Every tool, once all are registered. */
   readonly tools: () => readonly ToolEntry[];
@@ -36,8 +36,8 @@ export interface McpApiProps {
 const STAGE = 'v1';
 
 /**
- * The front door (docs/architecture.md, "The endpoint"): a regional REST API (the default, edge, cuts an idle stream
- * after 30 s) that streams every answer of `/mcp`.
+ * The API (docs/architecture.md, "The endpoint"): a regional REST API that streams every answer of `/mcp`. The default,
+ * an edge API, cuts an idle stream after 30 s.
  */
 export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const { handler, timeout, auth, publicUrl, tools, operation } = props;
@@ -73,14 +73,14 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();
-  // What is not offered is refused by the endpoint, with `Allow`: API Gateway itself answers 403 to a method it lacks.
+  // All methods, so that the endpoint refuses some with `Allow`: API Gateway answers 403 to a method that it lacks.
   for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'PATCH']) mcp.addMethod(method, integration, options);
-  // Browsers ask without credentials whether they may send any.
+  // A preflight of a browser has no credentials.
   mcp.addMethod('OPTIONS', integration);
   return api;
 }
 
-/** What came of every request. Paths only, and nothing that a client or tool has written: `requestId` may be, too. */
+/** One line per request: no text of a client or tool, so only paths, and not `requestId`, which a client may set. */
 const ACCESS = {
   requestId: '$context.extendedRequestId',
   traceId: '$context.xrayTraceId',

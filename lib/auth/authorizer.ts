@@ -16,15 +16,15 @@ export interface AuthorizerProps {
 }
 
 /**
- * For how many seconds API Gateway keeps an answer of the authorizer: a token that expires or a key that its issuer takes
- * back counts for so much longer. Where tools have scopes, nothing is kept, since the answer depends on the tool.
+ * How long API Gateway caches an answer of the authorizer, in seconds. A token that expires, or a key that its issuer
+ * withdraws, counts for this much longer. If tools have scopes, nothing is cached, as the answer depends on the tool.
  */
-const KEPT = 60;
+const CACHED = 60;
 
-/** Checks the tokens of callers, before the endpoint hears of them. */
+/** Checks the tokens of callers. API Gateway invokes it before the endpoint. */
 export class Authorizer extends Construct {
   readonly function: LambdaFunction;
-  /** Of `/mcp`. */
+  /** The authorizer of the methods of `/mcp`. */
   readonly door: RequestAuthorizer;
 
   constructor(scope: Construct, id: string, { auth, code, tools, storage }: AuthorizerProps) {
@@ -42,12 +42,12 @@ export class Authorizer extends Construct {
       },
     };
     this.function = serverFunction(this, 'Function', options, storage);
-    const kept = () => (tools().some(({ scopes }) => scopes !== undefined) ? 0 : KEPT);
+    const cached = () => (tools().some(({ scopes }) => scopes !== undefined) ? 0 : CACHED);
     this.door = new RequestAuthorizer(this, 'Door', {
       handler: this.function,
-      // Without it API Gateway answers 401 by itself.
+      // Without the header API Gateway answers 401 by itself.
       identitySources: [IdentitySource.header('Authorization')],
-      resultsCacheTtl: Duration.seconds(Lazy.number({ produce: kept })),
+      resultsCacheTtl: Duration.seconds(Lazy.number({ produce: cached })),
     });
   }
 }

@@ -15,8 +15,8 @@ export interface SigningKeyProps {
 }
 
 /**
- * The key that signs what clients keep and bring back. What the key before it has signed still opens, so nothing that
- * a client holds may live longer than `rotateAfter`.
+ * The key that signs what clients keep and send back. Signatures of the last key stay valid until the next rotation, so
+ * nothing that a client holds may live longer than `rotateAfter`.
  */
 export class SigningKey extends Construct {
   readonly secret: Secret;
@@ -49,10 +49,10 @@ export class SigningKey extends Construct {
     });
     const { functionArn } = rotation;
     const schedule = this.secret.addRotationSchedule('Schedule', {
-      // As an imported one: to one of its own CDK would give the right to read every value, and to more besides.
+      // As an imported function: CDK would give a function of the app the right to read every value, and more.
       rotationLambda: LambdaFunction.fromFunctionAttributes(this, 'Rotator', { functionArn, sameEnvironment: true }),
       automaticallyAfter: rotateAfter,
-      // Or two deployments in a row would be two rotations, and the key before the last one would be gone.
+      // Otherwise two deployments in a row would be two rotations, and signatures of the first key would be invalid.
       rotateImmediatelyOnUpdate: false,
     });
     schedule.node.addDependency(rotation);

@@ -10,17 +10,17 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
   /** The file of the handler. */
   readonly entry: string;
   /**
-   * Whether the embedded cloud may run many events at once in one worker: for a tool that mostly waits, and that keeps
-   * nothing of an event in variables of its module. On AWS it changes nothing: each event has a container to itself.
+   * Whether the embedded cloud may run many events at once in one worker: for a tool that mostly waits, and stores
+   * nothing of an event in variables of its module. On AWS it changes nothing: there each event has its own container.
    * @default false
    */
   readonly sharedWorker?: boolean;
 }
 
 /**
- * A NodejsFunction as this project bundles its own (docs/architecture.md, "Cold start"): Node 24 on arm64, one CommonJS
- * file with the AWS SDK in it, `.gz` files as bytes. Unless it is given others, it has a log group that keeps lines for
- * a month, and a role that may write them and nothing else. A tool may just as well be any other Lambda function.
+ * A NodejsFunction, bundled as this project bundles its functions (docs/architecture.md, "Cold start"): Node 24 on
+ * arm64, one CommonJS file with the AWS SDK in it, `.gz` files as bytes. By default it has a log group that keeps lines
+ * for a month, and a role that may write them and nothing else. A tool may be any other Lambda function, too.
  *
  * @example
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
@@ -32,7 +32,7 @@ export class ToolFunction extends NodejsFunction {
     }
     const parts = new Construct(scope, `${id}Parts`);
     const logGroup = props.logGroup ?? logs(parts);
-    // What a function in a VPC needs besides is for CDK to say.
+    // In a VPC a function needs more rights: CDK makes its role.
     const own = props.role === undefined && props.vpc === undefined;
     const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
     super(scope, id, {

@@ -24,8 +24,8 @@ export interface ToolWorkflowProps {
 }
 
 /**
- * The state machine of one tool: its role may run the tool and update one table, and its metrics are the tool's. The
- * definition is data: `workflow/*.asl.json` and the expressions beside them.
+ * The state machine of one tool. Its role may run the tool and update one table, and its metrics are those of the tool.
+ * The definition is data: `lib/workflow/*.asl.json` and the expressions beside them.
  */
 export class ToolWorkflow extends Construct {
   readonly stateMachine: StateMachine;
@@ -66,7 +66,7 @@ export class ToolWorkflow extends Construct {
   }
 }
 
-/** ARNs by name, so that the endpoint's policy needs no reference to each machine. */
+/** An ARN made from the name, so the policy of the endpoint needs no reference to each machine. */
 export function machineArn(scope: Construct, name: string): string {
   return Stack.of(scope).formatArn({
     service: 'states',

@@ -13,7 +13,7 @@ import {
   oneOf,
 } from '../shape.ts';
 
-/** Content as both revisions publish it: what tools return, and what they show to the client's model. */
+/** Content as both revisions define it: what tools return, and what they show to the client's model. */
 
 const isShare = (value: unknown): boolean => isNumber(value) && Number(value) >= 0 && Number(value) <= 1;
 const isRole = oneOf('user', 'assistant');

@@ -25,7 +25,7 @@ export function answerProblem({ method, params = {} }: InputRequest, answer: unk
   }
 }
 
-/** B-18: only an accepted form has content that counts. As in the tool workflow, what is not a URL is a form. */
+/** B-18: only an accepted form has content that counts. A question without mode `url` is a form. */
 function elicitationProblem({ mode, requestedSchema }: Json, answer: Json): Problem {
   const action = own(answer, 'action');
   if (action === 'decline' || action === 'cancel') return undefined;
@@ -70,7 +70,7 @@ function formProblem({ properties, required }: Json, content: Json): Problem {
 
 const hasString = (value: unknown, name: string): boolean => isObject(value) && typeof own(value, name) === 'string';
 
-/** Only what JSON.stringify keeps of an answer reaches the tool; a prototype is no part of it. */
+/** Only what JSON.stringify keeps of an answer reaches the tool: no member of a prototype. */
 const own = (object: Json, name: string): unknown =>
   Object.prototype.propertyIsEnumerable.call(object, name) ? object[name] : undefined;
 

@@ -2,9 +2,9 @@ import { RecordUnknown } from '../errors.ts';
 import type { Status, TaskRecord } from '../record.ts';
 import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, objectOf, oneOf } from '../shape.ts';
 
-/** Written into each new record. A release that changes what a record means to its readers counts it up. */
+/** Written into each new record. Raise it in a release that changes what a record means to its readers. */
 export const RECORD_VERSION = 1;
-/** Of a record with an `inputRef`: the releases before it would take it for one that asks nothing. */
+/** Of a record with an `inputRef`: an earlier release would read that it asks nothing. */
 export const MOVED_VERSION = 2;
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
@@ -52,8 +52,8 @@ const isRecord = has(
 );
 
 /**
- * Whether this code understands an item of the tasks table. It may meet one that it does not: from a newer release
- * before a rollback, or made by a write that had no condition.
+ * Whether this code understands an item of the tasks table. After a rollback there may be records of a newer release.
+ * A write without a condition may have left a partial one.
  */
 export const isKnown = (item: unknown): item is TaskRecord => isRecord(item);
 
