@@ -66,7 +66,7 @@ const directRunContext: RunContext = {
 };
 
 async function contextOf({ task }: ToolEvent): Promise<RunContext> {
-  return task === undefined ? directRunContext : (await import('./run-context.ts')).taskRunContext;
+  return task === undefined ? directRunContext : (await import('./run-context.ts')).runContext;
 }
 
 async function runRound(

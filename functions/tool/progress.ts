@@ -12,6 +12,6 @@ export async function reportProgress(
   amount: Amount = {},
 ): Promise<boolean> {
   if (task === undefined) return true;
-  const { taskRunContext } = await import('./run-context.ts');
-  return taskRunContext.progress(task, message, amount);
+  const { runContext } = await import('./run-context.ts');
+  return runContext.progress(task, message, amount);
 }

@@ -34,7 +34,7 @@ const MOST_RUNS = 100;
 const last = new Map<string, { readonly at: number; readonly amount: Amount }>();
 
 /** In Lambda: reads the record, and writes the items of its runs while the record says that this run may work. */
-export const taskRunContext: RunContext = {
+export const runContext: RunContext = {
   async progress(task, message, amount) {
     const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt}`;
     const now = Date.now();

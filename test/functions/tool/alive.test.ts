@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { taskRunContext } from '../../../functions/tool/run-context.ts';
+import { runContext } from '../../../functions/tool/run-context.ts';
 
 const seen = vi.hoisted(() => ({ record: undefined as object | undefined, kept: undefined as string | undefined }));
 vi.mock('../../../functions/tasks/table/store.ts', () => ({
@@ -17,19 +17,19 @@ test.each([
   [false, undefined],
 ])('a run of round 2 is alive: %s, where the record is %j', async (alive, record) => {
   seen.record = record;
-  expect(await taskRunContext.alive(task)).toBe(alive);
+  expect(await runContext.alive(task)).toBe(alive);
 });
 
 test('a run recalls what an earlier attempt has kept beside the record', async () => {
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
   seen.kept = '{"n":2}';
-  expect(await taskRunContext.recall(task)).toBe('{"n":2}');
+  expect(await runContext.recall(task)).toBe('{"n":2}');
 });
 
 test('a run recalls what release 0.1 has kept of its round in the record, and nothing of another round', async () => {
   seen.kept = undefined;
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
-  expect(await taskRunContext.recall(task)).toBe('{"n":1}');
+  expect(await runContext.recall(task)).toBe('{"n":1}');
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 1 };
-  expect(await taskRunContext.recall(task)).toBeUndefined();
+  expect(await runContext.recall(task)).toBeUndefined();
 });
