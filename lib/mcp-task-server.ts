@@ -2,7 +2,6 @@ import { Annotations, CfnOutput, Duration, Names } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { Policy } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -22,8 +21,8 @@ import type { StorageProps } from './storage/log-group.ts';
 import { resultBucket } from './storage/result-bucket.ts';
 import { SigningKey } from './storage/signing-key.ts';
 import { taskTable } from './storage/task-table.ts';
-import { reportStatements } from './tools/report-policy.ts';
-import { slowParts } from './tools/schema-cost.ts';
+import { allowReports } from './tools/report-policy.ts';
+import { warnOfSlowSchemas } from './tools/schema-cost.ts';
 import { toolEntry } from './tools/tool-entry.ts';
 import type { ToolProps } from './tools/tool-props.ts';
 import { functionRun, machineRun, type ToolRun } from './tools/tool-run.ts';
@@ -122,7 +121,7 @@ export class McpTaskServer extends Construct {
     const { scopes = [], ...described } = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
     const needed = neededScopes(name, scopes, this.#auth);
     const entry = { ...described, ...(needed && { scopes: needed }) };
-    this.#warnOfSlowSchemas(entry);
+    warnOfSlowSchemas(this, entry);
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
     else if (entry.machine === undefined) {
       this.#tools.push({ ...entry, function: this.#endpoint.addFunction(name, props.handler) });
@@ -130,18 +129,15 @@ export class McpTaskServer extends Construct {
     return this;
   }
 
-  #warnOfSlowSchemas({ name, inputSchema, outputSchema }: ToolEntry): void {
-    const output = outputSchema === undefined ? [] : slowParts('outputSchema', outputSchema);
-    for (const problem of [...slowParts('inputSchema', inputSchema), ...output]) {
-      Annotations.of(this).addWarningV2('mcp-task-server:slow-schema', `Tool '${name}': ${problem}`);
-    }
-  }
-
   #addFunction(entry: ToolEntry, handler: IFunction): void {
     const run = functionRun(handler, isRepeatable(entry));
     if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
     this.#addWorkflow(entry, run);
-    this.#allowReports(handler);
+    if (this.#reporters.has(handler.node.path)) return;
+    this.#reporters.add(handler.node.path);
+    const { encryptionKey } = this.#storage;
+    const policyId = `Progress${this.#reporters.size}`;
+    allowReports(this, policyId, handler, { table: this.table, results: this.results, encryptionKey });
   }
 
   #addStateMachine(entry: ToolEntry, stateMachine: IStateMachine): void {
@@ -161,22 +157,5 @@ export class McpTaskServer extends Construct {
     const props = { machineName, run, table, results, timeout, storage: this.#storage };
     this.#workflows.set(entry.name, new ToolWorkflow(this, `Tool-${entry.name}`, props));
     this.#tools.push(entry);
-  }
-
-  /** By a policy of this stack, so that the function may live in another one. */
-  #allowReports({ node, role }: IFunction): void {
-    if (this.#reporters.has(node.path)) return;
-    this.#reporters.add(node.path);
-    if (role === undefined) {
-      Annotations.of(this).addWarningV2(
-        'mcp-task-server:no-role',
-        `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
-      );
-      return;
-    }
-    new Policy(this, `Progress${this.#reporters.size}`, {
-      roles: [role],
-      statements: reportStatements(this, this.table, this.results, this.#storage.encryptionKey),
-    });
   }
 }

@@ -1,6 +1,8 @@
+import { Annotations } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { keyStatements } from '../storage/kms-grants.ts';
@@ -23,13 +25,28 @@ const WRITES = [
 /** Where it may write: the partitions of `functions/tasks/table/progress-item.ts`. */
 const PARTITIONS = 'progress#*';
 
-/** What a tool's function needs to report progress, keep its steps, and store a large result. */
-export function reportStatements(
-  scope: Construct,
-  table: TableV2,
-  results: Bucket,
-  encryptionKey: IKey | undefined,
-): PolicyStatement[] {
+export interface ReportTargets {
+  readonly table: TableV2;
+  readonly results: Bucket;
+  readonly encryptionKey: IKey | undefined;
+}
+
+/**
+ * Lets a tool's function report progress, keep its steps, and store a large result. The policy is one of this stack, so
+ * the function may be in another. A function without a known role gets a warning instead.
+ */
+export function allowReports(scope: Construct, id: string, { node, role }: IFunction, targets: ReportTargets): void {
+  if (role !== undefined) {
+    new Policy(scope, id, { roles: [role], statements: statements(scope, targets) });
+    return;
+  }
+  Annotations.of(scope).addWarningV2(
+    'mcp-task-server:no-role',
+    `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
+  );
+}
+
+function statements(scope: Construct, { table, results, encryptionKey }: ReportTargets): PolicyStatement[] {
   return [
     new PolicyStatement({
       actions: ['dynamodb:UpdateItem'],

@@ -1,8 +1,18 @@
+import { Annotations } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
 import safe from 'safe-regex2';
-import type { JsonSchema } from '../../functions/mcp/manifest.ts';
+import type { JsonSchema, ToolEntry } from '../../functions/mcp/manifest.ts';
 
 /** The scalar types of JSON: Ajv finds equal values of these with a table. */
 const SCALARS = ['string', 'number', 'integer', 'boolean', 'null'];
+
+/** Adds a warning for each slow part of the schemas of a tool. */
+export function warnOfSlowSchemas(scope: Construct, { name, inputSchema, outputSchema }: ToolEntry): void {
+  const output = outputSchema === undefined ? [] : slowParts('outputSchema', outputSchema);
+  for (const problem of [...slowParts('inputSchema', inputSchema), ...output]) {
+    Annotations.of(scope).addWarningV2('mcp-task-server:slow-schema', `Tool '${name}': ${problem}`);
+  }
+}
 
 /**
  * The parts of a schema whose check can take much more time than the length of its value, each with its path and what
