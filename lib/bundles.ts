@@ -30,14 +30,14 @@ const bundleOptions = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** Makes a folder of code, and hands it over while it exists. */
+/** Makes a folder of code, and calls `use` while it exists. */
 export type Bundle = <T>(use: (folder: string) => T) => T;
 
 /**
- * The code of a function of the server itself: known only once every tool is registered, while the function is there
- * from the start. So the function refers to an asset that is made when the app is synthesized.
+ * The code of a function of the server itself. The function is made first, but its code depends on every tool. So it
+ * refers to an asset that is made at synth.
  */
-export class McpCode extends Code {
+export class BundledCode extends Code {
   readonly isInline = false;
   readonly #bundle: Bundle;
   #asset: Asset | undefined;
@@ -70,7 +70,7 @@ export function bundleEndpoint<T>(manifest: Manifest, use: (folder: string) => T
   return bundle(entry, parts, use);
 }
 
-/** The reconciler, and which tool workflow and which state machine is whose, in one `index.js`. */
+/** The reconciler, and by tool its workflow and its state machine, in one `index.js`. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
   const entry = `
     import { createHandler } from './functions/reconciler/index.ts';
@@ -86,7 +86,7 @@ export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: s
   return bundle(entry, parts, use);
 }
 
-/** The authorizer, and which scopes calls of a tool need, in one `index.js`. */
+/** The authorizer, and the scopes that tools need, in one `index.js`. */
 export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
   const entry = `
     import { createHandler } from './functions/authorizer/index.ts';
@@ -96,12 +96,12 @@ export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: (folder: s
   return bundle(entry, { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
 }
 
-/** What rotates the signing key, in one `index.js`. */
+/** The rotation of the signing key, in one `index.js`. */
 export function bundleRotation<T>(use: (folder: string) => T): T {
   return bundle(`export { handler } from './functions/rotation/index.ts';`, {}, use);
 }
 
-/** `parts`: the texts of files made for this bundle, that its entry imports from `parts`. */
+/** `parts`: by name, the texts of files that the entry of this bundle imports from `parts`. */
 function bundle<T>(entry: string, parts: Readonly<Record<string, string>>, use: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {

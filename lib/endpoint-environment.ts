@@ -3,12 +3,12 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 
 /**
- * How large the environment of a function may be, in bytes: "4 KB, for all environment variables associated with the
- * function, in aggregate" (Lambda quotas). Lambda measures the JSON text of names and values: its refusal quotes that.
+ * The largest environment of a function, in bytes: "4 KB, for all environment variables associated with the function,
+ * in aggregate" (Lambda quotas). Lambda measures the JSON text of names and values: its refusal quotes that.
  */
 const MOST = 4_096;
 
-// How long a value is at most that only the deployment knows.
+// The longest that values can be which only the deployment knows.
 const FUNCTION_NAME = 64;
 const FUNCTION_ARN = 140;
 const MACHINE_NAME = 80;
@@ -18,13 +18,13 @@ const ARN_PREFIX = 70;
 /** What CloudFormation adds to the names of stack and resource, and Secrets Manager to an ARN. */
 const SUFFIX = 22;
 
-/** A part of a list in the environment, and how long it is at most. */
+/** One entry of a list in the environment, and its greatest length. */
 export interface Listed {
   readonly text: string;
   readonly most: number;
 }
 
-/** What the other variables of the endpoint name. */
+/** What the other variables of the endpoint refer to. */
 export interface Named {
   readonly table: Construct;
   readonly results: Construct;
@@ -32,15 +32,15 @@ export interface Named {
   readonly machinePrefix: string;
 }
 
-/** What the endpoint invokes a function by: its name, which is half as long as its ARN, where that says enough. */
+/** The name of a function, which is half as long as its ARN. Its ARN where the name does not identify it. */
 export function invocable(handler: IFunction, endpoint: IFunction): Listed {
   const { env, functionArn, functionName } = handler;
   const near = env.account === endpoint.env.account && env.region === endpoint.env.region;
-  // The name of an imported version or alias does not say which.
+  // The name of an imported version or alias does not hold the version.
   if (!near || !Resource.isOwnedResource(handler)) {
     return { text: functionArn, most: Token.isUnresolved(functionArn) ? FUNCTION_ARN : functionArn.length };
   }
-  // The name, and what names a version or alias.
+  // The name, perhaps with a version or an alias.
   const longest = Tokenization.reverseString(functionName)
     .mapTokens({ mapToken: () => 'x'.repeat(FUNCTION_NAME) })
     .join({ join: (left, right) => `${left ?? ''}${right ?? ''}` });
@@ -55,9 +55,9 @@ export function listedMachine(name: string): Listed {
 export const joined = (list: readonly Listed[]): string => list.map(({ text }) => text).join(',');
 
 /**
- * Throws, with the tool's name and the sum, when the environment of the endpoint might be too large.
+ * Throws, with the tool's name and the sum, if the environment of the endpoint may be too large.
  *
- * @param functions those of tools without a task
+ * @param functions functions of tools that never run as a task
  * @param machines state machines that are tools
  */
 export function checkEnvironment(
@@ -89,7 +89,7 @@ export function checkEnvironment(
 const listLength = (list: readonly Listed[]): number =>
   list.reduce((sum, { most }) => sum + most, Math.max(0, list.length - 1));
 
-/** Of a resource that CloudFormation names after its stack and its logical id. */
+/** The length of a name that CloudFormation makes from stack and logical id. */
 function nameLength({ node }: Construct): number {
   const element = node.defaultChild as CfnElement;
   const { stackName } = Stack.of(element);

@@ -9,7 +9,7 @@ export {
   oauth,
 } from './auth/auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
-export type { Domain, OperationProps } from './operation-props.ts';
 export type { Reconciler } from './reconciler.ts';
+export type { Domain, OperationProps } from './server-props.ts';
 export { ToolFunction, type ToolFunctionProps } from './tools/tool-function.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tools/tool-props.ts';

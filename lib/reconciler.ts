@@ -3,45 +3,46 @@ import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { NAMESPACE } from '../functions/reconciler/metrics.ts';
+import { allow, serverFunction } from './server-function.ts';
 import { allowKey } from './storage/kms-grants.ts';
-import { type Keeping, logs } from './storage/log-group.ts';
+import type { StorageProps } from './storage/log-group.ts';
 import { machineArn } from './tools/tool-workflow.ts';
 
 export interface ReconcilerProps {
   readonly table: TableV2;
   /** Holds the input of a task where it is large. */
   readonly results: Bucket;
-  /** What the name of every tool workflow of this server begins with. */
+  /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
-  /** The names of the state machines that are tools, once all are known: joined by commas. */
+  /** Names of the state machines that are tools, joined by commas. Complete at synth. */
   readonly toolMachines: string;
   readonly code: Code;
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 /**
- * Puts right what a crash left behind (docs/architecture.md, "Repair"): at once when a run ends in a way that no
- * workflow can catch, and once a minute for what has no event, or one that was lost: they are best effort.
+ * Repairs what a crash left behind (docs/architecture.md, "Repair"): at once when a run ends in a way that no workflow
+ * can catch, and once a minute where there is no event or it was lost, as events are best effort.
  */
 export class Reconciler extends Construct {
   readonly function: LambdaFunction;
   /**
-   * Events that three attempts, or a day of trying to deliver them, did not settle. They hold the input of a run. The sweep
+   * Events that failed three times, or could not be delivered for a day. They hold the input of a run. The sweep
    * settles the same tasks without them: see docs/recovery.md.
    */
   readonly deadLetters: Queue;
-  /** They notify nobody until they are told to: `alarm.addAlarmAction(…)`. */
+  /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: ReconcilerProps) {
-    const { table, results, machinePrefix, toolMachines, code, keeping } = props;
+    const { table, results, machinePrefix, toolMachines, code, storage } = props;
     super(scope, id);
-    const { encryptionKey } = keeping;
+    const { encryptionKey } = storage;
     const serverName = machinePrefix.replace(/-$/, '');
     this.deadLetters = new Queue(this, 'DeadLetters', {
       encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
@@ -49,19 +50,11 @@ export class Reconciler extends Construct {
       enforceSSL: true,
       retentionPeriod: Duration.days(4),
     });
-    const logGroup = logs(this, keeping);
-    // No reserved concurrency, which an account with a small quota could not give: two at once do no harm, and more
-    // than a few there never are.
-    this.function = new LambdaFunction(this, 'Function', {
+    const options = {
       description: 'Settles MCP tasks that a crash left behind',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      code,
       memorySize: 512,
       timeout: Duration.minutes(1),
-      handler: 'index.handler',
-      code,
-      logGroup,
-      role: new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: {
         TASKS_TABLE: table.tableName,
         RESULTS_BUCKET: results.bucketName,
@@ -69,30 +62,32 @@ export class Reconciler extends Construct {
         SERVER_NAME: serverName,
         TOOL_MACHINES: toolMachines,
       },
-      // EventBridge has done its part once Lambda has the event: from there on these count.
+      // These count from the moment Lambda has the event: EventBridge delivers it once.
       maxEventAge: Duration.hours(6),
       retryAttempts: 2,
       onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
-    });
+    };
+    // No reserved concurrency: an account with a small quota has none to give. A few run at once, which does no harm.
+    this.function = serverFunction(this, 'Function', options, storage);
     const machines = machineArn(this, `${machinePrefix}*`);
-    this.#allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn);
-    this.#allow(['dynamodb:Query'], `${table.tableArn}/index/due`);
-    this.#allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
-    this.#allow(['s3:GetObject'], results.arnForObjects('inputs/*'));
-    this.#allow(
+    allow(this.function, ['dynamodb:Query'], `${table.tableArn}/index/due`);
+    allow(this.function, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
+    allow(this.function, ['s3:GetObject'], results.arnForObjects('inputs/*'));
+    allow(
+      this.function,
       ['states:DescribeExecution', 'states:StopExecution'],
       `${machines.replace(':stateMachine:', ':execution:')}:*`,
     );
-    this.#allow(['states:StartExecution'], machines);
-    this.#allow(['sqs:SendMessage'], this.deadLetters.queueArn);
+    allow(this.function, ['states:StartExecution'], machines);
+    allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
     allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 'states', 'sqs']);
     this.#trigger(machinePrefix);
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
   }
 
-  /** Lets it look at the executions of a state machine that is a tool. */
+  /** Lets it read the executions of a state machine that is a tool. */
   lookAt(executionsArn: string): void {
-    this.#allow(['states:DescribeExecution'], executionsArn);
+    allow(this.function, ['states:DescribeExecution'], executionsArn);
   }
 
   #trigger(machinePrefix: string): void {
@@ -114,7 +109,7 @@ export class Reconciler extends Construct {
         }),
       ],
     });
-    // A tick that could not be delivered is not worth another try: the next one is a minute away.
+    // No second try for a tick: the next one comes in a minute.
     new Rule(this, 'Sweep', {
       description: 'Looks for tasks that are overdue, or were never started',
       schedule: Schedule.rate(Duration.minutes(1)),
@@ -127,8 +122,7 @@ export class Reconciler extends Construct {
     return new Alarm(this, 'NoSweep', {
       alarmDescription: 'No sweep has come to its end for five minutes: crashed tasks stay as they are',
       metric: new Metric({
-        // As in functions/reconciler/metrics.ts.
-        namespace: 'McpTaskServer',
+        namespace: NAMESPACE,
         metricName: 'Sweep',
         dimensionsMap: { Server },
         statistic: 'Sum',
@@ -153,9 +147,5 @@ export class Reconciler extends Construct {
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
-  }
-
-  #allow(actions: string[], resource: string): void {
-    this.function.addToRolePolicy(new PolicyStatement({ actions, resources: [resource] }));
   }
 }

@@ -16,18 +16,18 @@ export interface AuthorizerContext {
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
- * Says who calls, by the access token (G-02, G-03), and whether the token has the scopes (G-09). The template shapes both
- * refusals: `Unauthorized` thrown here becomes the 401, a Deny becomes the 403.
+ * Says who calls, by the access token (G-02, G-03), and whether the token has the scopes (G-09). The template shapes
+ * both refusals: `Unauthorized` thrown here becomes the 401, a Deny becomes the 403.
  *
- * A 2026-07-28 call names its tool in the headers. These are what the client claims: the endpoint holds them against the
- * body. API Gateway keeps an answer only where no tool has scopes, so the headers may decide.
+ * A 2026-07-28 call names its tool in the headers. The client may lie there: the endpoint compares them with the body.
+ * API Gateway caches answers only if no tool has scopes, so the headers may decide.
  */
 export async function authorize(
   event: APIGatewayRequestAuthorizerEvent,
   { verify, scopes, toolScopes, audit }: AuthorizerContext,
 ): Promise<APIGatewayAuthorizerResult> {
   const [sent, ...more] = valuesOf(event, 'authorization');
-  // With two of them it is not clear who calls.
+  // Two headers could name two callers.
   if (sent === undefined || more.length > 0 || !/^Bearer\b/i.test(sent)) {
     audit('denied', { reason: 'no_token' });
     throw new Error(UNAUTHORIZED);
@@ -53,10 +53,10 @@ export async function authorize(
   };
 }
 
-/** API Gateway takes exactly this word for a 401, and does not keep it. */
+/** API Gateway makes exactly this word a 401, which it does not cache. */
 const UNAUTHORIZED = 'Unauthorized';
 
-/** The tool that the headers of a 2026-07-28 call name, if it has scopes, and what it needs. */
+/** The tool in the headers of a 2026-07-28 call and its scopes, if it has some. */
 function scopedCall(event: APIGatewayRequestAuthorizerEvent, toolScopes: AuthorizerContext['toolScopes']) {
   if (valuesOf(event, 'mcp-method').join(', ') !== 'tools/call') return undefined;
   const name = decodeHeaderValue(valuesOf(event, 'mcp-name').join(', '));

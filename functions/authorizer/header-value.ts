@@ -1,5 +1,5 @@
 /**
- * The value a header stands for: `=?base64?…?=` is decoded, strictly (Node's own decoder forgives); anything else is
+ * The value of a header: `=?base64?…?=` is decoded, strictly (the decoder of Node accepts errors), anything else is
  * literal (D-06). Undefined when it is encoded and malformed.
  */
 export function decodeHeaderValue(value: string): string | undefined {

@@ -3,12 +3,13 @@ import { printAudit } from '../tasks/audit.ts';
 import { type AuthorizerContext, authorize } from './authorize.ts';
 import { verifier } from './verify.ts';
 
-/** The authorizer as a Lambda function; called once, by the entry made at synth. */
+/** The authorizer as a Lambda function. The entry that is made at synth calls it once. */
 export function createHandler(toolScopes: AuthorizerContext['toolScopes']) {
   const { ISSUER = '', AUDIENCE = '', JWKS_URI, SCOPES = '' } = process.env;
   const context: AuthorizerContext = {
     verify: verifier({
-      ...{ issuer: ISSUER, audience: words(AUDIENCE) },
+      issuer: ISSUER,
+      audience: words(AUDIENCE),
       ...(JWKS_URI !== undefined && { jwksUri: JWKS_URI }),
     }),
     scopes: words(SCOPES),

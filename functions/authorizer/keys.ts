@@ -5,7 +5,7 @@ import { type Fetcher, SimpleFetcher } from 'aws-jwt-verify/https';
 const secure = new SimpleFetcher();
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
-/** Fetches documents of the issuer: over TLS, or from this machine itself, where tests have theirs. */
+/** Fetches documents of the issuer: over TLS, or from this machine, where tests run theirs. */
 export const documents: Fetcher = {
   fetch: (uri) => (LOOPBACK.includes(new URL(uri).hostname) ? fetchHere(uri) : secure.fetch(uri)),
 };

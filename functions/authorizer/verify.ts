@@ -23,27 +23,27 @@ export interface Issuer {
 
 /** Who holds a token, by its verified claims. */
 export interface TokenCaller {
-  /** Whose tasks are theirs: a hash of issuer and subject. */
+  /** The owner of the caller's tasks: a hash of issuer and subject. */
   readonly owner: string;
   readonly scopes: readonly string[];
 }
 
 /**
- * `invalid` for a token that is not good here and never will be; `unknown yet` for one that is not valid yet, or whose
- * key the issuer has not published so far. Throws when none of it could be found out.
+ * `invalid`: the token will never be valid here. `unknown yet`: it is not valid yet, or its issuer has not published
+ * its key yet. Throws when the keys could not be read.
  */
 export type Verify = (token: string) => Promise<TokenCaller | 'invalid' | 'unknown yet'>;
 
 const OUTAGES = [FetchError, JwksValidationError, JwkValidationError];
 const PASSING = [JwtNotBeforeError, KidNotFoundInJwksError, WaitPeriodNotYetEndedJwkError];
 
-/** How long the issuer's keys are believed: so much longer, at most, does one count that it has taken back. */
-const BELIEVED = 300_000;
+/** In ms. Keys are read again after this, so a key that the issuer withdraws counts for at most this much longer. */
+const KEYS_VALID_MS = 300_000;
 
 /**
- * Verifies access tokens by the issuer's keys, which are fetched every five minutes, and again for a key id that is not
- * among them; while there is none, every ten seconds at most. When they cannot be fetched, those that are there go on.
- * Only signatures made with a private key count, whatever a token says of itself (aws-jwt-verify).
+ * Verifies access tokens by the issuer's keys. It fetches them every five minutes, and again for an unknown key id, at
+ * most every ten seconds. If a fetch fails, the keys of the last one stay in use. Only signatures by a private key
+ * count: the token does not choose (aws-jwt-verify).
  */
 export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now): Verify {
   const create = async () => {
@@ -55,8 +55,8 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now):
   };
   let ready: ReturnType<typeof create> | undefined;
   let readAt = 0;
-  const believed = () => {
-    if (ready !== undefined && now() - readAt < BELIEVED) return ready;
+  const currentVerifier = () => {
+    if (ready !== undefined && now() - readAt < KEYS_VALID_MS) return ready;
     const before = ready;
     readAt = now();
     ready = create().catch((error: unknown) => {
@@ -68,7 +68,7 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now):
     return ready;
   };
   return async (token) => {
-    const jwt = await believed();
+    const jwt = await currentVerifier();
     try {
       return tokenCaller(await jwt.verify(token), issuer, audience);
     } catch (error) {
@@ -78,15 +78,15 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now):
   };
 }
 
-/** By the first letters of the algorithm, by the type of the key. */
+/** By type of key: the first letters of its algorithms. */
 const FAMILIES: Readonly<Record<string, string>> = { RSA: 'RS', EC: 'ES', OKP: 'Ed' };
 
 /** The types that the header of an access token may name (RFC 9068, 2.1). Other JWTs of an issuer name their own. */
 const HEADER_TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
- * The library goes by the key alone; a token that names an algorithm of other keys was not made as it should be. Nothing
- * here understands an extension, so a token with `crit` is invalid (RFC 7515, 4.1.11).
+ * The library reads the algorithm from the key. A token that names an algorithm of another kind of key is invalid. So
+ * is one with `crit`, as nothing here understands an extension (RFC 7515, 4.1.11).
  */
 function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void {
   const { alg, typ, crit } = header as JwtHeader & { readonly typ?: unknown; readonly crit?: unknown };
@@ -95,7 +95,9 @@ function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void 
   if (!HEADER_TYPES.includes(lowerCase(typ))) throw new Error('The token is of another type');
 }
 
-/** What issuers call an access token in the claims below: Keycloak, Cognito and others tell their tokens apart by one. */
+/**
+ * What issuers call an access token in the claims below. Keycloak, Cognito and others mark the kind of a token there.
+ */
 const ACCESS: readonly unknown[] = ['bearer', 'access', 'access_token', 'jwt', 'at+jwt'];
 
 /**
@@ -112,14 +114,14 @@ function isBearerToken({ typ, token_use: use, token_type: type, ...claims }: Jwt
 
 const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
 
-/** What the library leaves to us: that a token ends, is meant for us, is an access token, and says whose it is. */
+/** What the library does not check: the token expires, is for this server, is an access token, and names its holder. */
 function tokenCaller(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | 'invalid' {
   const { exp, aud, sub, token_use: use } = payload;
   const client = [payload.client_id, payload.azp].find((id) => typeof id === 'string' && id !== '');
   // Access tokens of Cognito name their client and, without resource binding, no audience.
   const meantFor = aud === undefined && use === 'access' ? [client] : [aud].flat();
-  const ours = meantFor.some((one) => audience.includes(String(one)));
-  if (exp === undefined || !ours || !isBearerToken(payload)) return 'invalid';
+  const isForThisServer = meantFor.some((one) => audience.includes(String(one)));
+  if (exp === undefined || !isForThisServer || !isBearerToken(payload)) return 'invalid';
   const scopes = [payload.scope ?? payload.scp ?? []].flat().flatMap((scope) => String(scope).split(' '));
   const known = { scopes: scopes.filter((scope) => scope !== '') };
   if (typeof sub === 'string' && sub !== '') return { owner: verifiedKey(issuer, 'user', sub), ...known };

@@ -4,13 +4,14 @@ import type { CallOptions, OfficialClient, TaskOptions, ToolResult } from './opt
 export type { Answer, CallOptions, OfficialClient, Progress, Question, TaskOptions, ToolResult } from './options.ts';
 
 /**
- * Calls a tool and waits for its result, however long that takes: as a task where the tool can be one, in the revision
- * that the client speaks.
+ * Calls a tool and waits for its result, also for hours: as a task if the tool can run as one, in the revision that the
+ * client speaks.
  *
- * @throws what the server or the task failed with, a JSON-RPC `code` in it; the signal's reason; what `onQuestion` throws
+ * @throws the error of the server or the task, with its JSON-RPC `code`; the signal's reason; what `onQuestion` throws
  *
  * @example
- * const result = await callTask(client, 'split_bill', { total: 100 }, { onProgress: ({ message }) => console.log(message) });
+ * const onProgress = ({ message }) => console.log(message);
+ * const result = await callTask(client, 'split_bill', { total: 100 }, { onProgress });
  */
 export async function callTask(
   client: OfficialClient,
@@ -22,7 +23,7 @@ export async function callTask(
   return (await import('./legacy.ts')).callTask(client, name, args, options);
 }
 
-/** Goes on with a task that another client, or this program before it ended, has started. As `callTask` otherwise. */
+/** Continues a task that another client, or an earlier run of this program, has started. Otherwise as `callTask`. */
 export async function resumeTask(
   client: OfficialClient,
   taskId: string,

@@ -11,7 +11,7 @@ import { persist } from './persist.ts';
 import { listen } from './questions.ts';
 
 const METHOD_NOT_FOUND = -32601;
-/** As long as a timer can be. The clients give up after a minute otherwise. */
+/** In ms, the longest a timer can be. By default the clients give up after a minute. */
 const LONG = 2 ** 31 - 1;
 
 type Send = <T>(method: string, params: object) => Promise<T>;
@@ -23,7 +23,7 @@ interface Task {
   readonly pollInterval?: number;
 }
 
-/** 2025-11-25: either client by its plain requests. */
+/** 2025-11-25: plain requests of either client. */
 export async function callTask(client: OfficialClient, name: string, args: object, options: CallOptions) {
   const { idempotencyKey: key, signal } = options;
   signal?.throwIfAborted();
@@ -34,7 +34,7 @@ export async function callTask(client: OfficialClient, name: string, args: objec
     if (error.code !== METHOD_NOT_FOUND) throw error;
     return undefined;
   });
-  // What was created after an abort is cancelled, too.
+  // A task that is created after an abort is cancelled, too.
   const answer = await orAborted(created, signal).catch((error) => {
     if (signal?.aborted)
       void created.then(
@@ -66,7 +66,7 @@ async function settle(client: OfficialClient, send: Send, taskId: string, option
   }
 }
 
-/** Polls, and once there is more than progress to hear of, waits for the result, too: that is where questions come. */
+/** Polls. From the first status but `working` on it also waits for tasks/result: questions arrive there. */
 async function follow(
   send: Send,
   taskId: string,
@@ -93,12 +93,12 @@ async function follow(
       : Promise.race([waiting, sleep(pollInterval, undefined, { signal: ended })].filter(Boolean)));
     if (heard !== undefined && 'result' in heard) return heard.result;
     if (over) throw heard?.error;
-    // A stream that broke off while the task goes on: it is asked for again.
+    // The stream ended before the task: open another.
     if (heard !== undefined) waiting = undefined;
   }
 }
 
-/** The clients check an answer with a schema; each takes another kind. */
+/** The clients check an answer with a schema, and each takes another kind of schema. */
 async function senderOf(client: OfficialClient): Promise<Send> {
   const options = { timeout: LONG };
   if ('getProtocolEra' in client) {

@@ -11,7 +11,7 @@ import type { JsonValue, TaskId } from '@modelcontextprotocol/ext-tasks/core';
 import { type CallOptions, KEY, NO_ANSWER, type Question, type TaskOptions, type ToolResult } from './options.ts';
 import { portOf } from './port.ts';
 
-/** 2026-07-28: the official tasks package, on a port of its own for each call. */
+/** 2026-07-28: the official tasks package, with a separate port for each call. */
 export function callTask(client: Client, name: string, args: object, options: CallOptions): Promise<ToolResult> {
   const { idempotencyKey } = options;
   const metadata = idempotencyKey === undefined ? {} : { metadata: { [KEY]: idempotencyKey } };
@@ -33,14 +33,14 @@ async function settle(
 ): Promise<ToolResult> {
   const given = new AbortController();
   const session = withTasks(portOf(client, onQuestion === undefined ? {} : { elicitation: { form: {}, url: {} } }), {
-    // Whether a call becomes a task is for the server to say: the list of tools is not needed.
+    // The server decides whether a call becomes a task, so the list of tools is not needed.
     tools: { currentTool: () => undefined },
     async onInputRequest({ params }) {
       try {
         if (onQuestion === undefined) throw new Error(NO_ANSWER);
         return (await onQuestion(params as unknown as Question)) as never;
       } catch (error) {
-        // The package would answer "cancel", and the question would be gone.
+        // With an error the package would answer "cancel", and the question would be closed.
         given.abort(error);
         return new Promise<never>(() => {});
       }

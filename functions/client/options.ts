@@ -4,15 +4,15 @@ import type { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.j
 /** A connected official client: of `@modelcontextprotocol/client` 2.x, or of `@modelcontextprotocol/sdk` 1.x. */
 export type OfficialClient = Client1 | Client2;
 
-/** How far a task is. */
+/** The state of a task. */
 export interface Progress {
   readonly taskId: string;
   readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-  /** What the tool reports last, such as `3 of 12 files`. */
+  /** The last report of the tool, such as `3 of 12 files`. */
   readonly message?: string;
 }
 
-/** What a tool asks: a form to fill in, or a page to open. */
+/** A question of a tool: a form to fill in, or a page to open. */
 export interface Question {
   readonly message: string;
   /** @default 'form' */
@@ -28,7 +28,7 @@ export type Answer =
   | { readonly action: 'decline' | 'cancel' };
 
 export interface TaskOptions {
-  /** Called once, as soon as the task exists: write the id down, and `resumeTask` goes on with it after a restart. */
+  /** Called once, as soon as the task exists. Store the id, and `resumeTask` continues the task after a restart. */
   readonly onTask?: (taskId: string) => void | Promise<void>;
   /** Called at each change. */
   readonly onProgress?: (progress: Progress) => void;
@@ -37,20 +37,20 @@ export interface TaskOptions {
    * fails with that error, and the question stays open for `resumeTask`.
    */
   readonly onQuestion?: (question: Question) => Answer | Promise<Answer>;
-  /** Aborting it cancels the task on the server; the call then fails with the signal's reason. */
+  /** An abort cancels the task on the server. The call then fails with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 export interface CallOptions extends TaskOptions {
-  /** The same key and arguments get the same task, so that a call can be repeated safely. Take a random UUID. */
+  /** The same key and arguments get the same task, so a call can be repeated safely. Use a random UUID. */
   readonly idempotencyKey?: string;
 }
 
-/** What a tool answers. */
+/** The result of a tool. */
 export interface ToolResult {
   readonly content: readonly { readonly type: string; readonly text?: string; readonly [field: string]: unknown }[];
   readonly structuredContent?: unknown;
-  /** The tool itself reports a failure; `content` says which. */
+  /** The tool reports a failure. `content` describes it. */
   readonly isError?: boolean;
 }
 

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Before each new try, in ms. */
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000];
 
-/** An answer that did not come, though the request may have arrived. */
+/** There was no answer, but the request may have arrived. */
 export class Lost extends Error {}
 
-/** Tries again what may be repeated, while the reason is the network, a busy server or one that cannot answer. */
+/** Repeats work that may be repeated, while it fails by the network, a busy server or an error 500 to 599. */
 export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (const pause of PAUSES) {
     try {
@@ -19,7 +19,7 @@ export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | u
   return work();
 }
 
-/** `fetch` throws a TypeError when there is no connection; the clients put an HTTP status into what they throw. */
+/** `fetch` throws a TypeError without a connection. The clients put the HTTP status into their errors. */
 function isPassing(error: unknown): boolean {
   if (error instanceof Lost || error instanceof TypeError) return true;
   const { status, data, code } = error as { status?: unknown; data?: { status?: unknown }; code?: unknown };

@@ -15,8 +15,8 @@ interface Message {
 }
 
 /**
- * A way past the client's own reader, which does not know the answers of the tasks extension: requests go out on the
- * client's transport, with its headers and its authorization, under ids of their own.
+ * Sends requests past the client, which cannot read the answers of the tasks extension. They use the transport of the
+ * client, with its headers and its authorization, and ids that the client does not use.
  */
 export function portOf(client: Client, capabilities: Readonly<Record<string, JsonValue>>): ConnectedMcpSessionPort {
   const { transport } = client;
@@ -37,7 +37,7 @@ export function portOf(client: Client, capabilities: Readonly<Record<string, Jso
       // A second call without a key would be a second task.
       return method === 'tools/call' && mine?.[KEY] === undefined ? once() : persist(once, signal);
     },
-    // Questions and ends of tasks come with tasks/get.
+    // tasks/get brings questions and the ends of tasks.
     onServerRequest: () => () => {},
     onNotification: () => () => {},
     onInvalidated: () => () => {},
@@ -47,7 +47,7 @@ export function portOf(client: Client, capabilities: Readonly<Record<string, Jso
 
 const waiting = new WeakMap<Transport, Map<string, (message: Message) => void>>();
 
-/** The answers to requests of ours go to who waits for them, all else to the client. */
+/** Answers to requests of this port go to `send`, all other messages to the client. */
 function answersOf(transport: Transport): Map<string, (message: Message) => void> {
   const known = waiting.get(transport);
   if (known !== undefined) return known;
@@ -88,7 +88,7 @@ async function send(transport: Transport, request: object, signal: AbortSignal |
   }
 }
 
-/** An answer that came with an HTTP error: the transport throws it as a text. */
+/** The JSON-RPC answer in an HTTP error, which the transport throws as text. */
 function answerIn(thrown: unknown, id: string): Message | undefined {
   const text = (thrown as { data?: { text?: unknown } }).data?.text;
   try {

@@ -8,8 +8,8 @@ type Listener = (question: Question, id: string) => Promise<Answer>;
 const listeners = new WeakMap<OfficialClient, Map<string, Listener>>();
 
 /**
- * Answers the questions of one task, unless the client has a handler of its own for them. A question that comes on two
- * streams, the session's and the result's, has one id and is asked once.
+ * Answers the questions of one task, unless the client has a handler for them. A question that arrives on two streams,
+ * the session's and the result's, has one id and is asked once.
  */
 export function listen(client: OfficialClient, taskId: string, onQuestion: TaskOptions['onQuestion']) {
   const ended = new AbortController();
@@ -22,7 +22,7 @@ export function listen(client: OfficialClient, taskId: string, onQuestion: TaskO
       if (onQuestion === undefined) throw new Error(NO_ANSWER);
       return await onQuestion(question);
     } catch (error) {
-      // An error would be an answer, and the question would be gone.
+      // An error would be an answer, and the question would be closed.
       failed.reject(error);
       return new Promise<never>(() => {});
     }

@@ -1,9 +1,10 @@
+import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { logIgnored, logUnexpected } from '../tasks/log.ts';
-import { failAsSeen, overdue, refuseAnswer } from '../tasks/transitions.ts';
+import { failAsSeen, refuseAnswer } from '../tasks/transitions.ts';
 import type { Call, ServerContext } from './context.ts';
 import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';

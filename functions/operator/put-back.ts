@@ -1,29 +1,29 @@
 import { type DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { isKnown } from '../tasks/known-record.ts';
-import { lost } from '../tasks/table/conditional-write.ts';
+import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
+import { isKnown } from '../tasks/table/known-record.ts';
 import { isTerminal } from '../tasks/transitions.ts';
 
-/** What became of the items of a restored table. */
+/** Counts of the items of a restored table. */
 export interface PutBack {
   /** Items of the restored table. */
   read: number;
-  /** They were missing in the table of the server, or were unfinished there and had ended before. */
+  /** Missing in the table of the server, or unfinished there although they had ended in the restored one. */
   written: number;
-  /** The table of the server has them, as they are now or as they ended. */
+  /** In the table of the server already, newer or ended. */
   kept: number;
-  /** DynamoDB has deleted them in the table of the server, or will: their time to live is over. */
+  /** Not copied, as their time to live is over: DynamoDB deletes them. */
   expired: number;
 }
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Puts that are under way at the same time. */
+/** Puts at the same time. */
 const AT_ONCE = 25;
 
 /**
- * Copies what is missing from a table that was restored to an earlier moment back to the table of the server, while that
- * is in use: see docs/recovery.md. Each put has a condition, so that nothing newer is overwritten, and no outcome. It can
- * be repeated, and stopped at any moment. Throws what DynamoDB refuses.
+ * Copies missing items from a restored table to the table of the server, while that is in use: see docs/recovery.md.
+ * Each put has a condition, so it overwrites nothing newer and no outcome. It can be stopped at any moment and
+ * repeated. Throws the errors of DynamoDB.
  *
  * @param now in ms since the epoch
  */
@@ -41,7 +41,7 @@ export async function putBack(
       (page.Items ?? []).map(async (item) => {
         done.read++;
         if (typeof item.expiresAt === 'number' && item.expiresAt * 1_000 <= now) done.expired++;
-        else if (await lost(db.send(put(tables.current, item)))) done.written++;
+        else if (await ifConditionHolds(db.send(put(tables.current, item)))) done.written++;
         else done.kept++;
       }),
     );
@@ -50,7 +50,9 @@ export async function putBack(
   return done;
 }
 
-/** A task that has ended stays so (C-10, E-14): one that is unfinished now, and had ended before, was damaged since. */
+/**
+ * A task that has ended stays ended (C-10, E-14): one that ended before and is unfinished now was damaged meanwhile.
+ */
 function put(TableName: string, item: Item): PutCommand {
   const missing = 'attribute_not_exists(#taskId)';
   if (!isKnown(item) || !isTerminal(item.status)) {
@@ -60,7 +62,7 @@ function put(TableName: string, item: Item): PutCommand {
   return new PutCommand({
     TableName,
     Item: item,
-    // Another task under the same idempotency key has another time.
+    // A later task under the same idempotency key has another createdAt.
     ConditionExpression: `${missing} OR (#createdAt = :createdAt AND #status IN (:working, :waiting))`,
     ExpressionAttributeNames: { '#taskId': 'taskId', '#createdAt': 'createdAt', '#status': 'status' },
     ExpressionAttributeValues: { ':createdAt': item.createdAt, ':working': 'working', ':waiting': 'input_required' },

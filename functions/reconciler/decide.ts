@@ -1,77 +1,70 @@
+import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
-import {
-  asOf,
-  type Change,
-  confirmStart,
-  failAsSeen,
-  isSeen,
-  isTerminal,
-  lapse,
-  lookAgain,
-  overdue,
-} from '../tasks/transitions.ts';
+import { type Change, confirmStart, failAsSeen, isSeen, isTerminal, lookAgain } from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
 /** What was wrong with a task. */
 export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended';
 
 export type Decision =
-  /** `nothing`: it is right, or not for the reconciler to say. `look`: that depends on its run; `look_again`: seen before. */
+  /**
+   * `nothing`: nothing to repair. `look`: depends on the run, which was not seen yet; `look_again`: on one seen before.
+   */
   | { readonly kind: 'nothing' | 'look' | 'look_again' }
   | {
-      /** `postponed`: nothing is wrong, and the sweep comes back later. */
+      /** `postponed`: nothing is wrong. The sweep comes back later. */
       readonly kind: Repair | 'postponed';
       /** Start the round again, under the same name, before the change is written. */
       readonly start?: true;
       readonly change: Change;
-      /** Stop the run, if there is one, after the change was written: by then it is fenced. */
+      /** Stop the run, if there is one, after the change was written: from then on it can change nothing. */
       readonly stop?: true;
     };
 
 const NOTHING: Decision = { kind: 'nothing' };
 
 /**
- * What to do with a task, from its record as just read, consistently, and what is known of its run
- * (docs/architecture.md, "Repair"). Every change demands the status and the round of that record, so that two
- * reconcilers, or a run that ends meanwhile, do no harm: whoever writes first wins.
+ * What to do with a task, from its record, read consistently a moment ago, and from what is known of its run
+ * (docs/architecture.md, "Repair"). Every change requires the status and the round of that record, so two reconcilers,
+ * or a run that ends meanwhile, do no harm: the first write wins.
  */
 export function decide(record: TaskRecord | undefined, now: number, run?: Run): Decision {
   if (record === undefined || isTerminal(record.status)) return NOTHING;
   const working = record.status === 'working';
   const failure = lapse(record, now);
-  // Also past its ttl, when nobody can read it any more: the index is to forget it.
+  // Also past its ttl, when no reader sees it: the write takes it out of the index.
   if (failure !== undefined) {
     return working ? { kind: 'overdue', change: failure, stop: true } : { kind: 'unanswered', change: failure };
   }
   if (!working || asOf(record, now) === undefined) return NOTHING;
-  // An index that is behind may show a round that is too young to be looked for.
+  // The index may be behind and show a round whose run is too young to be found.
   if (run === undefined) {
     if ((record.dueAt ?? now) > now) return NOTHING;
     return { kind: isSeen(record) ? 'look_again' : 'look' };
   }
   const running = run.status === 'RUNNING';
   if (running && !isUnheard(record, run.work, now)) return { kind: 'postponed', change: comeBack(record, run, now) };
-  // Too late to be of use: it lapses within the grace.
+  // A start would be too late: the task lapses within the grace.
   const missing = run.status === 'missing' && !isSeen(record);
   if (missing && record.round > 1 && now >= record.deadlineAt) return NOTHING;
-  // Whatever it came to, perhaps to a result that was too late to be written: readers are about to be told this.
+  // Also if the run has a result: it is too late to be written, and readers will see this failure.
   const late = overdue(record, now);
   const stop = { stop: true } as const;
   if (late !== undefined) return { kind: 'overdue', change: late, ...((missing || running) && stop) };
   if (!missing) return { kind: 'run_ended', change: outcome(record, run, now), ...(running && stop) };
   if (record.round > 1) return { kind: 'not_restarted', start: true, change: lookAgain(record, now) };
-  // The client never got its id and will call again: started now, a side effect would happen twice.
+  // The client never got its id and will call again: with a start now, a side effect could happen twice.
   return { kind: 'never_started', change: failAsSeen(record, NEVER_STARTED, now), stop: true };
 }
 
-/** Soon, where only the workflow has not ended yet: it may be about to hear of it. */
+/** Soon if the tool's state machine has ended: its workflow is probably about to see that. */
 function comeBack(record: TaskRecord, { work }: Run, now: number): Change {
   const ended = work !== undefined && work.status !== 'RUNNING';
   return ended ? lookAgain(record, now, limits.unheard) : confirmStart(record, now);
 }
 
-/** For a task whose tool this version of the server does not know: the next version may, or the one before. */
+/** For a task whose tool this version of the server does not know. The next version, or the last one, may know it. */
 export function postpone(record: TaskRecord, now: number): Decision {
   return { kind: 'postponed', change: lookAgain(record, now, limits.unknownTool) };
 }

@@ -1,32 +1,32 @@
 import { executionName } from '../tasks/ids.ts';
 import type { RoundInput } from '../tasks/workflow.ts';
 import type { Execution } from './describe.ts';
-import { type Done, reconcileEnded, type World } from './reconcile.ts';
+import { type Done, type ReconcilerContext, reconcileEnded } from './reconcile.ts';
 
-/** What is used of an EventBridge "Step Functions Execution Status Change". */
+/** The fields used of an EventBridge "Step Functions Execution Status Change". */
 export interface StatusChange {
   readonly executionArn: string;
   readonly name: string;
   readonly status: Execution['status'];
-  /** JSON text; absent or null when it was too large to be sent along. */
+  /** JSON text. Absent or null when it is too large for the event. */
   readonly input?: string | null;
   readonly error?: string | null;
 }
 
 /**
- * A run of this server has failed, timed out or was stopped: its task is not to wait for the sweep
- * (docs/crash-table.md, row 13).
+ * Settles the task of a run that failed, timed out or was stopped, without a wait for the sweep (docs/crash-table.md,
+ * row 13).
  */
-export async function settleEnded(change: StatusChange, world: World): Promise<Done> {
-  const { input, error } = isWhole(change) ? change : await world.describe(change.executionArn);
+export async function settleEnded(change: StatusChange, context: ReconcilerContext): Promise<Done> {
+  const { input, error } = isWhole(change) ? change : await context.describe(change.executionArn);
   const round = roundOf(input);
-  // A run that somebody has started by hand, with the input of another one, says nothing about the task.
+  // A run that was started by hand with the input of another run says nothing about the task.
   if (round === undefined || executionName(round.taskId, round.round) !== change.name) return 'nothing';
   const run = { status: change.status, error: error ?? undefined, input: input ?? undefined };
-  return reconcileEnded(round, round.round, run, world);
+  return reconcileEnded(round, round.round, run, context);
 }
 
-/** What the event does not say is asked for; only a failure has a name. */
+/** Whether the event holds all that is needed. Only a failure has the name of an error. */
 function isWhole({ status, input, error }: StatusChange): boolean {
   return typeof input === 'string' && (status !== 'FAILED' || error !== undefined);
 }

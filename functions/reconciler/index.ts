@@ -13,65 +13,67 @@ import { workflow } from '../tasks/workflow.ts';
 import { describer } from './describe.ts';
 import { type StatusChange, settleEnded } from './ended-run.ts';
 import { repairLines, reportLines } from './metrics.ts';
-import { type SweepWorld, sweep } from './sweep.ts';
+import { type SweepContext, sweep } from './sweep.ts';
 
 /** The end of a run of this server, or the tick of its schedule. */
 export type ReconcilerEvent =
   | EventBridgeEvent<'Step Functions Execution Status Change', StatusChange>
   | EventBridgeEvent<'Scheduled Event', object>;
 
-/** Nobody waits for it, and what it leaves it finds again: a call that hangs is given up soon. */
+/** No client waits, and the next sweep finds what is left: so a call that hangs is given up soon. */
 const client = {
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
   maxAttempts: 2,
 };
-/** Of a sweep's time: the rest, ten seconds, is for the task it is at when it ends, and the metrics. */
+/** The share of the time that a sweep may use. The rest, ten seconds, is for its last task and the metrics. */
 const SHARE = 5 / 6;
 const PAGE = 25;
-/** A tick that comes so late, in ms, has been overtaken. */
+/** In ms. A tick that arrives later than this is skipped: a newer one has arrived. */
 const STALE = 90_000;
 
 /**
- * The reconciler as a Lambda function; called once, by the entry made at synth. `machines`: see `World`. `stateMachines`:
- * of the tools that are state machines, the index into the TOOL_MACHINES variable.
+ * The reconciler as a Lambda function. The entry that is made at synth calls it once. `machines`: see
+ * `ReconcilerContext`. `stateMachines`: for each tool that is a state machine, its index in the variable TOOL_MACHINES.
  */
 export function createHandler(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>> = {},
 ) {
-  const world = createWorld(machines, stateMachines, process.env);
+  const context = createContext(machines, stateMachines, process.env);
   const server = process.env.SERVER_NAME ?? '';
-  return (event: ReconcilerEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) =>
-    handle(event, context.getRemainingTimeInMillis(), world, server).catch(failed);
+  return (event: ReconcilerEvent, lambda: Pick<Context, 'getRemainingTimeInMillis'>) =>
+    handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
 }
 
-/** Lambda logs what an error says, and puts it into the dead letter; and AWS may quote the input of a run. */
+/**
+ * Lambda logs the message of an error and puts it into the dead letter. A message of AWS may quote the input of a run.
+ */
 function failed(error: unknown): never {
   console.error(JSON.stringify({ event: 'unexpected_error', where: 'reconciler', ...errorFacts(error) }));
   throw new Error('The event could not be settled: see unexpected_error in the log');
 }
 
-/** Twice the same event, or two sweeps at once, do no harm: see `decide`. `remaining` is in ms. */
-export async function handle(event: ReconcilerEvent, remaining: number, world: SweepWorld, server: string) {
+/** The same event twice, or two sweeps at once, do no harm: see `decide`. `remaining` is in ms. */
+export async function handle(event: ReconcilerEvent, remaining: number, context: SweepContext, server: string) {
   if (event['detail-type'] === 'Scheduled Event') {
-    // Held up with others by a lack of workers: the next tick does the same, and one at a time is enough.
-    if (world.now() - Date.parse(event.time) > STALE) return;
-    const report = await sweep(world.now() + remaining * SHARE, world);
-    print(reportLines(report, server, world.now()));
+    // It was delayed, as Lambda had no worker for it. The next tick does the same, and one at a time is enough.
+    if (context.now() - Date.parse(event.time) > STALE) return;
+    const report = await sweep(context.now() + remaining * SHARE, context);
+    print(reportLines(report, server, context.now()));
     const { errors } = report;
     if (Object.keys(errors).length > 0) console.error(JSON.stringify({ event: 'sweep_errors', errors }));
     return;
   }
-  const done = await settleEnded(event.detail, world);
+  const done = await settleEnded(event.detail, context);
   if (done === 'nothing' || done === 'look' || done === 'look_again' || done === 'postponed') return;
-  print(repairLines({ [done]: 1 }, server, world.now()));
+  print(repairLines({ [done]: 1 }, server, context.now()));
 }
 
-function createWorld(
+function createContext(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>>,
   env: NodeJS.ProcessEnv,
-): SweepWorld {
+): SweepContext {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient(client));
   const sfn = new SFNClient(client);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
@@ -91,7 +93,7 @@ function createWorld(
   };
 }
 
-/** Past `console`, which may put more than the line itself into the log. */
+/** Not by `console`, which may add to the line. */
 function print(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }

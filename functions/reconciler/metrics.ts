@@ -1,13 +1,13 @@
 import type { Report } from './sweep.ts';
 
-/** Where all metrics of this project are. */
+/** The namespace of all metrics of this project. */
 export const NAMESPACE = 'McpTaskServer';
 
 type Counts = Readonly<Record<string, number>>;
 
 /**
- * Lines in CloudWatch's embedded metric format; `server` is the name that tells this server's metrics from another's.
- * What did not happen has no metric, so that an idle server pays for its heartbeat only.
+ * Lines in CloudWatch's embedded metric format. `server` is the dimension that names this server. A count of 0 has no
+ * metric, so an idle server pays for its heartbeat only.
  */
 export function reportLines(report: Report, server: string, now: number): string[] {
   const { complete, due, left, repaired, errors } = report;
@@ -18,7 +18,7 @@ export function reportLines(report: Report, server: string, now: number): string
   return [...line(counts, { Server: server }, now), ...repairLines(repaired, server, now)];
 }
 
-/** How many tasks were put right, by what was wrong with them. */
+/** How many tasks were repaired, by what was wrong with them. */
 export function repairLines(repaired: Report['repaired'], server: string, now: number): string[] {
   return Object.entries(repaired).flatMap(([Kind, Repaired]) => line({ Repaired }, { Server: server, Kind }, now));
 }

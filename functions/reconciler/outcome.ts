@@ -8,19 +8,21 @@ import type { Execution } from './describe.ts';
 
 /** The execution of a record's round. */
 export interface Run extends Execution {
-  /** The execution of the tool's own state machine, where the tool is one and it was looked at. */
+  /** The execution of the tool's own state machine, if the tool is one and it was read. */
   readonly work?: Execution | undefined;
 }
 
-/** Whether a tool's own state machine has ended, or is gone, and the workflow that waits for it has not heard of it. */
+/** Whether a tool's own state machine has ended or is gone, while the workflow that waits for it still runs. */
 export function isUnheard(record: TaskRecord, work: Execution | undefined, now: number): boolean {
   if (work === undefined || work.status === 'RUNNING') return false;
-  // Seen at an earlier look: a workflow that has just begun may not have started it yet.
+  // Only if the workflow was seen before: one that has just begun may not have started it yet.
   if (work.status === 'missing') return isSeen(record);
   return now - (work.stoppedAt ?? now) >= limits.unheard;
 }
 
-/** The end of a task whose workflow will not write it: what the tool's own state machine came to, where that is known. */
+/**
+ * The end of a task whose workflow will not write it: the outcome of the tool's own state machine, if that is known.
+ */
 export function outcome(record: TaskRecord, run: Run, now: number): Change {
   const { work } = run;
   if (work?.status === 'SUCCEEDED' && work.output !== undefined) {
@@ -51,7 +53,7 @@ function argumentsOf({ input }: Run): string {
   return round?.arguments ?? '{}';
 }
 
-/** As `lib/workflow/machine-failed.jsonata` tells it. */
+/** As `lib/workflow/machine-failed.jsonata` writes it. */
 function failureOf(work: Execution): RpcError {
   const reason = work.status === 'TIMED_OUT' ? 'States.Timeout' : reasonOf(work);
   const message = reason === 'States.Timeout' ? 'The tool ran out of its time' : 'The tool failed';

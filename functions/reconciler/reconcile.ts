@@ -9,72 +9,72 @@ import { type Decision, decide, postpone } from './decide.ts';
 import type { Execution } from './describe.ts';
 import type { Run } from './outcome.ts';
 
-/** All that the reconciler needs of the world; each member can be replaced in a test. */
-export interface World {
+/** What the reconciler needs from outside. Tests replace single members. */
+export interface ReconcilerContext {
   readonly store: Pick<TaskStore, 'get' | 'applyBlind' | 'postpone'>;
   readonly workflow: Workflow;
   readonly inputs: InputStore;
   readonly describe: (executionArn: string) => Promise<Execution>;
-  /** Ends of the names of the tool workflows, by tool. */
+  /** By tool: the end of the name of its workflow. */
   readonly machines: ReadonlyMap<string, string>;
-  /** ARNs of the state machines that are tools, by tool. */
+  /** By tool that is a state machine: its ARN. */
   readonly stateMachines: ReadonlyMap<string, string>;
-  /** What the ARN of every tool workflow begins with. */
+  /** The ARN of every tool workflow begins with it. */
   readonly machineArnPrefix: string;
   readonly now: () => number;
 }
 
-/** What was done; `look`, `look_again`: nothing, since it depends on the run and `mayLook` was false. */
+/** What was done. `look`, `look_again`: nothing, as it depends on the run and `mayLook` was false. */
 export type Done = Decision['kind'];
 
-/** Puts one task right, wherever it was left: read, decide, write. It can die between any two of its calls. */
-export async function reconcile(key: TaskKey, mayLook: boolean, world: World): Promise<Done> {
-  const record = await readKnown(key, world);
+/** Repairs one task after a crash at any point: read, decide, write. It may crash between any two of its calls. */
+export async function reconcile(key: TaskKey, mayLook: boolean, context: ReconcilerContext): Promise<Done> {
+  const record = await readKnown(key, context);
   if (record === 'unknown') {
-    await world.store.postpone(key, world.now(), world.now() + limits.unknownRecord);
+    await context.store.postpone(key, context.now(), context.now() + limits.unknownRecord);
     return 'postponed';
   }
-  const decision = decide(record, world.now());
+  const decision = decide(record, context.now());
   if (record === undefined) return decision.kind;
   const looks = decision.kind === 'look' || decision.kind === 'look_again';
-  if (!looks || !mayLook) return act(record, decision, world);
-  const machine = world.machines.get(record.tool);
-  if (machine === undefined) return act(record, postpone(record, world.now()), world);
+  if (!looks || !mayLook) return act(record, decision, context);
+  const machine = context.machines.get(record.tool);
+  if (machine === undefined) return act(record, postpone(record, context.now()), context);
   try {
-    const run = await world.describe(executionArnOf(record, world.machineArnPrefix + machine));
-    return await act(record, decide(record, world.now(), await withWork(record, run, world)), world);
+    const run = await context.describe(executionArnOf(record, context.machineArnPrefix + machine));
+    return await act(record, decide(record, context.now(), await withWork(record, run, context)), context);
   } catch (error) {
-    // Still due, but behind the others: those that always fail would use up the looks of every sweep.
-    await world.store.applyBlind(record, lookAgain(record, world.now(), 0)).catch(() => undefined);
+    // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
+    await context.store.applyBlind(record, lookAgain(record, context.now(), 0)).catch(() => undefined);
     throw error;
   }
 }
 
-/** The same for a task whose run has ended; nothing, if the task is in another round by now. */
-export async function reconcileEnded(key: TaskKey, round: number, run: Run, world: World): Promise<Done> {
-  const record = await readKnown(key, world);
+/** The same for a task whose run has ended. Does nothing if the task is in another round by now. */
+export async function reconcileEnded(key: TaskKey, round: number, run: Run, context: ReconcilerContext): Promise<Done> {
+  const record = await readKnown(key, context);
   if (record === 'unknown' || record?.round !== round) return 'nothing';
-  return act(record, decide(record, world.now(), await withWork(record, run, world)), world);
+  return act(record, decide(record, context.now(), await withWork(record, run, context)), context);
 }
 
 /**
- * With the execution of the tool's own state machine, where what it came to may have to be written here: the workflow that
+ * Adds the execution of the tool's own state machine, if its outcome may have to be written here: the workflow that
  * waits for it has ended, or was seen before and may have missed its end.
  */
-async function withWork(record: TaskRecord, run: Run, { stateMachines, describe }: World): Promise<Run> {
+async function withWork(record: TaskRecord, run: Run, { stateMachines, describe }: ReconcilerContext): Promise<Run> {
   const stateMachine = stateMachines.get(record.tool);
   if (stateMachine === undefined || record.status !== 'working' || run.status === 'missing') return run;
   if (run.status === 'RUNNING' && !isSeen(record)) return run;
   try {
     return { ...run, work: await describe(executionArnOf(record, stateMachine)) };
   } catch (error) {
-    // Encrypted with a key that this role may not use: then the workflow is all there is to go by.
+    // It is encrypted with a key that this role may not use. Then only the workflow counts.
     if (/AccessDenied/.test((error as Error).name)) return run;
     throw error;
   }
 }
 
-async function readKnown(key: TaskKey, { store }: World): Promise<TaskRecord | undefined | 'unknown'> {
+async function readKnown(key: TaskKey, { store }: ReconcilerContext): Promise<TaskRecord | undefined | 'unknown'> {
   try {
     return await store.get(key);
   } catch (error) {
@@ -83,25 +83,25 @@ async function readKnown(key: TaskKey, { store }: World): Promise<TaskRecord | u
   }
 }
 
-async function act(record: TaskRecord, decision: Decision, world: World): Promise<Done> {
-  const { store, workflow, machines, inputs } = world;
+async function act(record: TaskRecord, decision: Decision, context: ReconcilerContext): Promise<Done> {
+  const { store, workflow, machines, inputs } = context;
   if (!('change' in decision)) return decision.kind;
   const machine = machines.get(record.tool);
-  // Died here, the next sweep finds it running: a name is started once.
+  // After a crash behind the start, the next sweep finds the execution: no name starts twice.
   try {
     if (decision.start) await restart(record, machine, workflow, inputs);
   } catch (error) {
-    // No later sweep could start it either.
+    // No later sweep could start it.
     if (!(error instanceof InputLost)) throw error;
-    return (await store.applyBlind(record, loseInput(record, world.now()))) ? decision.kind : 'nothing';
+    return (await store.applyBlind(record, loseInput(record, context.now()))) ? decision.kind : 'nothing';
   }
   const written = await store.applyBlind(record, decision.change);
-  // Lost, perhaps to a cancel that found no run to stop: there is one now. To stop one that has ended does no harm.
+  // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
   if ((written ? decision.stop : decision.start) && machine !== undefined) await stop(record, machine, workflow);
   return written ? decision.kind : 'nothing';
 }
 
-/** Best effort: there may be no run, and one that goes on can change nothing any more. */
+/** Best effort: there may be no run, and a run that goes on can change nothing. */
 async function stop(record: TaskRecord, machine: string, workflow: Workflow): Promise<void> {
   try {
     await workflow.stop(record, machine);

@@ -2,52 +2,52 @@ import { limits } from '../tasks/limits.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import type { Cursor, DueIndex } from '../tasks/table/due-index.ts';
 import type { Repair } from './decide.ts';
-import { type Done, reconcile, type World } from './reconcile.ts';
+import { type Done, type ReconcilerContext, reconcile } from './reconcile.ts';
 
-export interface SweepWorld extends World {
+export interface SweepContext extends ReconcilerContext {
   readonly index: DueIndex;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 export interface Report {
-  /** Every shard was read, if not to its end, and not everything went wrong: what the heartbeat says. */
+  /** Every shard was read, at least in part, and not every task failed. The heartbeat reports it. */
   complete: boolean;
-  /** Entries of the index that were dealt with. */
+  /** Entries of the index that were settled. */
   due: number;
   /** Tasks left for the next sweep. */
   left: number;
   readonly repaired: Partial<Record<Repair, number>>;
-  /** How often what went wrong, by name. */
+  /** Counts by the name of the error. */
   readonly errors: Record<string, number>;
 }
 
-/** Tasks read and written at the same time. */
+/** Tasks that are read and written at the same time. */
 const AT_ONCE = 16;
-/** An account may look at 10 or 15 executions a second, depending on its region; others want to look, too. */
+/** DescribeExecution allows 10 or 15 calls a second per account, by region. This leaves some to others. */
 const LOOKS_PER_SECOND = 6;
 
 /**
- * Puts right what is due, until `until` (ms since the epoch), whatever goes wrong with one task or one shard. A page of
- * each shard in turn, so that none waits for another; first all that a record alone decides, for at most half of the
- * time, then, at a pace, what depends on a run, the longest due first. What was looked at is due no more, or has gone
- * behind the others, so the next sweep goes on where this one ends.
+ * Repairs the tasks that are due, until `until` (ms since the epoch). An error in one task or shard does not stop the
+ * others. It reads a page of each shard in turn. In at most half of the time it settles tasks whose record is enough.
+ * Then, at a limited pace, those that depend on a run, the longest due first. A task it has handled is no longer due,
+ * or due after the others, so the next sweep continues where this one ends.
  */
-export async function sweep(until: number, world: SweepWorld): Promise<Report> {
+export async function sweep(until: number, context: SweepContext): Promise<Report> {
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
-  const started = world.now();
+  const started = context.now();
   const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
   const toLook: Record<'look' | 'look_again', TaskKey[]> = { look: [], look_again: [] };
   let looks = 0;
-  const counting: World = {
-    ...world,
+  const counting: ReconcilerContext = {
+    ...context,
     describe(executionArn) {
       looks++;
-      return world.describe(executionArn);
+      return context.describe(executionArn);
     },
   };
   const walkUntil = started + (until - started) / 2;
 
-  /** Answers the name of what went wrong. */
+  /** Returns the name of the error, if there was one. */
   const settle = async (key: TaskKey, mayLook: boolean): Promise<string | undefined> => {
     try {
       const done = await reconcile(key, mayLook, counting);
@@ -60,33 +60,33 @@ export async function sweep(until: number, world: SweepWorld): Promise<Report> {
     }
   };
 
-  for await (const keys of pages(started, world, report)) {
+  for await (const keys of pages(started, context, report)) {
     const late = await inParallel(
       keys,
       (key) => settle(key, false),
-      () => world.now() >= walkUntil,
+      () => context.now() >= walkUntil,
     );
     report.left += late;
-    if (world.now() >= walkUntil) break;
+    if (context.now() >= walkUntil) break;
   }
-  // First those whose run was never seen: it may have to be started.
+  // First those whose run was never seen, as it may have to be started.
   const keys = [...toLook.look, ...toLook.look_again];
   for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
-    const begun = world.now();
+    const begun = context.now();
     looks = 0;
     const error = await settle(key, true);
-    const pause = Math.max(0, begun + (looks * 1_000) / LOOKS_PER_SECOND - world.now());
-    if (world.now() + pause >= until || ['ThrottlingException', 'TooManyStarts'].includes(error ?? '')) break;
-    await world.sleep(pause);
+    const pause = Math.max(0, begun + (looks * 1_000) / LOOKS_PER_SECOND - context.now());
+    if (context.now() + pause >= until || ['ThrottlingException', 'TooManyStarts'].includes(error ?? '')) break;
+    await context.sleep(pause);
   }
   report.left += keys.length;
-  // A sweep that gets nothing done is no sign of life.
+  // A sweep in which every task fails must not count as a heartbeat.
   if (report.due === 0 && Object.keys(report.errors).length > 0) report.complete = false;
   return report;
 }
 
-/** One page of every shard, then the next one of those that have more. */
-async function* pages(until: number, { index }: SweepWorld, report: Report): AsyncGenerator<TaskKey[]> {
+/** One page of every shard, then the next page of those that have more. */
+async function* pages(until: number, { index }: SweepContext, report: Report): AsyncGenerator<TaskKey[]> {
   let open: { readonly shard: number; readonly after?: Cursor }[] = Array.from(
     { length: limits.dueShards },
     (_, shard) => ({ shard }),
@@ -108,13 +108,13 @@ async function* pages(until: number, { index }: SweepWorld, report: Report): Asy
   }
 }
 
-/** The longest due of each first, so that none uses up what all share. */
+/** The first of each list, then the second of each: no list uses up the time of all. */
 function interleaved<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
-/** Answers how many were left out because the time was up. */
+/** Returns how many were left out because the time was up. */
 async function inParallel<T>(
   items: readonly T[],
   run: (item: T) => Promise<unknown>,
@@ -138,7 +138,7 @@ function note(report: Report, done: Exclude<Done, 'look' | 'look_again'>): void 
   report.repaired[done] = (report.repaired[done] ?? 0) + 1;
 }
 
-/** The name is all that is said of it. */
+/** Counts an error by its name, and keeps nothing else of it. */
 function failed({ errors }: Report, error: unknown): string {
   const name = error instanceof Error ? error.name : 'Error';
   errors[name] = (errors[name] ?? 0) + 1;

@@ -6,7 +6,7 @@ const secrets = new SecretsManagerClient({
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
 });
 
-/** Secrets Manager calls it once for each step of a rotation. */
+/** Secrets Manager calls this once for each step of a rotation. */
 export async function handler(event: SecretsManagerRotationEvent): Promise<void> {
   if ((await rotate(event, secrets)) === 'done') console.log(JSON.stringify({ event: 'signing_key_rotated' }));
 }

@@ -9,9 +9,9 @@ import {
 import type { SecretsManagerRotationEvent } from 'aws-lambda';
 
 /**
- * One step of the rotation of the signing key; `done` when it has ended the rotation. Secrets Manager repeats all steps
- * when one has failed, so each may find that it was there before. The key that was current stays, as AWSPREVIOUS. No
- * step reads a key: nobody but the endpoint needs to know it, so `setSecret` and `testSecret` have nothing to do.
+ * One step of the rotation of the signing key; `done` when it was the last. Secrets Manager repeats all steps after a
+ * failure, so each may find its work done. The current key stays as AWSPREVIOUS. No step reads a key, as only the
+ * endpoint needs it: so `setSecret` and `testSecret` do nothing.
  */
 export async function rotate(
   { Step, SecretId, ClientRequestToken: version }: SecretsManagerRotationEvent,
@@ -32,7 +32,7 @@ export async function rotate(
   return 'done';
 }
 
-/** The version may have its key already: no version can be given another. */
+/** The version may have its key already: then it keeps it. */
 async function create(SecretId: string, version: string, secrets: Pick<SecretsManagerClient, 'send'>): Promise<void> {
   const SecretString = randomBytes(48).toString('base64url');
   const put = { SecretId, SecretString, ClientRequestToken: version, VersionStages: ['AWSPENDING'] };

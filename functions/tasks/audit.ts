@@ -1,9 +1,9 @@
-/** What is told of tasks and their callers, for whoever must know later who did what: docs/auth.md. */
+/** What the audit log records of tasks and their callers: docs/auth.md. */
 export type Action = 'created' | 'input_asked' | 'input_answered' | 'cancelled' | 'finished' | 'retrieved' | 'denied';
 
-/** Ids and names of the server's own making, and counts: nothing that a caller or a tool has written. */
+/** Ids, names and counts that the server makes itself: nothing that a caller or a tool wrote. */
 export interface Facts {
-  /** A hash already, of whom the task belongs to; left out where that is the task itself. */
+  /** A hash of the owner of the task. Left out where the task owns itself. */
   readonly owner?: string | undefined;
   readonly taskId?: string | undefined;
   readonly tool?: string | undefined;
@@ -11,18 +11,18 @@ export interface Facts {
   readonly status?: string;
   /** finished, retrieved: the tool called its own result an error. */
   readonly isError?: boolean | undefined;
-  /** finished: who ended it, where that is known. */
+  /** finished: what ended it, if known. */
   readonly by?: 'workflow' | 'endpoint' | 'deadline' | 'reconciler' | undefined;
   readonly reason?: string | undefined;
   /** input_answered: how many questions. */
   readonly answers?: number;
-  /** created: by this call, or by one before it whose answer was lost. */
+  /** created: an earlier call may have created it, if its answer was lost. */
   readonly repeated?: true;
 }
 
 export type Audit = (action: Action, facts: Facts) => void;
 
-/** One line of JSON, past `console`, which may put more than the line itself into the log. */
+/** One line of JSON. Not by `console`, which may add to the line. */
 export const printAudit: Audit = (action, facts) => {
   process.stdout.write(`${auditLine(action, facts)}\n`);
 };

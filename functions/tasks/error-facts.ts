@@ -1,11 +1,11 @@
-/** The name of an error; anything else that stands in its place may be a text of a tool's. */
+/** The name of an error. Anything else in its place may be text that a tool wrote. */
 const NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
 
 export const isErrorName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
 
 /**
- * What a log may say of an error: its kind, where in the code it came from, and which request AWS knows it by. Never its
- * message, which may quote what a client or a tool has sent: those of JSON.parse do, and those of AWS.
+ * What a log may say of an error: its name, where in the code it was thrown, and the request id of AWS. Never its
+ * message: it may quote what a client or a tool sent, as messages of JSON.parse and of AWS do.
  */
 export function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { error: 'Error' };
@@ -19,7 +19,7 @@ export function errorFacts(error: unknown): object {
     readonly code?: unknown;
     readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
   };
-  // Lines of the message would stand among those of the stack.
+  // The stack repeats the message, whose lines could pass for those of the stack.
   const at = message.includes('\n') ? [] : stack.split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));
   return {
     error: isErrorName(name) ? name : 'Error',

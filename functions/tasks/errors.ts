@@ -6,7 +6,7 @@ export class McpError extends Error {
   /** HTTP status in 2026-07-28; 2025-11-25 answers errors raised inside a method with 200. */
   readonly httpStatus: number;
   readonly data: unknown;
-  /** In seconds. An error that has one is answered with its HTTP status in 2025-11-25, too. */
+  /** In seconds. An error that has it keeps its HTTP status in 2025-11-25, too. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -68,7 +68,9 @@ export class InternalError extends McpError {
   }
 }
 
-/** The stored record is one that this release of the server does not understand (docs/deploying.md, "Deploying while tasks run"). */
+/**
+ * This release of the server does not understand the stored record (docs/deploying.md, "Deploying while tasks run").
+ */
 export class RecordUnknown extends InternalError {
   constructor(taskId: string) {
     super(`Task ${taskId} was stored by another release of this server: ask for it again after the deployment`, {
@@ -78,18 +80,18 @@ export class RecordUnknown extends InternalError {
   }
 }
 
-/** Nobody's fault, and soon over. What the request did so far, doing it again does not do twice. */
+/** A short outage of AWS. To send the same request again is safe. */
 export class Unavailable extends InternalError {
   constructor() {
     super('The server cannot do this at the moment: try again in a few seconds', { reason: 'Unavailable' });
   }
 }
 
-/** Step Functions starts no more tasks at the moment. What was stored is kept, so the same request repairs it. */
+/** Step Functions starts no more executions at the moment. What was stored stays, so the same request can finish it. */
 export class TooManyStarts extends McpError {
-  /** The sweep goes by it, and a bundle shortens the names of classes. */
+  /** The sweep reads it, and a bundle shortens the names of classes. */
   override readonly name = 'TooManyStarts';
-  /** True if no attempt can have started the run: the only one was refused, and none before it lost its answer. */
+  /** True if no attempt can have started the run: there was one attempt, and Step Functions refused it. */
   readonly certain: boolean;
 
   constructor(certain: boolean) {
@@ -101,7 +103,7 @@ export class TooManyStarts extends McpError {
   }
 }
 
-/** Of a call that has begun a task: made again, it would begin another. */
+/** The call has started a task. The same call again would start another. */
 export class TaskUnread extends InternalError {
   constructor(taskId: string) {
     super(`Task ${taskId} was started, but cannot be read at the moment: ask for it again in a few seconds`, {
@@ -111,7 +113,7 @@ export class TaskUnread extends InternalError {
   }
 }
 
-/** Nothing was stored: the same call may succeed once another task has ended (C-37). */
+/** Nothing was stored. The same call can succeed after another task has ended (C-37). */
 export class TooManyTasks extends InternalError {
   constructor(limit: number) {
     super(`Too many open tasks: ${limit} have not ended. Wait for one of them, or cancel it`, {
@@ -121,7 +123,7 @@ export class TooManyTasks extends InternalError {
   }
 }
 
-/** The caller keeps too many requests waiting already. HTTP 429 in both revisions (C-37, E-29). */
+/** Too many requests of the caller wait already. HTTP 429 in both revisions (C-37, E-29). */
 export class TooManyStreams extends McpError {
   constructor(limit: number) {
     const retryAfter = limits.streamRetryAfter / 1_000;
@@ -138,7 +140,7 @@ export class TooManyPolls extends McpError {
   }
 }
 
-/** Names all scopes that the request needs, so that one new token is enough (G-09). */
+/** Names every scope that the request needs, so one new token is enough (G-09). */
 export class InsufficientScope extends InvalidRequest {
   constructor(scopes: readonly string[]) {
     const message = `Forbidden: get a token with the scopes ${scopes.join(' ')}`;

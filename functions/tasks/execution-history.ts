@@ -14,10 +14,10 @@ export interface ExecutionState {
   readonly enteredAt: number;
 }
 
-/** Enough to find a state that is still open under the events of its own task, or of a few branches. */
+/** Enough to find an open state behind the events of its task, or of a few branches. */
 const EVENTS = 30;
 
-/** The state that an execution entered last and has not left; undefined when its newest events name none. */
+/** The state that an execution entered last and has not left. Undefined when its newest events name none. */
 export async function currentState(sfn: SFNClient, executionArn: string): Promise<ExecutionState | undefined> {
   const newest = { maxResults: EVENTS, reverseOrder: true, includeExecutionData: false };
   const { events } = await sfn.send(new GetExecutionHistory({ executionArn, ...newest }));
@@ -51,8 +51,8 @@ const event = structure(
 const output = structure('GetExecutionHistoryOutput', ['events'], [[1, NAMESPACE, 'HistoryEventList', 0, () => event]]);
 
 /**
- * The SDK's own command of this name, less all that nobody reads here: it describes sixty kinds of events, 6 KB in
- * every cold start.
+ * The SDK's command of this name, reduced to the fields read here. The full one describes sixty kinds of events: 6 KB
+ * in every cold start.
  */
 const GetExecutionHistory = $Command
   .classBuilder<GetExecutionHistoryCommandInput, GetExecutionHistoryCommandOutput, SFNClientResolvedConfig>()

@@ -6,8 +6,8 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID = /^(?:([0-9a-hjkmnp-tv-z]{26})_)?[0-9a-hjkmnp-tv-z]{36}$/;
 
 /**
- * Who is calling. With auth on, only the verified key decides. Anonymous callers are told apart by their
- * 2025-11-25 session, if they have one; otherwise each task is a partition of its own and its id a bearer key.
+ * Who is calling. With auth on, only the verified key decides. An anonymous caller is identified by its 2025-11-25
+ * session, if it has one. Otherwise each task has its own partition, and its id is a bearer key.
  */
 export type Principal =
   | {
@@ -19,8 +19,8 @@ export type Principal =
   | { readonly kind: 'anonymous'; readonly session?: string };
 
 /**
- * A new key, unguessable by at least 128 random bits (C-36, E-30), sorting by creation time within an owner; or the
- * one that belongs to the caller's idempotency key.
+ * A new key, with at least 128 random bits (C-36, E-30), which sorts by creation time within an owner. With an
+ * idempotency key: the one key that belongs to it.
  */
 export function newTaskKey(principal: Principal, now: number, idempotencyKey?: string): TaskKey {
   const id = idempotencyKey === undefined ? encode(now, 10) + random(26) : derived(principal, idempotencyKey);
@@ -30,7 +30,7 @@ export function newTaskKey(principal: Principal, now: number, idempotencyKey?: s
   return { owner: `session#${partition}`, taskId: `${partition}_${id}` };
 }
 
-/** The same caller's same key is the same id. Without a session the key stands for the caller: it must be a secret. */
+/** The same caller and key give the same id. Without a session the key identifies the caller: it must be a secret. */
 function derived(principal: Principal, idempotencyKey: string): string {
   const digest = createHash('sha512')
     .update(JSON.stringify([bindingOf(principal), idempotencyKey]))
@@ -38,7 +38,7 @@ function derived(principal: Principal, idempotencyKey: string): string {
   return Array.from(digest.subarray(0, 36), (byte) => ALPHABET[byte & 31]).join('');
 }
 
-/** Where a task with this id must lie for this caller; undefined when it cannot be one of ours. */
+/** The table key of a task of this caller with this id. Undefined when this server makes no such id. */
 export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefined {
   const match = typeof taskId === 'string' ? ID.exec(taskId) : null;
   if (!match) return undefined;
@@ -47,12 +47,14 @@ export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefi
   return { owner: match[1] === undefined ? `task#${id}` : `session#${match[1]}`, taskId: id };
 }
 
-/** The key of a verified caller: who issued the claims, and the user they speak of, or the client without one (G-15). */
+/**
+ * The key of a verified caller: the issuer of the claims, and their user, or their client if they name no user (G-15).
+ */
 export function verifiedKey(issuer: string, kind: 'user' | 'client', name: string): string {
   return `owner#${hashPart(JSON.stringify([issuer, kind, name]))}`;
 }
 
-/** What a sealed token is bound to: nobody else's opens. Anonymous callers without a session share one binding. */
+/** What a sealed token is bound to: it opens for this caller only. Anonymous callers without a session share one. */
 export function bindingOf(principal: Principal): string {
   return principal.kind === 'verified' ? principal.key : (principal.session ?? 'anonymous');
 }
@@ -63,10 +65,10 @@ export function listPartition(principal: Principal): string | undefined {
   return principal.session === undefined ? undefined : sessionPartition(principal.session);
 }
 
-/** Where lies what the server knows of a 2025-11-25 session: with its tasks, if its client is anonymous. */
+/** The partition of the notes on a 2025-11-25 session. An anonymous client's tasks lie there, too. */
 export const sessionPartition = (session: string): string => `session#${hashPart(session)}`;
 
-/** Same name, same execution: starting a round twice starts it once. */
+/** Named after the round, so a second start of the round starts nothing. */
 export function executionName(taskId: string, round: number): string {
   return `${taskId}-r${round}`;
 }

@@ -3,11 +3,11 @@ import { isObject, parsed } from './shape.ts';
 import type { InputRequest } from './tool-contract.ts';
 
 /**
- * Questions and answers of a task. The tool names a question; on the wire its key is `r<round>.<name>`, unique for
- * the whole life of the task (E-20) whatever the tool asks again.
+ * Questions and answers of a task. The tool names a question. On the wire its key is `r<round>.<name>`: unique in the
+ * task, even if the tool asks again under the same name (E-20).
  */
 
-/** What a tool returned to end its round. No one has judged it yet: see `question-problem.ts`. */
+/** What a tool returned to end its round, not checked yet: see `question-problem.ts`. */
 interface Asked {
   readonly inputRequests?: unknown;
   readonly requestState?: unknown;
@@ -16,7 +16,7 @@ interface Asked {
 export const wireKey = (round: number, name: string): string => `r${round}.${name}`;
 
 /**
- * The questions still open, by wire key; empty unless the task is input_required. Throws when they lie in S3: see
+ * The open questions, by wire key. Empty unless the task is input_required. Throws when they lie in S3: see
  * `withQuestions`.
  */
 export function outstanding(record: TaskRecord): Record<string, InputRequest> {
@@ -32,8 +32,8 @@ export function outstanding(record: TaskRecord): Record<string, InputRequest> {
 }
 
 /**
- * The answers of all rounds by the tool's own names; of a name asked twice, the latest. In one order, whatever order the
- * table has them in: two that start the same round must start it with the same text.
+ * The answers of all rounds by the tool's names; of a name asked twice, the latest. Sorted, as the table has no order:
+ * two starts of a round must send the same text.
  */
 export function answersByName(record: TaskRecord): Record<string, unknown> {
   const answers = Object.entries(record.inputResponses ?? {}).map(([key, text]) => {
@@ -48,7 +48,7 @@ export function requestState(record: TaskRecord): unknown {
   return asked(record).requestState ?? null;
 }
 
-/** What the last round ended with. */
+/** What the last round returned. */
 export function asked({ asked: text }: Pick<TaskRecord, 'asked'>): Asked {
   const value = text === undefined ? undefined : parsed(text);
   return isObject(value) ? value : {};

@@ -4,114 +4,114 @@ const HOUR = 3_600 * SECOND;
 const KB = 1_000;
 
 export const limits = {
-  /** A task can be read for `fetch` beyond its deadline at least, whatever ttl its client asked for. */
+  /** A task can be read for at least `fetch` after its deadline, even if its client asked for a shorter ttl. */
   ttl: { default: 1 * HOUR, fetch: 300 * SECOND },
-  /** So long after the deadline of its work, a task has failed to every reader: whoever died, and whatever is written. */
+  /** After the deadline plus this, every reader sees an unfinished task as failed. No write can change that. */
   deadlineGrace: 30 * SECOND,
   /**
-   * And so long after it, a change is still sent. What lies between is the time that all attempts of a write may take,
-   * and how much clocks may differ: no reader says failed and then something else.
+   * Writers stop this long after the deadline. The 20 s that remain until `deadlineGrace` are for retries and for
+   * clocks that differ, so no reader sees `failed` and later another outcome.
    */
   lateWrite: 10 * SECOND,
-  /** The record outlives both ttl and deadline by this, so that late writes still find it. */
+  /** The record stays this long after its ttl and its deadline, so late writes find it. */
   retention: 24 * HOUR,
-  /** The sweep first looks at a task this long after its round began. */
+  /** The sweep first checks a task this long after its round began. */
   firstDue: 60 * SECOND,
-  /** It looks again at a run that it has seen after as long as the task is old, within these bounds. */
+  /** It checks a run that it has seen again after the current age of the task, within these bounds. */
   nextLook: { min: 300 * SECOND, max: 1 * HOUR },
-  /** A workflow has so long, from the end of the state machine that it waits for, to hear of it and write the outcome. */
+  /** How long a workflow may take to write the outcome after the end of the state machine that it waits for. */
   unheard: 240 * SECOND,
   /**
-   * A first round is started within this time of its creation or not at all: all attempts of one start take up to 20
-   * seconds, and a sweep that finds nothing 5 seconds after them may say that it was never started.
+   * A first round starts within this time of its creation or not at all. All attempts of one start take up to 20
+   * seconds. A sweep that finds no execution 5 seconds after them may fail the task as never started.
    */
   startWithin: 35 * SECOND,
-  /** When a client may ask again for a task that Step Functions had no room to start. */
+  /** When a client may send the call again that Step Functions had no room to start. */
   startRetryAfter: 5 * SECOND,
-  /** An answered task that nobody has heard of for so long is started again when a client asks for it. */
+  /** A read starts an answered round again if nothing has changed in the task for this time. */
   restartAfter: 15 * SECOND,
   /** When the sweep comes back to a task whose tool it does not know. */
   unknownTool: 300 * SECOND,
-  /** And to a task whose record it does not understand. */
+  /** When the sweep comes back to a task whose record it does not understand. */
   unknownRecord: 300 * SECOND,
   dueShards: 16,
   pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
   /**
-   * One task may be asked for so often per poll interval, and so many times more before that counts; the counts of so
-   * many tasks are kept in one container. The conformance suite asks every 50 to 200 ms, for some seconds.
+   * A token bucket per task and container: `perInterval` polls refill it per poll interval, it holds `burst`, and a
+   * container keeps the buckets of `tasks`. The conformance suite polls every 50 to 200 ms for some seconds.
    */
   polls: { perInterval: 5, burst: 300, tasks: 1_000 },
   /** How long a call without a task waits for its result; see also `holdCap`. */
   inlineWindow: 25 * SECOND,
-  /** How long one response stream is held; 2025-11-25 clients come back, 2026-07-28 ones listen again. */
+  /** How long one response stream is held. Then 2025-11-25 clients reconnect, and 2026-07-28 clients listen again. */
   holdCap: 50 * SECOND,
   helperWait: 20 * SECOND,
-  /** When a request that was one stream too many may come back. */
+  /** When a client may send a request again that was one stream too many. */
   streamRetryAfter: 5 * SECOND,
   requestState: 1 * HOUR,
   listenTasks: 100,
   listPage: 50,
   body: 1_000 * KB,
-  /** A string as the id of a request: it comes back in each event id. */
+  /** A string as the id of a request: each event id repeats it. */
   requestId: 1 * KB,
   jsonDepth: 64,
   arguments: 200 * KB,
   /**
-   * How long values may be checked against schemas in one turn of the event loop, and how long each at least, where
-   * those before it took all of that. A list of 50 results, or a stream that tells of 100, holds the endpoint for
-   * 2 seconds at most.
+   * How long values may be checked against schemas in one turn of the event loop, and the least that each value gets
+   * after the others took all of it. So a list of 50 results or a stream of 100 blocks the endpoint for at most 2
+   * seconds.
    */
   check: { together: 0.9 * SECOND, least: 10 },
   /**
-   * A result, as the JSON text a tool returned: what the workflow carries even if every byte needs an escape, and what
-   * a wrapped tool may store beside it. Below the 6 MiB that a function can return to a direct call. Nested deeper,
-   * it could be parsed, but not be written again.
+   * A result as JSON text. `inline`: the workflow can carry it even if every byte needs an escape. `stored`: what a
+   * tool with `defineTool` may put into S3, less than the 6 MiB that a function can return to a direct call. `depth`:
+   * JSON that is nested deeper can be parsed, but not written again.
    */
   result: { inline: 128 * KB, stored: 6_000 * KB, depth: 500 },
-  /** Questions, request state, arguments and earlier answers together, with their escapes: room is left for answers. */
+  /** Questions, request state, arguments and earlier answers together, with their escapes. Leaves room for answers. */
   asked: 240 * KB,
   inputResponses: 32 * KB,
   /**
-   * Bytes of arguments, questions and answers that a record holds together; more lies in S3. With the rest of a record,
-   * that is under 4 KB, which one read unit reads.
+   * Bytes of arguments, questions and answers that a record holds together; more lies in S3. A record then stays under
+   * 4 KB, which costs one read unit.
    */
   inlineInput: 1_500,
-  /** Of a task, over all rounds: with what the workflow writes of a round, 256 KiB at most, an item of 400 KB holds them. */
+  /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */
   answers: 140 * KB,
-  /** Answers to one question that are not valid: the last one fails the task (2025-11-25, where it is asked again). */
+  /** Invalid answers to one question. The last of them fails the task (2025-11-25: the others repeat the question). */
   refusals: 5,
   statusMessage: 500,
-  /** Characters of a progress token: it lies in the record as long as the task works. */
+  /** Characters of a progress token. It is in the record while the task works. */
   progressToken: 256,
   /** Step Functions' hard limit on an execution's input. */
   executionInput: 262_144,
   session: 24 * HOUR,
   /** The stream that a 2025-11-25 session opens by GET: see `functions/mcp/stream/session-stream.ts`. */
   sessionStream: {
-    /** From the poll that finds a question until it is asked there, in case the client goes on to tasks/result. */
+    /** From the poll that finds a question until the stream asks it: the client may call tasks/result instead. */
     grace: 1.5 * SECOND,
-    /** A held call leaves a question to this stream for so long after it was sent there. */
+    /** After the stream sent a question, a held call does not ask it for this time. */
     silence: 60 * SECOND,
-    /** A question without an answer is asked again after this, if its client still polls. */
+    /** The stream asks a question without an answer again after this, if its client still polls. */
     askAgain: 180 * SECOND,
-    /** A client that comes back without an event id is asked again after this at the earliest; see also `holdCap`. */
+    /** A client that reconnects without an event id gets a question again after this at the earliest; see `holdCap`. */
     askHereAgain: 30 * SECOND,
-    /** When to come back: a share of the time since a task last asked. */
+    /** When the client reconnects: a share of the time since a task last asked. */
     retry: { min: 1 * SECOND, max: 30 * SECOND, shareOfIdle: 0.15 },
-    /** Looked at by one stream. */
+    /** Tasks that one stream checks. */
     tasks: 50,
-    /** Questions, and tasks, that a session remembers. */
+    /** Questions, and tasks, that the notes of a session hold. */
     notes: 300,
   },
   /** Slots of an owner's open tasks: see `functions/tasks/table/open-task-slots.ts`. */
   openTaskSlots: {
-    /** So many are kept without looking which are free, and twice what is open: taking one stays cheap. */
+    /** A set grows to this size, and to twice the open tasks, before a create searches it for free slots. */
     small: 32,
-    /** A task that is not there so long after it took its slot never came to be. */
+    /** A task that does not exist this long after it took its slot was never created. */
     createdWithin: 60 * SECOND,
-    /** An owner without a free slot is refused for so long without another look. A cancel ends that. */
+    /** An owner without a free slot is refused for this time without another search. A cancel ends it. */
     full: 2 * SECOND,
-    /** Of a full set, so many of the newest slots are looked at first. */
+    /** In a full set, a search reads this many of the newest slots first. */
     newest: 10,
   },
 } as const;

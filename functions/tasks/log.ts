@@ -3,15 +3,15 @@ import { McpError } from './errors.ts';
 import { outstanding } from './input.ts';
 import type { TaskRecord } from './record.ts';
 
-/** For operators only; a client is told nothing of it. */
+/** For operators only: no client sees it. */
 export function logUnexpected(error: unknown, where: string): void {
   if (error instanceof McpError) return;
   console.error(JSON.stringify({ event: 'unexpected_error', where, ...errorFacts(error) }));
 }
 
 /**
- * Answers under keys that are not open are acknowledged (E-18, B-19), so only the log says what was open. The keys that
- * the client sent stay out of it: they may be anything.
+ * Answers under keys that are not open are acknowledged (E-18, B-19), so only the log says which keys were open. It
+ * does not repeat the keys of the client: they may hold anything.
  */
 export function logIgnored(record: TaskRecord, ignored: number): void {
   const { taskId, tool, status } = record;

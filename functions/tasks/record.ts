@@ -1,7 +1,4 @@
-/**
- * The one record of a task, as it lies in the tasks table (docs/architecture.md, "The task record"). Both eras are
- * projections of it.
- */
+/** The record of a task, as it is in the tasks table (docs/architecture.md, "The task record"). Both eras show it. */
 
 export type Status = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
@@ -10,7 +7,7 @@ export interface TaskRecord {
   readonly owner: string;
   /** Sort key. */
   readonly taskId: string;
-  /** Which layout this is; left out in records from before there were versions. See `known-record.ts`. */
+  /** The version of the layout. Releases before it wrote none. See `table/known-record.ts`. */
   readonly version?: number;
   readonly status: Status;
   /** 1, then +1 each time answered input restarts the work. */
@@ -32,24 +29,24 @@ export interface TaskRecord {
   readonly progressToken?: string | number;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
   readonly refused?: Readonly<Record<string, number>>;
-  /** What a token needs for this task if its tool is gone by then: what the tool needed. */
+  /** The scopes that its tool needed, for a check after the tool was removed. */
   readonly scopes?: readonly string[];
-  /** Which outputSchema its result has to fit, whatever is deployed until it is read. */
+  /** Which outputSchema its result has to fit, even if another one is deployed before it is read. */
   readonly outputSchemaId?: string;
-  /** With an idempotency key: what the call asked for, to tell a repeat from another call under the same key. */
+  /** With an idempotency key: a hash of the call, to tell a repeat from another call under the same key. */
   readonly digest?: string;
   /** The kinds of input the creating client declared (E-32), e.g. `elicitation/create`. */
   readonly accepts?: readonly string[];
 
-  /** While input is required, and until the round it starts has ended: JSON text, exactly as the tool returned it. */
+  /** While input is required, and until the next round has ended: JSON text, exactly as the tool returned it. */
   readonly asked?: string;
   /** JSON text of the tool's arguments; kept only once a round ended in input_required. */
   readonly arguments?: string;
   /** Answers of all rounds, JSON text by wire key (`r<round>.<name>`); only while unfinished. */
   readonly inputResponses?: Readonly<Record<string, string>>;
   /**
-   * While unfinished: where the rest of `arguments`, `asked` and `inputResponses` lies, if they were too large for the
-   * record. What stands in the record itself is newer. See `input-store.ts`.
+   * While unfinished: where `arguments`, `asked` and `inputResponses` are in S3, if they were too large for the record.
+   * What the record itself holds of them is newer. See `s3/input-store.ts`.
    */
   readonly inputRef?: string;
 
@@ -59,7 +56,7 @@ export interface TaskRecord {
 
   /** completed: JSON text of what the tool returned, byte for byte. */
   readonly result?: string;
-  /** completed: the tool called its own result an error. Shown as `failed` in 2025-11-25 (F-06). */
+  /** completed: the tool marked its result as an error. Shown as `failed` in 2025-11-25 (F-06). */
   readonly isError?: boolean;
   /** failed: JSON text of a JSON-RPC error with an era-neutral code (F-12). */
   readonly error?: string;
@@ -67,7 +64,7 @@ export interface TaskRecord {
   /** Shard and time of the sparse `due` index; only while unfinished. */
   readonly due?: string;
   readonly dueAt?: number;
-  /** The last round whose run was seen in Step Functions: it was started, so it is never started again. */
+  /** The last round whose run was seen in Step Functions: it has started, so it is never started again. */
   readonly seenRound?: number;
   /** DynamoDB TTL, in seconds since the epoch. */
   readonly expiresAt: number;
@@ -80,7 +77,7 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** A task's key: both parts of it come from the caller's identity and the id they sent. */
+/** A task's key. It follows from the identity of the caller and the id that they sent. */
 export interface TaskKey {
   readonly owner: string;
   readonly taskId: string;

@@ -1,15 +1,15 @@
-/** Small checks of JSON that did not come from us. */
+/** Small checks of JSON that clients and tools wrote. */
 export type Check = (value: unknown) => boolean;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isString: Check = (value) => typeof value === 'string';
 export const isNumber: Check = (value) => Number.isFinite(value);
-/** Clients refuse one that not every language can hold. */
+/** Clients refuse an integer that some languages cannot hold. */
 export const isInteger: Check = (value) => Number.isSafeInteger(value);
 export const isBoolean: Check = (value) => typeof value === 'boolean';
 export const isUri: Check = (value) => typeof value === 'string' && URL.canParse(value);
-/** With its padding: strict decoders want it. */
+/** With its padding: strict decoders need it. */
 export const isBase64: Check = (value) =>
   typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 export const oneOf =
@@ -26,7 +26,7 @@ export const objectOf =
   (value) =>
     isObject(value) && Object.values(value).every(check);
 
-/** An object with these members, each as its check wants it; those of `optional` may be missing. */
+/** An object whose members pass these checks. Those of `optional` may be missing. */
 export const has =
   (required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check =>
   (value) =>
@@ -34,14 +34,14 @@ export const has =
     Object.entries(required).every(([name, check]) => Object.hasOwn(value, name) && check(value[name])) &&
     Object.entries(optional).every(([name, check]) => value[name] === undefined || check(value[name]));
 
-/** An object whose member `by` names its kind, checked as one of that kind. */
+/** An object whose member `by` names its kind, and which passes the check of that kind. */
 export function oneKindOf(by: string, kinds: Readonly<Record<string, Check>>): Check {
-  // An object has members of its own making: 'constructor' would be a kind.
+  // A Map, since an object has inherited members: 'constructor' would be a kind.
   const checks = new Map<unknown, Check>(Object.entries(kinds));
   return (value) => isObject(value) && checks.get(value[by])?.(value) === true;
 }
 
-/** The value of a JSON text; undefined where it is none: the text of an envelope is whatever a function wrote there. */
+/** The value of a JSON text. Undefined where it is no JSON: a function may write anything into an envelope. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -50,7 +50,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Whether JSON is nested deeper than so many levels; looks no deeper itself. */
+/** Whether JSON is nested deeper than `levels`. Reads no deeper than that. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));

@@ -17,10 +17,10 @@ export type InputResponse = Readonly<Record<string, unknown>>;
 /** Where and for which task the function runs. Absent when the tool is invoked directly (`forbidden`). */
 export interface TaskContext {
   readonly taskId: string;
-  /** Whom the task belongs to, as an opaque key, and the table its record is in; needed only to report progress. */
+  /** The owner of the task, as an opaque key, and the table of its record: only needed to report progress. */
   readonly owner: string;
   readonly table: string;
-  /** The bucket for a result that is too large for its record; `defineTool` sees to it. */
+  /** The bucket for a result that is too large for its record. `defineTool` uses it by itself. */
   readonly results: string;
   /** 1, then +1 each time answered input restarts the work. `(taskId, round)` is a good idempotency key. */
   readonly round: number;
@@ -28,7 +28,7 @@ export interface TaskContext {
   readonly attempt: number;
   /** When unfinished work is given up, in milliseconds since the epoch. */
   readonly deadline: number;
-  /** The version of the envelope that the caller takes: 1. Absent: it takes none. */
+  /** The version of the envelope that the caller accepts: 1. Absent: it accepts none. */
   readonly envelope?: number;
 }
 
@@ -70,8 +70,8 @@ export interface InputRequired {
 }
 
 /**
- * What a function may return in place of any of these, if `task.envelope` is 1: its JSON as text, which is stored as it is.
- * Without an envelope, the workflow writes the text and rounds numbers to 15 significant digits.
+ * What a function may return instead, if `task.envelope` is 1: the JSON as text, which is stored unchanged. Without an
+ * envelope, the workflow writes the text and rounds numbers to 15 significant digits.
  */
 export interface Envelope {
   readonly mcpTask: 1;

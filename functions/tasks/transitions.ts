@@ -1,21 +1,21 @@
 import { dueShard } from './ids.ts';
-import { RECORD_VERSION } from './known-record.ts';
 import { limits } from './limits.ts';
-import { questionProblem } from './questions/question-problem.ts';
 import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
+import { RECORD_VERSION } from './table/known-record.ts';
 
 /**
- * The only place that decides how a task moves (C-10, E-14). Each function returns a change: what the record must
- * still look like, and what is then written. The tool workflow's own two moves (`lib/workflow/*.jsonata`) are the
- * same kind of change, made by Step Functions.
+ * The only place that changes a status (C-10, E-14). Each function returns a change: the conditions on the record, and
+ * what is written if they hold. `deadlines.ts` says when a deadline demands one. Step Functions makes two moves by the
+ * same conditions (`lib/workflow/*.jsonata`).
  */
 export interface Change {
   /** The write happens only while the record is in one of these… */
   readonly from: readonly Status[];
   /** …and in this round… */
   readonly round?: number;
-  /** …and holds exactly so many answers, beside this reference (null: none) to others… */
+  /** …and while it holds this many answers (they are only ever added, so an equal count means the same ones)… */
   readonly answerCount?: number;
+  /** …and this reference to earlier ones in S3 (null: none). */
   readonly inputRef?: string | null;
   /** How many answers this change adds. */
   readonly answers?: number;
@@ -32,8 +32,18 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
 };
 /** Progress and memory are in records of release 0.1 only. */
 const RUNNING_FIELDS = [
-  ...(['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused'] as const),
-  ...(['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'] as const),
+  'due',
+  'dueAt',
+  'asked',
+  'arguments',
+  'inputResponses',
+  'inputRef',
+  'refused',
+  'progress',
+  'progressTotal',
+  'progressToken',
+  'memory',
+  'memoryRound',
 ] as const;
 const ROUND_FIELDS = ['statusMessage', 'refused', 'progress', 'progressTotal', 'memory', 'memoryRound'] as const;
 
@@ -56,13 +66,13 @@ export interface NewTask {
   readonly digest?: string;
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];
-  /** Answers that were there before the task, JSON text by wire key. */
+  /** Answers given before the task exists, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
 
 /**
- * A new task, working, in round 1 (C-09). The ttl is a wish (C-11): clients send defaults as short as a minute, and the
- * result of longer work must still be there to be fetched.
+ * A new task, working, in round 1 (C-09). The ttl is a wish (C-11): clients send defaults of a minute, and the result
+ * of longer work must stay until it is fetched.
  */
 export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
   const ttl = Math.max(task.ttl, task.timeout + limits.ttl.fetch);
@@ -89,7 +99,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
   };
 }
 
-/** A task that ended before it could start: its arguments were refused, and the caller asked for a task (A-14, C-07). */
+/** A task that ends before it starts: its arguments were refused, and the caller asked for a task (A-14, C-07). */
 export function createRefused(record: TaskRecord, result: string): TaskRecord {
   const { due: _due, dueAt: _dueAt, ...rest } = record;
   return { ...rest, status: 'completed', result, isError: true };
@@ -111,22 +121,22 @@ export function fail(error: RpcError, now: number): Change {
   };
 }
 
-/** As fail, but only while the record, which is unfinished, is as it was when this was decided. */
+/** As fail, but only while the record has the status and the round of this one. */
 export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Change {
   return { ...fail(error, now), from: [record.status], round: record.round };
 }
 
 /**
- * Names of executions outlive their tasks by months: this key had another task, long ago. If the record has changed,
- * though, it was this run, which has ended before the answer of its start came.
+ * The name of an execution is taken for months after its task has gone: this key belonged to another task before. If
+ * the record has changed, the name is this run's: it ended before the answer to its start arrived.
  */
 export function keyExpired(record: TaskRecord, now: number): Change {
   return failAsSeen(record, { code: -32602, message: KEY_EXPIRED }, now);
 }
 
 /**
- * A new task that Step Functions has refused to start, and whose client does not have its id. It ends now, and so does
- * its ttl: no reader sees it any more, it is no open task, and DynamoDB deletes it.
+ * A new task that Step Functions refused to start, and whose client does not have its id. It ends now, and so does its
+ * ttl: no reader sees it, it is no open task, and DynamoDB deletes it.
  */
 export function withdraw(record: TaskRecord, now: number): Change {
   const error = { code: -32603, message: 'The task could not be started', data: { reason: 'Unavailable' } };
@@ -135,7 +145,10 @@ export function withdraw(record: TaskRecord, now: number): Change {
   return { ...failure, set: { ...failure.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
 }
 
-/** What a round returned, as its workflow writes it (`lib/workflow/outcome.jsonata`), for one that died before. JSON text. */
+/**
+ * What a round returned (JSON text), for a workflow that died before it could write it: as
+ * `lib/workflow/outcome.jsonata`.
+ */
 export function finish(record: TaskRecord, returned: Returned, args: string, now: number): Change {
   const { text: result, asks, isError } = returned;
   if (asks) return { ...askFirst(record, result, args, now), remove: ROUND_FIELDS };
@@ -143,7 +156,7 @@ export function finish(record: TaskRecord, returned: Returned, args: string, now
   return { from: ['working'], round: record.round, set, remove: [...RUNNING_FIELDS, 'statusMessage'] };
 }
 
-/** The run of a working task's round is there. The sweep comes back to see whether it still runs. */
+/** The run of a working task's round exists. The sweep comes back to check whether it still runs. */
 export function confirmStart(record: TaskRecord, now: number): Change {
   const { min, max } = limits.nextLook;
   const next = now + Math.min(max, Math.max(min, now - record.createdAt));
@@ -153,14 +166,14 @@ export function confirmStart(record: TaskRecord, now: number): Change {
 /** Whether the run of the record's round was seen. */
 export const isSeen = ({ round, seenRound }: TaskRecord): boolean => seenRound === round;
 
-/** The sweep is to come back and see whether the round runs. `after` in ms. */
+/** The sweep comes back after `after` ms to check whether the round runs. */
 export function lookAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
 /**
- * Asks before any work: questions that come with the tool itself. The answers start the first run, in round 2.
- * `asked` and `args` are JSON text, as the workflow writes them for questions of its own.
+ * Asks the questions that a tool is registered with, before any work. The answers start the first run, in round 2.
+ * `asked` and `args` are JSON text, as the workflow writes them when a run asks.
  */
 export function askFirst(record: TaskRecord, asked: string, args: string, now: number): Change {
   const kept = record.inputRef === undefined ? { arguments: args } : {};
@@ -172,23 +185,23 @@ export function askFirst(record: TaskRecord, asked: string, args: string, now: n
       updatedAt: now,
       asked,
       ...kept,
-      dueAt: endOf(record),
+      dueAt: failVisibleAt(record),
     },
   };
 }
 
-/** What a task was called with, asked or answered lies in S3, and cannot be read there any more. */
+/** The input of a task was moved to S3 and cannot be read there any more. */
 export function loseInput(record: TaskRecord, now: number): Change {
   const message = 'What this task was called with, or asks, can no longer be read: call the tool again';
   return failAsSeen(record, { code: -32603, message, data: { reason: 'InputLost' } }, now);
 }
 
-/** The input of a task that waits lies in S3 by now. To its readers nothing changes. */
+/** The input of a task that waits is now in S3. Its readers see no change. */
 export function moveInput(record: TaskRecord, to: TaskRecord): Change {
   return { ...asAnswered(record), ...movedTo(to) };
 }
 
-/** An answer, as `answer` makes it, that lies in S3 with all the rest. */
+/** The change of `answer`, with the answers and all other input in S3. */
 export function answerMoved(change: Change, to: TaskRecord): Change {
   const { set, remove } = movedTo(to);
   return { ...change, set: { ...change.set, ...set }, remove: [...(change.remove ?? []), ...(remove ?? [])] };
@@ -199,7 +212,7 @@ const movedTo = ({ inputRef, version }: TaskRecord): Pick<Change, 'set' | 'remov
   remove: ['arguments', 'asked'],
 });
 
-/** Holds only while nobody answers meanwhile. */
+/** Holds only if no other answer was written meanwhile. */
 const asAnswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>
   ({
     from: ['input_required'],
@@ -209,8 +222,8 @@ const asAnswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>
   }) as const;
 
 /**
- * An answer was not valid: nothing changes but that the question is asked again where asking is sending (2025-11-25).
- * A client that cannot do better ends the task: it would be asked for ever.
+ * An answer was not valid. The question stays open, and 2025-11-25 streams send it again. After `limits.refusals` of
+ * them the task fails: otherwise it would be asked forever.
  */
 export function refuseAnswer(record: TaskRecord, key: string, now: number): Change {
   const refusals = (record.refused?.[key] ?? 0) + 1;
@@ -226,8 +239,8 @@ export function refuseAnswer(record: TaskRecord, key: string, now: number): Chan
 }
 
 /**
- * Adds answers to outstanding questions. When they are the last ones, the same write starts the next round, so that
- * "answered but not resumed" cannot be a state. `outstanding` are the wire keys still open in `record`.
+ * Adds answers to open questions. The write that adds the last one also begins the next round, so no task can be
+ * answered but not resumed. `outstanding` are the wire keys that are open in `record`.
  */
 export function answer(
   record: TaskRecord,
@@ -235,7 +248,7 @@ export function answer(
   answers: Readonly<Record<string, string>>,
   now: number,
 ): Change {
-  // All of them, as one value: an expression that named each would be too long for DynamoDB beyond some hundred.
+  // As one value: an expression that names each is too long for DynamoDB from some hundred answers on.
   const inputResponses = { ...record.inputResponses, ...answers };
   const base = { ...asAnswered(record), answers: Object.keys(answers).length };
   if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
@@ -252,7 +265,7 @@ export function answer(
   };
 }
 
-/** The record as a change leaves it, if nobody else changes it first. */
+/** The record after this change, if no other change comes first. */
 export function after(record: TaskRecord, change: Change): TaskRecord {
   const gone = new Set<string>(change.remove);
   const kept = Object.fromEntries(
@@ -261,53 +274,10 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   return { ...kept, ...change.set };
 }
 
-/** When readers are told that a task has failed, whoever died: by then all that was on its way has been written. */
-const endOf = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
-
-/** No later than that: then the sweep is to write it. */
-const dueBy = (record: TaskRecord, at: number): number => Math.min(at, endOf(record));
-
 /**
- * The record as a reader must see it at this moment, whatever a crash left behind: gone once its ttl has passed
- * (E-28), failed once it has lapsed (docs/architecture.md, "Statuses and moves").
+ * From this moment, in ms since the epoch, every reader sees an unfinished task as failed: all late writes are over.
  */
-export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
-  if (now >= record.createdAt + record.ttl) return undefined;
-  const change = lapse(record, now);
-  return change === undefined ? record : after(record, change);
-}
+export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
-/**
- * How an unfinished task has failed without anybody writing so: its deadline has passed, or it asks what no client
- * could be asked. Readers see it at once, and the sweep writes the very same.
- */
-export function lapse(record: TaskRecord, now: number): Change | undefined {
-  if (isTerminal(record.status)) return undefined;
-  const refused = record.status === 'input_required' ? unaskable(record) : undefined;
-  return refused ?? (now <= endOf(record) ? undefined : exceed(record));
-}
-
-/** How a task that waits has failed because of what it asks. */
-export function unaskable(record: TaskRecord): Change | undefined {
-  const problem = questionProblem(record);
-  return problem && failAsSeen(record, problem, record.updatedAt);
-}
-
-/**
- * How it has failed for whoever would still change it, who might be overtaken by readers otherwise: just as for them. Its
- * run may report a little later than the deadline, a client may not.
- */
-export function overdue(record: TaskRecord, now: number): Change | undefined {
-  const last = record.deadlineAt + (record.status === 'working' ? limits.lateWrite : 0);
-  return isTerminal(record.status) || now <= last ? undefined : exceed(record);
-}
-
-function exceed(record: TaskRecord): Change {
-  const waiting = record.status === 'input_required';
-  const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  return failAsSeen(
-    record,
-    { code: -32603, message, data: { reason: 'DeadlineExceeded' } },
-    waiting ? record.deadlineAt : endOf(record),
-  );
-}
+/** Not later than that: by then the sweep has to write the failure. */
+const dueBy = (record: TaskRecord, at: number): number => Math.min(at, failVisibleAt(record));

@@ -12,14 +12,14 @@ import { limits } from './limits.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
 import type { InputStore } from './s3/input-store.ts';
 
-/** What a tool workflow is started with: `$states.context.Execution.Input` in `lib/workflow`. */
+/** The input of a tool workflow: `$states.context.Execution.Input` in `lib/workflow`. */
 export interface RoundInput extends TaskKey {
   readonly tool: string;
   readonly round: number;
   readonly deadlineAt: number;
   /** JSON text: JSONata's own $string would round its numbers to 15 digits. */
   readonly arguments: string;
-  /** False: the record does not need them when the tool asks, as they lie in S3 or no client can answer. @default true */
+  /** False: the record does not need them when the tool asks: they are in S3, or no client can answer. @default true */
   readonly keepArguments?: false;
   readonly accepts: readonly string[];
   readonly inputResponses: Readonly<Record<string, unknown>>;
@@ -28,18 +28,18 @@ export interface RoundInput extends TaskKey {
 
 export interface Workflow {
   /**
-   * Starts the record's current round. Starting it again is harmless: the execution's name is the round's. `taken`: an
-   * execution of that name has ended already, or was started with another input, and not by this. Throws TooManyStarts.
+   * Starts the record's current round. A second start does nothing: the execution is named after the round. `taken`:
+   * another start has used that name, with another input, or for an execution that has ended. Throws TooManyStarts.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: most callers need not know.
+  // biome-ignore lint/suspicious/noConfusingVoidType: most callers ignore it.
   start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;
-  /** Best effort: the record is fenced already, so a run that goes on can no longer change it. */
+  /** Best effort: the record is final already, so a run that goes on cannot change it. */
   stop(record: TaskRecord, machine: string): Promise<void>;
 }
 
 /**
- * The input of the current round of a whole record; undefined when Step Functions would not take it. `args` is the JSON
- * text of the tool's arguments; `keepArguments` as in RoundInput.
+ * The input of the current round of a whole record. Undefined when it is too large for Step Functions. `args` is the
+ * JSON text of the tool's arguments; `keepArguments` as in RoundInput.
  */
 export function roundInput(record: TaskRecord, args: string, keepArguments = true): string | undefined {
   const input: RoundInput = {
@@ -59,8 +59,8 @@ export function roundInput(record: TaskRecord, args: string, keepArguments = tru
 }
 
 /**
- * Starts a round that was answered, if it was not started yet; a second start of it is harmless. `gone`: there is nothing
- * to start, since this server has the tool no more. `taken`: as of `Workflow.start`. Throws InputLost, ResultStoreError.
+ * Starts a round that was answered. A second start does nothing. `gone`: there is nothing to start, as this server no
+ * longer has the tool. `taken`: as of `Workflow.start`. Throws InputLost, ResultStoreError.
  */
 export async function restart(
   record: TaskRecord,
@@ -81,13 +81,13 @@ export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'r
   return `${machineArn.replace(':stateMachine:', ':execution:')}:${executionName(taskId, round)}`;
 }
 
-/** `machineArnPrefix` is what the ARN of every tool workflow of this server begins with. */
+/** The ARN of every tool workflow of this server begins with `machineArnPrefix`. */
 export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
   return {
     async start(record, machine, input) {
       const name = executionName(record.taskId, record.round);
       const command = new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input });
-      // Within the SDK's own retries, which repeat a refusal by its name: the client is to be told at once.
+      // Inside the retries of the SDK, which repeat a refusal by its name: the client gets the refusal at once.
       command.middlewareStack.add(
         (next) => (args) =>
           next(args).catch((error: unknown) => {
@@ -101,7 +101,7 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
         const attempts = attemptsOf(error);
         if (error instanceof Refused || isFull(error)) throw new TooManyStarts(attempts === 1);
         if (!(error instanceof ExecutionAlreadyExists)) throw error;
-        // A second try may have met what the first has started.
+        // The first attempt may have started it, before a second one found the name taken.
         return (attempts ?? 1) > 1 ? undefined : 'taken';
       }
       return undefined;
@@ -113,7 +113,7 @@ export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
   };
 }
 
-/** Step Functions has no room for one more execution: too many a second, or too many that are open. */
+/** Step Functions has no room for one more execution: too many starts a second, or too many open ones. */
 function isFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -123,7 +123,7 @@ function isFull(error: unknown): boolean {
 
 type SdkError = Parameters<typeof isThrottlingError>[0];
 
-/** A refusal, by a name that the SDK does not repeat. */
+/** A refusal under a name that the SDK does not retry. */
 class Refused extends Error {}
 
 /** How many attempts the SDK has made. */

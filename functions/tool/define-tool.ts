@@ -1,8 +1,8 @@
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { enveloped } from './envelope.ts';
 import { TaskEnded, ToolError, toolFailure } from './errors.ts';
-import type { Host } from './host.ts';
 import { type Memory, memoryText, openMemory } from './memory.ts';
+import type { RunContext } from './run-context.ts';
 import {
   type ArgumentsOf,
   type InputOf,
@@ -16,7 +16,7 @@ import {
 } from './schema.ts';
 import { createTask, RoundEnd, type Task } from './task.ts';
 
-/** How often a run looks whether its task was cancelled, in ms. */
+/** How often a run checks whether its task was cancelled, in ms. */
 const HEARTBEAT = 1_000;
 
 /** A Lambda handler that keeps the tool contract. */
@@ -24,9 +24,9 @@ export interface DefinedTool<Input = unknown> {
   (event: ToolEvent): Promise<ToolReturn | Envelope>;
   /** What `addTool` takes beside the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
   readonly definition: ToolRegistration;
-  /** For tests: the same with another world around it. */
-  readonly runWith: (event: ToolEvent, host: Host) => Promise<ToolReturn>;
-  /** Only there for the type: never set. */
+  /** For tests: the same with a context that they provide. */
+  readonly runWith: (event: ToolEvent, context: RunContext) => Promise<ToolReturn>;
+  /** Carries the type only: never set. */
   readonly input?: Input;
 }
 
@@ -45,9 +45,9 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
   definition: ToolDefinition<I, O>,
   run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
 ): DefinedTool<InputOf<I>> {
-  const runWith = (event: ToolEvent, host: Host) => runRound(definition, run as Run, event, host);
-  const handler = async (event: ToolEvent) => enveloped(event, await runWith(event, await hostOf(event)));
-  // Of use at synth only.
+  const runWith = (event: ToolEvent, context: RunContext) => runRound(definition, run as Run, event, context);
+  const handler = async (event: ToolEvent) => enveloped(event, await runWith(event, await contextOf(event)));
+  // A getter, as it is read at synth only.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
     InputOf<I>
@@ -56,8 +56,8 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
 
 type Run = (args: unknown, task: Task) => unknown;
 
-/** A direct call has no record, and does not wait until the SDK is loaded. */
-const noHost: Host = {
+/** For a direct call: it has no record, and does not load the SDK. */
+const directRunContext: RunContext = {
   progress: async () => true,
   alive: async () => true,
   remember: async () => true,
@@ -65,23 +65,28 @@ const noHost: Host = {
   keep: async (_task, result) => result,
 };
 
-async function hostOf({ task }: ToolEvent): Promise<Host> {
-  return task === undefined ? noHost : (await import('./host.ts')).recordHost;
+async function contextOf({ task }: ToolEvent): Promise<RunContext> {
+  return task === undefined ? directRunContext : (await import('./run-context.ts')).runContext;
 }
 
-async function runRound(definition: ToolDefinition, run: Run, event: ToolEvent, host: Host): Promise<ToolReturn> {
+async function runRound(
+  definition: ToolDefinition,
+  run: Run,
+  event: ToolEvent,
+  context: RunContext,
+): Promise<ToolReturn> {
   const abort = new AbortController();
-  const stopHeartbeat = heartbeat(event, abort, host);
-  const memory = await recall(event, host);
+  const stopHeartbeat = heartbeat(event, abort, context);
+  const memory = await recall(event, context);
   try {
     const args = await parse(definition, event.arguments);
-    const result = await run(args, createTask(event, memory, abort.signal, host));
-    const kept = event.task === undefined ? result : await host.keep(event.task, result);
+    const result = await run(args, createTask(event, memory, abort.signal, context));
+    const kept = event.task === undefined ? result : await context.keep(event.task, result);
     return kept as ToolReturn;
   } catch (error) {
     if (error instanceof RoundEnd) return endRound(error, memory);
     if (error instanceof ToolError) return errorResult(error.message);
-    // Nobody reads this: the task is over, or another round has begun.
+    // No reader sees this: the task has ended, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
     throw toolFailure(error);
   } finally {
@@ -89,18 +94,18 @@ async function runRound(definition: ToolDefinition, run: Run, event: ToolEvent, 
   }
 }
 
-/** The end of a round: questions for the client, and all that the next round must know. */
+/** The end of a round: questions for the client, and the memory for the next round. */
 function endRound({ questions }: RoundEnd, memory: Memory): ToolReturn {
   return { inputRequests: questions, requestState: JSON.parse(memoryText(memory)) };
 }
 
-/** Of a retried round what its steps left in the record, otherwise what the last round ended with. */
-async function recall({ task, requestState }: ToolEvent, host: Host): Promise<Memory> {
-  const saved = task !== undefined && task.attempt > 0 ? await host.recall(task) : undefined;
+/** In a retried round the steps that it stored, otherwise the memory at the end of the last round. */
+async function recall({ task, requestState }: ToolEvent, context: RunContext): Promise<Memory> {
+  const saved = task !== undefined && task.attempt > 0 ? await context.recall(task) : undefined;
   return openMemory(saved === undefined ? requestState : JSON.parse(saved));
 }
 
-/** A Standard Schema may change what it judges (defaults, dates); a JSON Schema was judged by the endpoint. */
+/** A Standard Schema may change the arguments (defaults, dates). The endpoint has checked those of a JSON Schema. */
 async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<unknown> {
   if (!isStandardSchema(inputSchema)) return args;
   const outcome = await inputSchema['~standard'].validate(args);
@@ -108,11 +113,11 @@ async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<un
   throw new ToolError(`Invalid arguments: ${outcome.issues.map(({ message }) => message).join('; ')}`);
 }
 
-/** Aborts the run soon after its task was cancelled, whatever it is busy with; a look that fails says nothing. */
-function heartbeat({ task }: ToolEvent, abort: AbortController, host: Host): () => void {
+/** Aborts the run soon after its task was cancelled, also in the middle of work. A failed check counts as alive. */
+function heartbeat({ task }: ToolEvent, abort: AbortController, context: RunContext): () => void {
   if (task === undefined) return () => {};
   const timer = setInterval(async () => {
-    const alive = await host.alive(task).catch(() => true);
+    const alive = await context.alive(task).catch(() => true);
     if (!alive) abort.abort(new TaskEnded());
   }, HEARTBEAT);
   timer.unref();

@@ -1,8 +1,8 @@
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 
 /**
- * What a function gives to its workflow: its JSON as text, which no step on the way changes. A direct call and a workflow
- * of an earlier release do not ask for an envelope, and get what the tool returned.
+ * What a function returns to its workflow: the JSON as text, which no later step changes. A direct call and a workflow
+ * of an earlier release ask for no envelope, and get the plain value.
  */
 export function enveloped({ task }: ToolEvent, returned: ToolReturn): ToolReturn | Envelope {
   if (task?.envelope !== 1) return returned;

@@ -3,7 +3,7 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** The task was cancelled, given up or superseded: thrown by every method of `task`, so that a run unwinds. */
+/** The task was cancelled, given up or superseded. Every method of `task` throws it, so that the run ends. */
 export class TaskEnded extends Error {
   override readonly name = 'TaskEnded';
 
@@ -12,10 +12,10 @@ export class TaskEnded extends Error {
   }
 }
 
-/** Names that Lambda and Step Functions give to errors of their own. */
+/** Names that Lambda and Step Functions give to their errors. */
 const RESERVED = /^(?:Extension|Function|Lambda|Runtime|Sandbox|States)\./;
 
-/** The error for Lambda to report: the workflow tries a run again by the name of its error, so no tool may borrow one. */
+/** The error that Lambda reports. Some names make the workflow retry, so an error of a tool cannot have them. */
 export function toolFailure(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !RESERVED.test(thrown.name)) return thrown;
   return Object.assign(new Error(thrown.message, { cause: thrown }), { name: 'ToolFailed' });

@@ -1,25 +1,25 @@
 import type { InputResponse } from '../tasks/tool-contract.ts';
 import { ToolError } from './errors.ts';
 
-/** What a tool remembers between rounds and retries. */
+/** What a tool keeps between rounds and retries. */
 export interface Memory {
   readonly variables: Record<string, unknown>;
-  /** What its finished steps returned. */
+  /** The results of its finished steps. */
   readonly steps: Record<string, unknown>;
-  /** Of a call without a task, which brings the answers to its last questions only: those to earlier ones. */
+  /** In a call without a task: the answers to earlier questions. Such a call brings only those to the last ones. */
   readonly answers: Record<string, InputResponse>;
 }
 
 /** Bounds of one task's memory (docs/writing-tools.md, "Limits"). */
 const bounds = { bytes: 100_000, depth: 10, string: 64_000 } as const;
 
-/** A fresh memory, or the one of the last round or attempt. */
+/** An empty memory, or that of the last round or attempt. */
 export function openMemory(saved: unknown): Memory {
   const { variables, steps, answers } = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Memory>;
   return { variables: own(variables), steps: own(steps), answers: own(answers) };
 }
 
-/** What may be remembered, as JSON would carry it. Throws ToolError naming what is too much. */
+/** The value as it is after JSON. Throws ToolError, which names the limit, if it is too large. */
 export function checked(what: string, value: unknown): unknown {
   const problem = tooMuch(value, bounds.depth);
   if (problem !== undefined) throw new ToolError(`${what} ${problem}`);
@@ -43,7 +43,7 @@ function tooMuch(value: unknown, left: number): string | undefined {
     .find((problem) => problem !== undefined);
 }
 
-/** Names come from authors and, with it, from arguments: no prototype may answer for them. */
+/** Names may come from arguments, so the object has no prototype. */
 function own<T>(saved: Record<string, T> | undefined): Record<string, T> {
   return Object.assign(Object.create(null) as Record<string, T>, saved);
 }

@@ -1,9 +1,9 @@
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import type { ArgumentsOf } from './schema.ts';
 
-/** A question whose answer has type A; made by the builders below. */
+/** A question whose answer has type A. The functions below make them. */
 export interface Question<A> extends InputRequest {
-  /** Only there for the type: never set. */
+  /** Carries the type only: never set. */
   readonly answer?: A;
 }
 
@@ -51,7 +51,7 @@ export function elicitForm<
   };
 }
 
-/** Asks the person to go to a URL, e.g. to log in somewhere; the answer only says whether they agreed. */
+/** Asks the person to open a URL, e.g. to log in. The answer only says whether they agreed. */
 export function elicitUrl(
   message: string,
   url: string,
@@ -67,7 +67,7 @@ export interface SampleAnswer {
   readonly stopReason?: string;
 }
 
-/** Puts a prompt to the client's model; `maxTokens` is the most it may answer. */
+/** Sends a prompt to the client's model, which answers with `maxTokens` at most. */
 export function sample(
   prompt: string,
   maxTokens: number,

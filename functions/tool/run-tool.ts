@@ -2,10 +2,10 @@ import { answerProblem } from '../tasks/questions/form.ts';
 import { isQuestion, kindOf } from '../tasks/questions/question.ts';
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import type { DefinedTool } from './define-tool.ts';
-import type { Amount, Host } from './host.ts';
+import type { Amount, RunContext } from './run-context.ts';
 
 export interface RunOptions {
-  /** What the client answers, by the key of the question; a function sees the question. */
+  /** What the client answers, by the key of the question. A function gets the question. */
   readonly answers?: Readonly<Record<string, InputResponse | ((question: InputRequest) => InputResponse)>>;
   /** What the caller can be asked for. @default everything */
   readonly accepts?: readonly string[];
@@ -29,11 +29,12 @@ const MOST_ROUNDS = 100;
 const ALL = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
 
 /**
- * Runs a tool as the server would, round after round, without any cloud: for its author's unit tests. Arguments are
- * not judged against a JSON Schema.
+ * Runs a tool as the server would, round after round, without any cloud: for its author's unit tests. Arguments are not
+ * checked against a JSON Schema.
  *
  * @example
- * const { result } = await runTool(handler, { file: 'a.txt' }, { answers: { confirm: { action: 'accept', content: { ok: true } } } });
+ * const answers = { confirm: { action: 'accept', content: { ok: true } } };
+ * const { result } = await runTool(handler, { file: 'a.txt' }, { answers });
  */
 export async function runTool<Input>(
   handler: DefinedTool<Input>,
@@ -45,7 +46,7 @@ export async function runTool<Input>(
   let inputResponses: Record<string, InputResponse> = {};
   let requestState: unknown = null;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const host = fakeHost(progress, options.cancelInRound === round);
+    const context = fakeRunContext(progress, options.cancelInRound === round);
     const task = {
       taskId: 'test',
       owner: 'test',
@@ -63,20 +64,20 @@ export async function runTool<Input>(
       inputResponses,
       requestState,
     };
-    const returned = JSON.parse(JSON.stringify((await handler.runWith(event, host)) ?? null)) as ToolReturn;
+    const returned = JSON.parse(JSON.stringify((await handler.runWith(event, context)) ?? null)) as ToolReturn;
     if (!asks(returned)) return { result: returned, rounds: round, progress, asked };
     const answers = Object.entries(returned.inputRequests).map(([key, question]) => {
       asked[key] = question;
       return [key, answer(key, question, options)] as const;
     });
-    // A task keeps all answers, a direct call brings those to the last questions.
+    // A task keeps all answers, a direct call brings only those to the last questions.
     inputResponses = { ...(options.direct !== true && inputResponses), ...Object.fromEntries(answers) };
     requestState = returned.requestState ?? null;
   }
   throw new Error(`The tool still asks after ${MOST_ROUNDS} rounds`);
 }
 
-/** Refuses what the server would refuse. */
+/** The answer of the test to one question. Throws where the server would refuse question or answer. */
 function answer(key: string, question: InputRequest, { answers = {}, accepts = ALL }: RunOptions): InputResponse {
   const kind = kindOf(question);
   if (!accepts.includes(kind)) throw new Error(`The tool asked '${key}', but its caller does not accept ${kind}`);
@@ -89,7 +90,7 @@ function answer(key: string, question: InputRequest, { answers = {}, accepts = A
   return response;
 }
 
-function fakeHost(reports: ({ message: string } & Amount)[], cancelled: boolean): Host {
+function fakeRunContext(reports: ({ message: string } & Amount)[], cancelled: boolean): RunContext {
   let memory: string | undefined;
   return {
     async progress(_task, message, amount) {

@@ -8,7 +8,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Of libraries that can tell their JSON Schema. */
+    /** In libraries that can write a schema as JSON Schema. */
     readonly jsonSchema?: { readonly input: (options: { readonly target: 'draft-2020-12' }) => Schema };
   };
 }
@@ -18,17 +18,17 @@ type StandardOutcome<Output> =
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
 
 type Schema = Record<string, unknown>;
-/** An argument with a default may still be missing: nobody fills it in. */
+/** An argument with a default may be missing: the server does not fill it in. */
 type Given = { keepDefaultedPropertiesOptional: true };
 
 export type InputSchema = JSONSchema | StandardSchema;
 export type OutputSchema = JSONSchema | undefined;
 
-/** A tool as its author describes it; it gives `defineTool` its types. */
+/** A tool as its author describes it. `defineTool` takes its types from here. */
 export interface ToolDefinition<I = InputSchema, O = OutputSchema> {
   readonly description: string;
   readonly title?: string;
-  /** JSON Schema of the arguments, or a Standard Schema that can tell its JSON Schema (zod 4.2 and others). */
+  /** JSON Schema of the arguments, or a Standard Schema that can write one (zod 4.2 and others). */
   readonly inputSchema: I;
   /** JSON Schema of what the tool returns as structured content. @default none */
   readonly outputSchema?: O;
@@ -36,7 +36,7 @@ export interface ToolDefinition<I = InputSchema, O = OutputSchema> {
   readonly taskSupport?: 'forbidden' | 'optional' | 'required';
 }
 
-/** The same as `addTool` takes it, but for the function. */
+/** The same for `addTool`, without the function. */
 export interface ToolRegistration extends Omit<ToolDefinition, 'inputSchema' | 'outputSchema'> {
   readonly inputSchema: Readonly<Schema>;
   readonly outputSchema?: Readonly<Schema>;
@@ -46,7 +46,7 @@ export interface ToolRegistration extends Omit<ToolDefinition, 'inputSchema' | '
 export type ArgumentsOf<S> =
   S extends StandardSchema<infer _Input, infer Output> ? Output : S extends JSONSchema ? FromSchema<S, Given> : never;
 
-/** The arguments a client sends: a Standard Schema may change them on their way. */
+/** The arguments a client sends. A Standard Schema may change them before the run gets them. */
 export type InputOf<S> = S extends StandardSchema<infer Input> ? Input : ArgumentsOf<S>;
 
 /** What fits the outputSchema: structured content. */
@@ -55,7 +55,7 @@ export type OutputOf<O> = O extends JSONSchema ? FromSchema<O, Given> : unknown;
 /** With an outputSchema a run returns what fits it, or a whole CallToolResult; without one, any JSON. */
 export type ReturnOf<O> = O extends JSONSchema ? OutputOf<O> | ToolResult<OutputOf<O>> : unknown;
 
-/** Throws where a schema cannot tell its JSON Schema. */
+/** Throws if the schema cannot be written as JSON Schema. */
 export function registrationOf({ inputSchema, ...rest }: ToolDefinition): ToolRegistration {
   return { ...(rest as Omit<ToolRegistration, 'inputSchema'>), inputSchema: jsonSchemaOf(inputSchema) };
 }

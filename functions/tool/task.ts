@@ -1,11 +1,11 @@
 import { answerProblem } from '../tasks/questions/form.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { TaskEnded } from './errors.ts';
-import type { Amount, Host } from './host.ts';
 import { checked, type Memory, memoryText } from './memory.ts';
 import type { AnswerOf, Question } from './questions.ts';
+import type { Amount, RunContext } from './run-context.ts';
 
-/** What a run is handed beside its arguments. The same in a task and in a direct call. */
+/** What a run gets beside its arguments. The same in a task and in a direct call. */
 export interface Task {
   /** Undefined in a direct call. */
   readonly id: string | undefined;
@@ -15,31 +15,34 @@ export interface Task {
   readonly attempt: number;
   /** When the work is given up, in ms since the epoch; undefined in a direct call. */
   readonly deadline: number | undefined;
-  /** Aborted soon after the task was cancelled, given up or superseded. Pass it on to whatever takes it. */
+  /** Aborted soon after the task was cancelled, given up or superseded. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal;
   /** What the caller can be asked for, as in the contract. */
   readonly accepts: readonly string[];
-  /** Shows how far the task is, at most once a second. Throws TaskEnded when the task is over. */
+  /** Reports the progress of the task, at most once a second. Throws TaskEnded when the task is over. */
   progress(message: string, amount?: Amount): Promise<void>;
   /**
-   * Asks the client and returns the answers, by the same keys. The run ends here and starts anew, from the top, when
-   * all answers are there: so ask before what must happen only once, or do that in a `step`. Each answer fits its
-   * question: one that does not is asked for again.
+   * Asks the client and returns the answers, by the same keys. The run ends here. When all answers have arrived, it
+   * starts again from the top: so ask before work that must happen once, or do that work in a `step`. Each answer fits
+   * its question: otherwise the client is asked again.
    */
   requireInput<Q extends Readonly<Record<string, Question<unknown>>>>(
     questions: Q,
   ): Promise<{ [K in keyof Q]: AnswerOf<Q[K]> }>;
-  /** Survives rounds, and retries once a step has finished after it. At most 100 KB in all, depth 10, strings of 64 KB. */
+  /**
+   * Kept in later rounds, and in retries if a step finished after it. At most 100 KB in all, depth 10, strings of 64
+   * KB.
+   */
   setVariable(name: string, value: unknown): void;
   getVariable<T = unknown>(name: string): T | undefined;
   /**
-   * Does something once: what it returned is remembered across rounds and retries, and a later run gets it from there,
-   * as JSON carries it. A step that throws is not remembered. Each step of a run needs a name of its own.
+   * Does work once: its result is stored across rounds and retries, and a later run gets the stored result, as it is
+   * after JSON. The result of a step that throws is not stored. Each step of a run needs a different name.
    */
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
 }
 
-/** Thrown to end a round; never seen by a run that does not catch everything. */
+/** Thrown to end a round. A run that catches every error must throw it again. */
 export class RoundEnd extends Error {
   readonly questions: Readonly<Record<string, Question<unknown>>>;
 
@@ -49,13 +52,13 @@ export class RoundEnd extends Error {
   }
 }
 
-export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal, host: Host): Task {
+export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal, context: RunContext): Task {
   const { task } = event;
   const asked = new Map<string, number>();
   const begun = new Set<string>();
   if (task === undefined) Object.assign(memory.answers, event.inputResponses);
   const answers = task === undefined ? memory.answers : event.inputResponses;
-  const goOn = (alive: boolean) => {
+  const checkAlive = (alive: boolean) => {
     if (!alive || signal.aborted) throw new TaskEnded();
   };
   return {
@@ -66,11 +69,11 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     signal,
     accepts: event.accepts,
     async progress(message, amount) {
-      goOn(true);
-      if (task !== undefined) goOn(await host.progress(task, message, amount ?? {}));
+      checkAlive(true);
+      if (task !== undefined) checkAlive(await context.progress(task, message, amount ?? {}));
     },
     async requireInput(questions) {
-      goOn(true);
+      checkAlive(true);
       const all = Object.entries(questions).map(([key, question]) => {
         const name = nameOf(key, asked);
         const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
@@ -86,7 +89,7 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     },
     getVariable: (name) => memory.variables[name] as never,
     async step(name, work) {
-      goOn(true);
+      checkAlive(true);
       if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each a name of its own`);
       begun.add(name);
       if (name in memory.steps) return memory.steps[name] as never;
@@ -97,19 +100,22 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
         throw error;
       }
       const text = memoryText(memory);
-      if (task !== undefined) goOn(await host.remember(task, text));
+      if (task !== undefined) checkAlive(await context.remember(task, text));
       return memory.steps[name] as never;
     },
   };
 }
 
-/** An accepted form without fields may come without content. Nobody has judged what a call without a task brings. */
+/**
+ * An accepted form without fields may have no content. Answers of a call without a task are checked here for the first
+ * time.
+ */
 function fitting(question: Question<unknown>, answer: InputResponse | undefined): InputResponse | undefined {
   if (answer === undefined || answerProblem(question, answer) !== undefined) return undefined;
   return answer.action === 'accept' && answer.content === undefined ? { ...answer, content: {} } : answer;
 }
 
-/** The second time a run asks under the same key it means another question: each has a name of its own. */
+/** A run that asks under the same key again asks another question, so each gets a different name. */
 function nameOf(key: string, asked: Map<string, number>): string {
   const times = (asked.get(key) ?? 0) + 1;
   asked.set(key, times);

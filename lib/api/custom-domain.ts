@@ -3,11 +3,11 @@ import { EndpointType, type RestApi, type RestApiProps, SecurityPolicy } from 'a
 import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGateway } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
-import type { Domain } from '../operation-props.ts';
+import type { Domain } from '../server-props.ts';
 
 /**
- * The API at a name of its own, with an empty base path, so that clients find the metadata of OAuth at the root of the
- * host. The name that API Gateway makes up leads nowhere: nobody comes in by a name that the operator does not know of.
+ * The API at a custom name, with an empty base path, so clients find the metadata of OAuth at the root of the host. The
+ * name that API Gateway makes is disabled, so there is no second way in.
  */
 export function domainProps({ name, certificate }: Domain): Partial<RestApiProps> {
   return {
@@ -21,9 +21,9 @@ export function domainProps({ name, certificate }: Domain): Partial<RestApiProps
   };
 }
 
-/** Enters the name, or says where it is to lead. */
+/** Adds the name to the zone, or an output with the target of a CNAME. */
 export function pointDomain(scope: Construct, api: RestApi, { name, hostedZone: zone }: Domain): void {
-  // The output with the URL that leads nowhere.
+  // The output with the URL that is disabled.
   api.node.tryRemoveChild('Endpoint');
   if (zone !== undefined) {
     new ARecord(scope, 'Alias', { zone, recordName: name, target: RecordTarget.fromAlias(new ApiGateway(api)) });

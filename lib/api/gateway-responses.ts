@@ -1,20 +1,20 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 
-/** Pages of any site may read why they were refused: it is no secret. */
+/** Pages of any site may read why they were refused: that is no secret. */
 export const OPEN_TO_PAGES = {
   'Access-Control-Allow-Origin': `'*'`,
   'Access-Control-Expose-Headers': `'WWW-Authenticate, Retry-After'`,
 };
 const AGAIN = { ...OPEN_TO_PAGES, 'Retry-After': `'1'` };
 
-/** An error as JSON-RPC has it; `message` is JSON, or what API Gateway puts in its place. */
+/** A JSON-RPC error. `message` is JSON, or a variable of API Gateway that becomes JSON. */
 export const rpcTemplate = (code: number, message: string) => ({
   'application/json': `{"jsonrpc":"2.0","error":{"code":${code},"message":${message}}}`,
 });
 
 /**
- * What API Gateway answers by itself, in a form that clients understand (A-05, A-15): to a request it does not pass on,
- * and when the endpoint did not answer, because too many ran already or one died.
+ * The answers of API Gateway itself as JSON-RPC errors (A-05, A-15): to a request that it refuses, and when the
+ * endpoint did not answer because too many ran already or one died.
  */
 export function gatewayAnswers(api: RestApi): void {
   const own = '$context.error.messageString';

@@ -4,35 +4,35 @@ import type { Construct } from 'constructs';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
 import type { OAuth } from '../auth/auth.ts';
 import { Authorizer } from '../auth/authorizer.ts';
-import { bundleAuthorizer, McpCode } from '../bundles.ts';
-import type { Keeping } from '../storage/log-group.ts';
+import { BundledCode, bundleAuthorizer } from '../bundles.ts';
+import type { StorageProps } from '../storage/log-group.ts';
 import { OPEN_TO_PAGES, rpcTemplate } from './gateway-responses.ts';
 
 export interface OAuthDoorProps {
   readonly api: RestApi;
   readonly auth: OAuth;
-  /** What stands before `/mcp`. */
+  /** The part of the URL before `/mcp`. */
   readonly url: string;
   readonly tools: () => readonly ToolEntry[];
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 const METADATA = '.well-known/oauth-protected-resource';
 
-/** How many characters all scopes may take: they go in one header, and clients bound theirs (Node.js: 16 KB for all). */
+/** How long all scopes together may be: they are in one header, and clients limit headers (Node.js: 16 KB for all). */
 const MAX_SCOPES = 2_048;
 
-/** All that OAuth puts before the endpoint; gives the authorizer of `/mcp`. */
+/** Adds the refusals and the metadata of OAuth to the API. Returns the authorizer of `/mcp`. */
 export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
-  const { auth, tools, keeping } = props;
-  const code = new McpCode((use) => bundleAuthorizer(tools(), use));
-  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, keeping });
+  const { auth, tools, storage } = props;
+  const code = new BundledCode((use) => bundleAuthorizer(tools(), use));
+  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, storage });
   addRefusals(props);
   addMetadata(scope, props);
   return authorizer.door;
 }
 
-/** Those of the server and of its tools. */
+/** The scopes of the server and of its tools. */
 function allScopes({ auth, tools }: OAuthDoorProps): string[] {
   const all = [...new Set([...auth.scopes, ...tools().flatMap(({ scopes = [] }) => scopes)])];
   const { length } = all.join(' ');
@@ -41,14 +41,15 @@ function allScopes({ auth, tools }: OAuthDoorProps): string[] {
 }
 
 /**
- * API Gateway refuses in our words: it renames the `WWW-Authenticate` of a function (G-17). The words are the same for
- * every caller, as a header of a gateway response is a fixed text. So a 403 names all scopes of the server and its tools.
+ * 401 and 403 are gateway responses, as API Gateway renames the `WWW-Authenticate` of a function (G-17). A header of a
+ * gateway response is a fixed text, the same for every caller. So a 403 names all scopes of the server and its tools.
  */
 function addRefusals(props: OAuthDoorProps): void {
   const { api, auth } = props;
   const refuse = (id: string, type: ResponseType, statusCode: string, challenge: string, message: string) =>
     api.addGatewayResponse(id, {
-      ...{ type, statusCode },
+      type,
+      statusCode,
       responseHeaders: { ...OPEN_TO_PAGES, 'WWW-Authenticate': `'Bearer ${challenge}'` },
       templates: rpcTemplate(-32600, JSON.stringify(message)),
     });
@@ -61,7 +62,7 @@ function addRefusals(props: OAuthDoorProps): void {
   refuse('AccessDenied', ResponseType.ACCESS_DENIED, '403', more, 'Forbidden: the access token lacks a scope');
 }
 
-/** RFC 9728, at the root and for the path of the endpoint (G-05 to G-07); nobody needs a token for it. */
+/** RFC 9728, at the root and for the path of the endpoint (G-05 to G-07). It needs no token. */
 function addMetadata(scope: Construct, props: OAuthDoorProps): void {
   const { api, auth, url } = props;
   const document = Stack.of(scope).toJsonString({

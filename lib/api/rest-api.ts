@@ -14,7 +14,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
 import type { Auth } from '../auth/auth.ts';
-import type { OperationProps } from '../operation-props.ts';
+import type { OperationProps } from '../server-props.ts';
 import { logs } from '../storage/log-group.ts';
 import { domainProps, pointDomain } from './custom-domain.ts';
 import { gatewayAnswers } from './gateway-responses.ts';
@@ -26,7 +26,7 @@ export interface McpApiProps {
   /** Of the handler. */
   readonly timeout: Duration;
   readonly auth: Auth;
-  /** What stands before `/mcp` in the URL that clients use. @default that of the stage */
+  /** The part before `/mcp` of the URL that clients use. @default that of the stage */
   readonly publicUrl?: string;
   /** Every tool, once all are registered. */
   readonly tools: () => readonly ToolEntry[];
@@ -36,8 +36,8 @@ export interface McpApiProps {
 const STAGE = 'v1';
 
 /**
- * The front door (docs/architecture.md, "The endpoint"): a regional REST API (the default, edge, cuts an idle stream
- * after 30 s) that streams every answer of `/mcp`.
+ * The API (docs/architecture.md, "The endpoint"): a regional REST API that streams every answer of `/mcp`. The default,
+ * an edge API, cuts an idle stream after 30 s.
  */
 export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const { handler, timeout, auth, publicUrl, tools, operation } = props;
@@ -49,8 +49,10 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
     deployOptions: {
-      ...{ stageName: STAGE, tracingEnabled: true },
-      ...{ throttlingRateLimit: throttling.rate, throttlingBurstLimit: throttling.burst },
+      stageName: STAGE,
+      tracingEnabled: true,
+      throttlingRateLimit: throttling.rate,
+      throttlingBurstLimit: throttling.burst,
       ...accessLog(scope, operation),
     },
     ...(domain && domainProps(domain)),
@@ -66,20 +68,19 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const mcp = api.root.addResource('mcp');
   const { region, urlSuffix } = Stack.of(scope);
   const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
-  const keeping = operation;
   const authorized = (): MethodOptions => {
-    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, auth, url, tools, keeping }) };
+    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, auth, url, tools, storage: operation }) };
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();
-  // What is not offered is refused by the endpoint, with `Allow`: API Gateway itself answers 403 to a method it lacks.
+  // All methods, so that the endpoint refuses some with `Allow`: API Gateway answers 403 to a method that it lacks.
   for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'PATCH']) mcp.addMethod(method, integration, options);
-  // Browsers ask without credentials whether they may send any.
+  // A preflight of a browser has no credentials.
   mcp.addMethod('OPTIONS', integration);
   return api;
 }
 
-/** What came of every request. Paths only, and nothing that a client or tool has written: `requestId` may be, too. */
+/** One line per request: no text of a client or tool, so only paths, and not `requestId`, which a client may set. */
 const ACCESS = {
   requestId: '$context.extendedRequestId',
   traceId: '$context.xrayTraceId',

@@ -3,19 +3,23 @@ import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 
 /**
- * Groups of rules that AWS keeps, and which of their rules only count: those about bodies, which hold what people and
- * models write (code, paths, addresses, a megabyte of it), and the one about clients without a name.
+ * Groups of rules that AWS maintains, and which of their rules only count: those about bodies, as people and models
+ * write code, paths and addresses there, up to a megabyte, and the one about clients without a name.
  */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   AWSManagedRulesAmazonIpReputationList: [],
   AWSManagedRulesKnownBadInputsRuleSet: ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'],
   AWSManagedRulesCommonRuleSet: [
-    ...['SizeRestrictions_BODY', 'EC2MetaDataSSRF_BODY', 'GenericLFI_BODY', 'GenericRFI_BODY'],
-    ...['CrossSiteScripting_BODY', 'NoUserAgent_HEADER'],
+    'SizeRestrictions_BODY',
+    'EC2MetaDataSSRF_BODY',
+    'GenericLFI_BODY',
+    'GenericRFI_BODY',
+    'CrossSiteScripting_BODY',
+    'NoUserAgent_HEADER',
   ],
 };
 
-/** Puts a web ACL before a stage of an API: that with this ARN, or one with rules of AWS. */
+/** Puts a web ACL before a stage of an API: the one with this ARN, or one with rules of AWS. */
 export function webAcl(scope: Construct, resourceArn: string, waf: true | string): void {
   if (waf !== true && !Token.isUnresolved(waf) && !/^arn:[\w-]+:wafv2:[^:]+:\d+:regional\/webacl\//.test(waf)) {
     throw new Error(`McpTaskServer: waf: '${waf}' is no ARN of a regional web ACL`);
@@ -26,7 +30,7 @@ export function webAcl(scope: Construct, resourceArn: string, waf: true | string
 
 function managed(scope: Construct): CfnWebACL {
   const prefix = Names.uniqueResourceName(scope, { maxLength: 64 });
-  // Samples would keep whole headers, access tokens among them.
+  // Samples would store all headers, with access tokens.
   const visible = (metricName: string) => ({
     metricName: `${prefix}${metricName}`,
     cloudWatchMetricsEnabled: true,

@@ -1,7 +1,7 @@
 import { Token } from 'aws-cdk-lib';
 import { sufficient } from '../../functions/authorizer/scopes.ts';
 
-/** How callers are told apart. There is no default: an open endpoint must be asked for by name. */
+/** How the server identifies callers. There is no default: an open endpoint must be chosen by name. */
 export type Auth = AnonymousAuth | OAuth | IamAuth;
 
 export interface AnonymousAuth {
@@ -9,8 +9,8 @@ export interface AnonymousAuth {
 }
 
 /**
- * Anyone who reaches the endpoint may call every tool. A task can be read, answered and cancelled by whoever holds
- * its id (more than 128 random bits); 2025-11-25 sessions see their own tasks in `tasks/list` (C-36).
+ * Anyone who reaches the endpoint may call every tool. Anyone who knows the id of a task (more than 128 random bits)
+ * may read, answer and cancel it. 2025-11-25 sessions see their own tasks in `tasks/list` (C-36).
  */
 export function anonymous(): AnonymousAuth {
   return { kind: 'anonymous' };
@@ -30,14 +30,14 @@ export function iam(): IamAuth {
 }
 
 export interface OAuthProps {
-  /** The `iss` of the access tokens, as it is written there: that of any OpenID Connect provider, or Cognito user pool. */
+  /** The exact `iss` of the access tokens: that of any OpenID Connect provider, or Cognito user pool. */
   readonly issuer: string;
   /**
-   * What must be in the `aud` of a token: mostly the URL of this endpoint. For access tokens of Cognito that were made
-   * without resource binding, and so have no `aud`, the id of the app client.
+   * What must be in the `aud` of a token: mostly the URL of this endpoint. Access tokens of Cognito without resource
+   * binding have no `aud`: for them the id of the app client.
    */
   readonly audience: string | readonly string[];
-  /** What every call needs. A scope covers those below it: `tasks` covers `tasks:write`. @default none */
+  /** The scopes that every call needs. A scope covers those below it: `tasks` covers `tasks:write`. @default none */
   readonly scopes?: readonly string[];
   /** Where the issuer's keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string;
@@ -72,7 +72,7 @@ export function oauth({ issuer, audience, scopes: given = [], jwksUri }: OAuthPr
 
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
-/** Over TLS; without, only on this machine. */
+/** Accepts https, and http only on this machine. */
 export function checkUrl(what: string, text: string): void {
   if (Token.isUnresolved(text)) return;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -82,15 +82,17 @@ export function checkUrl(what: string, text: string): void {
   }
 }
 
-/** Those that can stand in a header, and in the metadata. `offline_access` is between client and issuer (G-11). */
+/**
+ * Throws for a scope that a header cannot hold, and for `offline_access`, which is between client and issuer (G-11).
+ */
 export function checkScopes(what: string, scopes: readonly string[]): void {
   const wrong = scopes.find((scope) => !/^[\w:/.~*+@-]+$/.test(scope) || scope === 'offline_access');
   if (wrong !== undefined) throw new Error(`${what}: '${wrong}' is no scope that a resource can ask for`);
 }
 
 /**
- * All that a call of a tool needs, what every call needs included; undefined where that is all. Throws for a scope that no
- * caller can lack: where every call needs `mcp`, `mcp:deploy` refuses no caller.
+ * All scopes that a call of a tool needs, with those that every call needs. Undefined if it needs no others. Throws for
+ * a scope that every caller has: if every call needs `mcp`, all callers have `mcp:deploy`.
  */
 export function neededScopes(tool: string, scopes: readonly string[], auth: Auth): readonly string[] | undefined {
   if (scopes.length === 0) return undefined;

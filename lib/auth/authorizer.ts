@@ -1,10 +1,10 @@
 import { Duration, Lazy } from 'aws-cdk-lib';
 import { IdentitySource, RequestAuthorizer } from 'aws-cdk-lib/aws-apigateway';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
-import { type Keeping, logs } from '../storage/log-group.ts';
+import { serverFunction } from '../server-function.ts';
+import type { StorageProps } from '../storage/log-group.ts';
 import type { OAuth } from './auth.ts';
 
 export interface AuthorizerProps {
@@ -12,53 +12,42 @@ export interface AuthorizerProps {
   readonly code: Code;
   /** Every tool, once all are registered. */
   readonly tools: () => readonly ToolEntry[];
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 /**
- * For how many seconds API Gateway keeps an answer of the authorizer: a token that expires or a key that its issuer takes
- * back counts for so much longer. Where tools have scopes, nothing is kept, since the answer depends on the tool.
+ * How long API Gateway caches an answer of the authorizer, in seconds. A token that expires, or a key that its issuer
+ * withdraws, counts for this much longer. If tools have scopes, nothing is cached, as the answer depends on the tool.
  */
-const KEPT = 60;
+const CACHED = 60;
 
-/** Checks the tokens of callers, before the endpoint hears of them. */
+/** Checks the tokens of callers. API Gateway invokes it before the endpoint. */
 export class Authorizer extends Construct {
   readonly function: LambdaFunction;
-  /** Of `/mcp`. */
+  /** The authorizer of the methods of `/mcp`. */
   readonly door: RequestAuthorizer;
 
-  constructor(scope: Construct, id: string, { auth, code, tools, keeping }: AuthorizerProps) {
+  constructor(scope: Construct, id: string, { auth, code, tools, storage }: AuthorizerProps) {
     super(scope, id);
-    const logGroup = logs(this, keeping);
-    this.function = new LambdaFunction(this, 'Function', {
+    const options = {
       description: 'Checks the access tokens of MCP clients',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      code,
       memorySize: 512,
       timeout: Duration.seconds(10),
-      handler: 'index.handler',
-      code,
-      logGroup,
-      role: new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: {
         ISSUER: auth.issuer,
         AUDIENCE: auth.audience.join(' '),
         ...(auth.jwksUri !== undefined && { JWKS_URI: auth.jwksUri }),
         SCOPES: auth.scopes.join(' '),
       },
-    });
-    this.function.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-        resources: [logGroup.logGroupArn],
-      }),
-    );
-    const kept = () => (tools().some(({ scopes }) => scopes !== undefined) ? 0 : KEPT);
+    };
+    this.function = serverFunction(this, 'Function', options, storage);
+    const cached = () => (tools().some(({ scopes }) => scopes !== undefined) ? 0 : CACHED);
     this.door = new RequestAuthorizer(this, 'Door', {
       handler: this.function,
-      // Without it API Gateway answers 401 by itself.
+      // Without the header API Gateway answers 401 by itself.
       identitySources: [IdentitySource.header('Authorization')],
-      resultsCacheTtl: Duration.seconds(Lazy.number({ produce: kept })),
+      resultsCacheTtl: Duration.seconds(Lazy.number({ produce: cached })),
     });
   }
 }

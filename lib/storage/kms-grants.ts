@@ -3,21 +3,26 @@ import { type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 
-/** What a service does with the key on behalf of its caller, who needs the right to it. */
+/** What a service does with the key on behalf of its caller: the role of the caller needs these rights. */
 const USES = {
-  /** A table: reading and writing need the same, since its own key is encrypted by this one. */
+  /** A table: reads and writes need the same, since this key encrypts the key of the table. */
   dynamodb: [
-    ...['Decrypt', 'DescribeKey', 'Encrypt', 'ReEncryptFrom', 'ReEncryptTo'],
-    ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
+    'Decrypt',
+    'DescribeKey',
+    'Encrypt',
+    'ReEncryptFrom',
+    'ReEncryptTo',
+    'GenerateDataKey',
+    'GenerateDataKeyWithoutPlaintext',
   ],
-  /** To look at a run. Who starts or stops one needs nothing, and the run itself uses the key as its own role. */
+  /** To read a run. To start or stop one needs nothing, and the run itself uses the key by its role. */
   states: ['Decrypt'],
   /** Dead letters. */
   sqs: ['Decrypt', 'GenerateDataKey'],
   s3Read: ['Decrypt'],
   s3Write: ['GenerateDataKey'],
   secretRead: ['Decrypt'],
-  /** A new value is tried out before it is taken. */
+  /** Secrets Manager tests a new value before it stores it. */
   secretWrite: ['Decrypt', 'GenerateDataKey'],
 } as const;
 
@@ -30,7 +35,7 @@ const SERVICES: Partial<Record<KeyUse, string>> = {
   secretWrite: 'secretsmanager',
 };
 
-/** What a role needs of the customer's key, where there is one: only by way of the services that it is used in. */
+/** What a role needs of the customer's key, if there is one: only through the services that use it. */
 export function keyStatements(scope: Construct, key: IKey | undefined, uses: readonly KeyUse[]): PolicyStatement[] {
   if (key === undefined) return [];
   const { region, urlSuffix } = Stack.of(scope);
@@ -49,8 +54,8 @@ export function allowKey(role: IGrantable, scope: Construct, key: IKey | undefin
 }
 
 /**
- * Lets the services in that use the key by themselves: CloudWatch Logs, and EventBridge for its dead letters. An
- * imported key has a policy that is not ours: its owner writes the same there.
+ * Lets services use the key by themselves: CloudWatch Logs, and EventBridge for its dead letters. This has no effect on
+ * an imported key: its owner writes the same into its policy.
  */
 export function admitServices(scope: Construct, key: IKey): void {
   const { account, region, partition } = Stack.of(scope);

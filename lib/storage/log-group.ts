@@ -3,19 +3,20 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
-/** How what a server stores is kept. */
-export interface Keeping {
+/** How a server stores logs and data. */
+export interface StorageProps {
   /** How long log lines are kept. @default one month */
   readonly logRetention?: RetentionDays;
   /**
-   * Encrypts the table, large results, the signing key, runs of tools, dead letters and logs; roles get the right to use
-   * it there. Needs a stack with a region. An imported key must admit CloudWatch Logs and EventBridge by its own policy.
+   * Encrypts the table, large results, the signing key, runs of tools, dead letters and logs. Roles get the right to
+   * use it there. Needs a stack with a region. The policy of an imported key must admit CloudWatch Logs and
+   * EventBridge.
    * @default keys of AWS
    */
   readonly encryptionKey?: IKey;
 }
 
-export function logs(scope: Construct, { logRetention, encryptionKey }: Keeping = {}, id = 'Logs', name?: string) {
+export function logs(scope: Construct, { logRetention, encryptionKey }: StorageProps = {}, id = 'Logs', name?: string) {
   return new LogGroup(scope, id, {
     ...(name !== undefined && { logGroupName: name }),
     retention: logRetention ?? RetentionDays.ONE_MONTH,

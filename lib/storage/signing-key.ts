@@ -1,50 +1,44 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { bundleRotation, McpCode } from '../bundles.ts';
+import { BundledCode, bundleRotation } from '../bundles.ts';
+import { allow, serverFunction } from '../server-function.ts';
 import { allowKey } from './kms-grants.ts';
-import { type Keeping, logs } from './log-group.ts';
+import type { StorageProps } from './log-group.ts';
 
 export interface SigningKeyProps {
   /** How often the key is replaced. */
   readonly rotateAfter: Duration;
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 /**
- * The key that signs what clients keep and bring back. What the key before it has signed still opens, so nothing that
- * a client holds may live longer than `rotateAfter`.
+ * The key that signs what clients keep and send back. Signatures of the last key stay valid until the next rotation, so
+ * nothing that a client holds may live longer than `rotateAfter`.
  */
 export class SigningKey extends Construct {
   readonly secret: Secret;
 
-  constructor(scope: Construct, id: string, { rotateAfter, keeping }: SigningKeyProps) {
+  constructor(scope: Construct, id: string, { rotateAfter, storage }: SigningKeyProps) {
     super(scope, id);
-    const { encryptionKey } = keeping;
+    const { encryptionKey } = storage;
     this.secret = new Secret(this, 'Secret', {
       description: 'Signs MCP session ids, event ids, cursors and request state',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       ...(encryptionKey && { encryptionKey }),
     });
-    const logGroup = logs(this, keeping);
-    const rotation = new LambdaFunction(this, 'Rotation', {
+    const options = {
       description: 'Rotates the key that MCP session ids, cursors and request state are signed with',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      code: new BundledCode(bundleRotation),
       memorySize: 256,
       timeout: Duration.seconds(30),
-      handler: 'index.handler',
-      code: new McpCode(bundleRotation),
-      logGroup,
-      role: new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
-    });
-    const allow = (actions: string[], resource: string) =>
-      rotation.addToRolePolicy(new PolicyStatement({ actions, resources: [resource] }));
-    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn);
-    // It may give the secret another value, and never learns the one there is.
+    };
+    const rotation = serverFunction(this, 'Rotation', options, storage);
+    // It may replace the key, and cannot read it.
     allow(
+      rotation,
       ['DescribeSecret', 'PutSecretValue', 'UpdateSecretVersionStage'].map((action) => `secretsmanager:${action}`),
       this.secret.secretArn,
     );
@@ -55,10 +49,10 @@ export class SigningKey extends Construct {
     });
     const { functionArn } = rotation;
     const schedule = this.secret.addRotationSchedule('Schedule', {
-      // As an imported one: to one of its own CDK would give the right to read every value, and to more besides.
+      // As an imported function: CDK would give a function of the app the right to read every value, and more.
       rotationLambda: LambdaFunction.fromFunctionAttributes(this, 'Rotator', { functionArn, sameEnvironment: true }),
       automaticallyAfter: rotateAfter,
-      // Or two deployments in a row would be two rotations, and the key before the last one would be gone.
+      // Otherwise two deployments in a row would be two rotations, and signatures of the first key would be invalid.
       rotateImmediatelyOnUpdate: false,
     });
     schedule.node.addDependency(rotation);

@@ -1,11 +1,11 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { OperationProps } from '../operation-props.ts';
+import type { OperationProps } from '../server-props.ts';
 
 /**
- * The tasks table (docs/architecture.md, "The task record"): owner and taskId as key, so that a foreign task is not
- * found by construction; the sparse index `due` holds unfinished tasks only.
+ * The tasks table (docs/architecture.md, "The task record"). The owner is part of the key, so a foreign task is not
+ * found. The sparse index `due` holds unfinished tasks only.
  */
 export function taskTable(scope: Construct, props: OperationProps): TableV2 {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;

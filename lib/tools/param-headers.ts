@@ -33,7 +33,7 @@ function schemasIn({ properties }: JsonSchema): Record<string, JsonSchema> {
   return Object.fromEntries(schemas) as Record<string, JsonSchema>;
 }
 
-/** Wherever a mark stands, also where no call reaches it. */
+/** Counts all marks, also those that no call reaches. */
 function countMarks(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const here = typeof (value as JsonSchema)[MARK] === 'string' ? 1 : 0;

@@ -1,12 +1,22 @@
+import { Annotations } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
 import safe from 'safe-regex2';
-import type { JsonSchema } from '../../functions/mcp/manifest.ts';
+import type { JsonSchema, ToolEntry } from '../../functions/mcp/manifest.ts';
 
-/** The scalar types of JSON: values of these are compared by a look into a table. */
+/** The scalar types of JSON: Ajv finds equal values of these with a table. */
 const SCALARS = ['string', 'number', 'integer', 'boolean', 'null'];
 
+/** Adds a warning for each slow part of the schemas of a tool. */
+export function warnOfSlowSchemas(scope: Construct, { name, inputSchema, outputSchema }: ToolEntry): void {
+  const output = outputSchema === undefined ? [] : slowParts('outputSchema', outputSchema);
+  for (const problem of [...slowParts('inputSchema', inputSchema), ...output]) {
+    Annotations.of(scope).addWarningV2('mcp-task-server:slow-schema', `Tool '${name}': ${problem}`);
+  }
+}
+
 /**
- * The parts of a schema that take far longer than their value is long, each with its path and what to do. A call that
- * meets one is refused after a second (`functions/mcp/bounded-validation.ts`), and that second is paid for.
+ * The parts of a schema whose check can take much more time than the length of its value, each with its path and what
+ * to do. Such a check is stopped after a second (`functions/mcp/bounded-validation.ts`), and that second is paid for.
  *
  * @param name what the paths begin with, e.g. `inputSchema`
  */
@@ -24,8 +34,8 @@ export function slowParts(name: string, schema: JsonSchema): string[] {
 }
 
 /**
- * Whether a schema takes no longer than its value is long even where all errors are looked for: then `maxLength` and
- * `maxItems` do not keep a value from the `pattern` and `uniqueItems` beside them. Says no when in doubt.
+ * Whether the time of a check grows only with the length of the value, even if it collects all errors: then `maxLength`
+ * and `maxItems` do not stop a long value before `pattern` and `uniqueItems`. False when in doubt.
  */
 export function isCheap(schema: JsonSchema): boolean {
   return [...partsOf(schema, '')].every(
@@ -33,7 +43,7 @@ export function isCheap(schema: JsonSchema): boolean {
   );
 }
 
-/** At most one quantifier that may match more or less, and not of a group; and that at one place of the text. */
+/** At most one quantifier of variable length, not of a group, and at a fixed place of the text. */
 function isLinear(pattern: string): boolean {
   const bare = pattern.replace(/\\[^1-9k]/g, 'e').replace(/\[[^\]]*\]/g, 'c');
   if (/\\|\)[*+{]|\(\?/.test(bare)) return false;
@@ -58,9 +68,9 @@ function patternsOf({ pattern, patternProperties }: Part): { key: string; patter
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** A schema with all objects in it, also those that are no schemas: at worst, one is warned of. */
+/** A schema with all objects in it. Some are no schemas: at worst they cause a warning. */
 function* partsOf(part: unknown, path: string, depth = 0): Generator<{ part: Part; path: string }> {
-  // What is nested deeper, without end above all, is refused where it is compiled.
+  // A schema that is nested deeper, or without end, is refused when it is compiled.
   if (typeof part !== 'object' || part === null || depth > 300) return;
   if (!Array.isArray(part)) yield { part: part as Part, path };
   for (const [key, inner] of Object.entries(part)) yield* partsOf(inner, `${path}.${key}`, depth + 1);

@@ -9,14 +9,14 @@ import type { ToolProps } from './tool-props.ts';
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Tools of the server itself. */
 const HELPERS = ['get_task_result', 'cancel_task'];
-/** How long the endpoint waits for a function it invokes itself; its own timeout lies above. */
+/** In ms: how long the endpoint waits for a function that it invokes. Its own timeout is longer. */
 const DIRECT = 50_000;
 const LAMBDA = 900_000;
 const HOUR = 3_600_000;
 
 type Refuse = (problem: string) => never;
 
-/** What the endpoint will know of a tool. Throws with the tool's name and what to do (A-18, B-13). */
+/** What the endpoint knows of a tool. Throws, with the tool's name and what to do (A-18, B-13). */
 export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
   const refuse: Refuse = (problem) => {
     throw new Error(`Tool '${name}': ${problem}`);
@@ -77,7 +77,7 @@ function taskSupportOf({ handler, stateMachine, taskSupport }: ToolProps, refuse
     refuse('give it either a handler (a Lambda function) or a stateMachine');
   }
   if (stateMachine === undefined) return taskSupport ?? 'forbidden';
-  // The type says so, too, but a plain object from elsewhere may not.
+  // The type forbids it, too, but a plain object may not have the type.
   if ((taskSupport as TaskSupport | undefined) === 'forbidden') {
     refuse(`a state machine always runs as a task: set taskSupport to 'optional' or 'required', or leave it out`);
   }
@@ -98,7 +98,7 @@ function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean,
   return timeout;
 }
 
-/** The result of long work can be fetched for an hour after the last moment at which it can come. */
+/** The result of long work can be fetched for an hour after its deadline. */
 function longTtl(timeout: number, maxTtl: number): number | undefined {
   return timeout < HOUR ? undefined : Math.min(timeout + HOUR, maxTtl);
 }

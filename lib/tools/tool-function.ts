@@ -1,8 +1,8 @@
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Construct } from 'constructs';
 import { acknowledgeToolFunction } from '../nag.ts';
+import { NODE_ON_ARM, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
 import { shareWorker } from './shared-worker.ts';
 
@@ -10,17 +10,17 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
   /** The file of the handler. */
   readonly entry: string;
   /**
-   * Whether the embedded cloud may run many events at once in one worker: for a tool that mostly waits, and that keeps
-   * nothing of an event in variables of its module. On AWS it changes nothing: each event has a container to itself.
+   * Whether the embedded cloud may run many events at once in one worker: for a tool that mostly waits, and stores
+   * nothing of an event in variables of its module. On AWS it changes nothing: there each event has its own container.
    * @default false
    */
   readonly sharedWorker?: boolean;
 }
 
 /**
- * A NodejsFunction as this project bundles its own (docs/architecture.md, "Cold start"): Node 24 on arm64, one CommonJS
- * file with the AWS SDK in it, `.gz` files as bytes. Unless it is given others, it has a log group that keeps lines for
- * a month, and a role that may write them and nothing else. A tool may just as well be any other Lambda function.
+ * A NodejsFunction, bundled as this project bundles its functions (docs/architecture.md, "Cold start"): Node 24 on
+ * arm64, one CommonJS file with the AWS SDK in it, `.gz` files as bytes. By default it has a log group that keeps lines
+ * for a month, and a role that may write them and nothing else. A tool may be any other Lambda function, too.
  *
  * @example
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
@@ -32,12 +32,11 @@ export class ToolFunction extends NodejsFunction {
     }
     const parts = new Construct(scope, `${id}Parts`);
     const logGroup = props.logGroup ?? logs(parts);
-    // What a function in a VPC needs besides is for CDK to say.
+    // In a VPC a function needs more rights: CDK makes its role.
     const own = props.role === undefined && props.vpc === undefined;
     const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
     super(scope, id, {
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      ...NODE_ON_ARM,
       memorySize: 1024,
       ...props,
       logGroup,
@@ -56,7 +55,7 @@ export class ToolFunction extends NodejsFunction {
     if (sharedWorker) shareWorker(this);
     acknowledgeToolFunction(this);
     if (!own) return;
-    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
-    this.addToRolePolicy(new PolicyStatement({ actions, resources: [logGroup.logGroupRef.logGroupArn] }));
+    const resources = [logGroup.logGroupRef.logGroupArn];
+    this.addToRolePolicy(new PolicyStatement({ actions: [...WRITE_LOGS], resources }));
   }
 }

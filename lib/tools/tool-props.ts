@@ -4,7 +4,7 @@ import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { JsonSchema, TaskSupport } from '../../functions/mcp/manifest.ts';
 import type { InputRequest } from '../../functions/tasks/tool-contract.ts';
 
-/** A tool: a function or a state machine that keeps the contract of `functions/tasks/tool-contract.ts`. */
+/** A tool: a function or a state machine that follows the contract in `functions/tasks/tool-contract.ts`. */
 export type ToolProps = FunctionToolProps | StateMachineToolProps;
 
 /** A tool that is a Lambda function, in any language. */
@@ -13,8 +13,8 @@ export interface FunctionToolProps extends AnyToolProps {
   readonly handler: IFunction;
   readonly stateMachine?: never;
   /**
-   * `forbidden`: invoked directly, never a task. `optional`: a task when the caller asks for one, otherwise the
-   * endpoint waits for the result. `required`: always a task. @default 'forbidden'
+   * `forbidden`: invoked directly, never a task. `optional`: a task if the caller asks for one, otherwise the endpoint
+   * waits for the result. `required`: always a task. @default 'forbidden'
    */
   readonly taskSupport?: TaskSupport;
 }
@@ -26,12 +26,12 @@ export interface FunctionToolProps extends AnyToolProps {
 export interface StateMachineToolProps extends AnyToolProps {
   /**
    * A standard one, in the account and region of the server. Its input is a `ToolEvent`, its output what a function
-   * would return; arguments and output together may take 256 KiB, with their escapes. The name of the error it fails
-   * with is shown to the client, the cause is not.
+   * would return. Arguments and output together may take 256 KiB, with their escapes. If it fails, the client sees the
+   * name of the error and not the cause.
    */
   readonly stateMachine: IStateMachine;
   readonly handler?: never;
-  /** As for a function, but always a task: there is nothing to invoke directly. @default 'optional' */
+  /** As for a function, but not `forbidden`: a state machine cannot be invoked directly. @default 'optional' */
   readonly taskSupport?: Exclude<TaskSupport, 'forbidden'>;
 }
 
@@ -46,12 +46,12 @@ interface AnyToolProps {
   /** JSON Schema of `structuredContent`. @default none */
   readonly outputSchema?: JsonSchema;
   /**
-   * MCP tool annotations. `readOnlyHint` or `idempotentHint` also allow the workflow to retry a run that may already
-   * have done something. @default none: side effects happen at most once
+   * MCP tool annotations. `readOnlyHint` or `idempotentHint` also allow the workflow to retry a run that may have had
+   * side effects. @default none: side effects happen at most once
    */
   readonly annotations?: Readonly<Record<string, unknown>>;
   /**
-   * How long one task may work before it fails, all input rounds together; how long a direct call may take. At most 15
+   * How long one task may work before it fails, in all rounds together, or how long a direct call may take. At most 15
    * minutes for a function, the server's `maxTtl` for a state machine.
    * @default 15 minutes; 50 seconds (also the most) for `forbidden`
    */
@@ -59,27 +59,27 @@ interface AnyToolProps {
   /** How often clients should poll. @default by `expectedDuration` */
   readonly pollInterval?: Duration;
   /**
-   * How long a task mostly takes: clients then poll every second (under 10 seconds), 3 seconds (under a minute), 5
-   * seconds (up to 10 minutes) or 10 to 30 seconds; those of a task that takes longer than expected more rarely.
+   * How long a task usually takes: clients then poll every second (under 10 seconds), 3 seconds (under a minute), 5
+   * seconds (up to 10 minutes) or 10 to 30 seconds, and less often if a task takes longer than expected.
    * @default unknown: 15 % of the task's age, from 1 to 30 seconds
    */
   readonly expectedDuration?: Duration;
   /**
-   * How long a task can be read when the client asks for no ttl; never less than 5 minutes beyond its timeout.
-   * @default 1 hour, and 1 hour beyond a longer timeout
+   * How long a task can be read if the client asks for no ttl. At least 5 minutes more than its timeout.
+   * @default 1 hour, or 1 hour more than a longer timeout
    */
   readonly ttl?: Duration;
   /**
-   * Questions to ask before the tool runs, by names of yours: the answers are there in its first run, as
-   * `inputResponses`. In 2026-07-28 they are asked before the task exists. @default none
+   * Questions to ask before the tool runs, by your names for them. Its first run gets the answers as `inputResponses`.
+   * In 2026-07-28 they are asked before the task exists. @default none
    */
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
   /**
-   * What the token of a caller must allow, besides what the server asks of every call; `tasks` covers `tasks:write`. It
-   * holds for calls of the tool and for its tasks: a request without it is refused before anything is done, and the
-   * client is told what to get. Then the authorizer runs for each request. Needs `oauth`. @default none
+   * Scopes that the token of a caller needs, besides those that every call needs; `tasks` covers `tasks:write`. They
+   * count for calls of the tool and for its tasks: a request without them is refused before anything is done, and the
+   * error names them. With scopes, the authorizer runs for each request. Needs `oauth`. @default none
    */
   readonly scopes?: readonly string[];
-  /** What a host may tell its model while the task runs. @default a sentence that names the tool and the task */
+  /** A text for the model while the task runs. @default a sentence that names the tool and the task */
   readonly immediateResponse?: string;
 }

@@ -14,13 +14,13 @@ export interface ToolRun {
 
 /** One invocation of a function. */
 export interface FunctionRun extends ToolRun {
-  /** All versions and aliases of the function, where the tool is one of them. */
+  /** All versions and aliases of the function, if the tool is one of them. */
   readonly versionsArn?: string;
 }
 
-/** `repeatable`: a run that may have happened can be repeated. */
+/** `repeatable`: a run that may have had side effects can be repeated. */
 export function functionRun(handler: IFunction, repeatable: boolean): FunctionRun {
-  // Versions and aliases have one. What runs while another version is deployed still invokes the one before.
+  // Versions and aliases have it. Runs that began before a deployment still invoke the last version.
   const { lambda } = handler as Partial<IVersion>;
   const versions = lambda && { versionsArn: `${lambda.functionArn}:*` };
   const resources = versions ? [lambda.functionArn, versions.versionsArn] : [handler.functionArn];
@@ -50,7 +50,7 @@ export function machineRun(scope: Construct, tool: string, stateMachine: IStateM
   const executions = { service: 'states', resource: 'execution', resourceName: `${machineName}:`, arnFormat };
   const executionArnPrefix = stack.formatArn(executions);
   const executionsArn = `${executionArnPrefix}*`;
-  // How Step Functions learns that an execution has ended: by a rule of its own, made on behalf of this role.
+  // Step Functions makes a rule with this role, by which it sees that an execution has ended.
   const rule = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
   return {
     definition: machineDefinition(),
@@ -72,7 +72,7 @@ export function machineRun(scope: Construct, tool: string, stateMachine: IStateM
 }
 
 function problemWith(stateMachine: IStateMachine, { account, region }: Stack): string | undefined {
-  // Only a machine of this app says what type it is.
+  // Only a machine of this app has a known type.
   const { stateMachineType } = stateMachine as { stateMachineType?: StateMachineType };
   if (stateMachineType === StateMachineType.EXPRESS) {
     return 'an express state machine can be neither stopped nor looked into: make it a standard one';

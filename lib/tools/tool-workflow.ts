@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { keyStatements } from '../storage/kms-grants.ts';
-import { type Keeping, logs } from '../storage/log-group.ts';
+import { logs, type StorageProps } from '../storage/log-group.ts';
 import type { ToolRun } from './tool-run.ts';
 
 export interface ToolWorkflowProps {
@@ -20,19 +20,19 @@ export interface ToolWorkflowProps {
   readonly results: Bucket;
   /** In seconds. */
   readonly timeout: number;
-  readonly keeping: Keeping;
+  readonly storage: StorageProps;
 }
 
 /**
- * The state machine of one tool: its role may run the tool and update one table, and its metrics are the tool's. The
- * definition is data: `workflow/*.asl.json` and the expressions beside them.
+ * The state machine of one tool. Its role may run the tool and update one table, and its metrics are those of the tool.
+ * The definition is data: `lib/workflow/*.asl.json` and the expressions beside them.
  */
 export class ToolWorkflow extends Construct {
   readonly stateMachine: StateMachine;
 
   constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
     super(scope, id);
-    const { encryptionKey } = props.keeping;
+    const { encryptionKey } = props.storage;
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('states.amazonaws.com'),
       inlinePolicies: {
@@ -60,13 +60,13 @@ export class ToolWorkflow extends Construct {
       logs: {
         level: LogLevel.ALL,
         includeExecutionData: false,
-        destination: logs(this, props.keeping, 'Logs', `/aws/vendedlogs/states/${props.machineName}`),
+        destination: logs(this, props.storage, 'Logs', `/aws/vendedlogs/states/${props.machineName}`),
       },
     });
   }
 }
 
-/** ARNs by name, so that the endpoint's policy needs no reference to each machine. */
+/** An ARN made from the name, so the policy of the endpoint needs no reference to each machine. */
 export function machineArn(scope: Construct, name: string): string {
   return Stack.of(scope).formatArn({
     service: 'states',

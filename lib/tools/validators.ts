@@ -6,13 +6,13 @@ import { isCheap } from './schema-cost.ts';
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
-/** Keywords that the compiled code gets wrong in some schemas: refused rather than misjudged. */
+/** Keywords that the compiled code checks wrongly in some schemas: so they are refused. */
 const REFUSED = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', 'unevaluatedItems'];
 
 /**
- * CommonJS code whose exports `inputs` and `outputs` judge arguments and structured content of the tools, in their
- * order: schemas are compiled here, at synth, so that a call never compiles (A-16). `ownProperties` keeps
- * `constructor` from counting as present.
+ * CommonJS code whose exports `inputs` and `outputs` check arguments and structured content of the tools, in their
+ * order. Schemas are compiled here, at synth, so that no call compiles (A-16). With `ownProperties`, an inherited
+ * `constructor` does not count as present.
  */
 export function validatorsCode(tools: readonly ToolEntry[]): string {
   const inputs = tools.map(({ name, inputSchema }) => compile(`Tool '${name}': inputSchema`, inputSchema));
@@ -32,7 +32,7 @@ function compile(what: string, schema: JsonSchema): string {
     const ajv = new (dialect === DRAFT_07 ? Ajv : Ajv2020)({
       code: { source: true },
       ownProperties: true,
-      // With all errors, maxLength and maxItems guard nothing: the keywords behind them are judged as well.
+      // With all errors, maxLength and maxItems protect nothing: the keywords after them are checked as well.
       allErrors: isCheap(schema),
       strict: false,
       validateFormats: false,
@@ -41,7 +41,7 @@ function compile(what: string, schema: JsonSchema): string {
     if (isEndless(schema)) throw new RangeError();
     return `(() => { const module = { exports: {} }; let exports = module.exports;\n${code}\nreturn module.exports; })()`;
   } catch (error) {
-    // What Ajv stumbles over says nothing to an author.
+    // These errors of Ajv do not help an author.
     const stumbled = error instanceof RangeError || error instanceof TypeError;
     const problem = error instanceof Error ? error.message : String(error);
     throw new Error(
@@ -50,7 +50,7 @@ function compile(what: string, schema: JsonSchema): string {
   }
 }
 
-/** Whether some part is judged by itself, of the same value: Ajv compiles that, and no call would come to an end. */
+/** Whether a part refers to itself for the same value: Ajv compiles that, and no check would end. */
 function isEndless(root: JsonSchema): boolean {
   const done = new Set<unknown>();
   const loops = (part: unknown, within: ReadonlySet<unknown>): boolean => {
@@ -69,14 +69,14 @@ function partsOf(part: unknown): unknown[] {
   return typeof part === 'object' && part !== null ? [part, ...Object.values(part).flatMap(partsOf)] : [];
 }
 
-/** The parts of a schema that judge the very value it judges itself. */
+/** The parts of a schema that check the same value as the schema itself. */
 function sameValue(part: object, root: JsonSchema): unknown[] {
   const { $ref, allOf, anyOf, oneOf, not, if: condition, then: yes, else: no } = part as Record<string, unknown>;
   const lists = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
   return [typeof $ref === 'string' ? partAt($ref, root) : undefined, ...lists, not, condition, yes, no];
 }
 
-/** What a reference within the same schema points at. */
+/** The part that a reference within the same schema names. */
 function partAt(ref: string, root: JsonSchema): unknown {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined;
   const names = ref

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { limits } from '../../functions/tasks/limits.ts';
 
 /**
- * The function surely did not run: it is safe to try again even for a tool with side effects. Beside throttling these are
- * functions that are not ready: just made or updated, idle for weeks, or still without their network, files or snapshot.
+ * The function did not run: a retry is safe even for a tool with side effects. Besides throttling, these are functions
+ * that are not ready: just made or updated, idle for weeks, or still without their network, files or snapshot.
  */
 const NOT_EXECUTED = [
   'TooManyRequestsException',
@@ -13,16 +14,22 @@ const NOT_EXECUTED = [
   'SnapStartTimeoutException',
   'S3FilesMountConnectivityException',
   'S3FilesMountTimeoutException',
-  // As Lambda's API spells them, and as the classes of the Java SDKs do, from which Step Functions takes its names.
-  ...['EC2ThrottledException', 'Ec2ThrottledException'],
-  ...['ENILimitReachedException', 'EniLimitReachedException'],
-  ...['ENINotReadyException', 'EniNotReadyException'],
-  ...['SubnetIPAddressLimitReachedException', 'SubnetIpAddressLimitReachedException'],
-  ...['EFSMountConnectivityException', 'EfsMountConnectivityException'],
-  ...['EFSMountTimeoutException', 'EfsMountTimeoutException'],
+  // As Lambda's API spells them, and as the classes of the Java SDKs do: Step Functions takes its names from those.
+  'EC2ThrottledException',
+  'Ec2ThrottledException',
+  'ENILimitReachedException',
+  'EniLimitReachedException',
+  'ENINotReadyException',
+  'EniNotReadyException',
+  'SubnetIPAddressLimitReachedException',
+  'SubnetIpAddressLimitReachedException',
+  'EFSMountConnectivityException',
+  'EfsMountConnectivityException',
+  'EFSMountTimeoutException',
+  'EfsMountTimeoutException',
 ].map((name) => `Lambda.${name}`);
 
-/** The function may have run: Step Functions cannot tell. Tried again only for a tool that may be repeated. */
+/** The function may have run: Step Functions does not know. Retried only for a tool that may be repeated. */
 const PERHAPS_EXECUTED = [
   'Lambda.ServiceException',
   'Lambda.AWSLambdaException',
@@ -30,19 +37,25 @@ const PERHAPS_EXECUTED = [
   'Lambda.ClientExecutionTimeoutException',
 ];
 
-/** The function ran and its runtime died. Tried again only for a tool that may be repeated. */
+/** The function ran and its runtime died. Retried only for a tool that may be repeated. */
 const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
+
+/** Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. In ms. */
+const NUMBERS = { deadlineGrace: limits.deadlineGrace, lateWrite: limits.lateWrite };
+
+/** In seconds: 10 minutes more than the longest `maxTtl`, so `Run` ends first and `Finish` has time to write. */
+const LONGEST_RUN = 7 * 86_400 + 600;
 
 interface Asl {
   readonly States: Readonly<Record<string, unknown>>;
 }
 
-/** The very text that AWS and the embedded cloud run, for a tool that is a function. */
+/** The text that AWS and the embedded cloud run for a tool that is a function. */
 export function definition(repeatable: boolean): string {
   return JSON.stringify(asl('tool.asl.json', repeatable));
 }
 
-/** The same for a tool that is a state machine: other states run it, the same ones finish. */
+/** The same for a tool that is a state machine. Its last two states are the same. */
 export function machineDefinition(): string {
   const { Finish, Superseded } = asl('tool.asl.json', false).States;
   const machine = asl('machine-tool.asl.json', false);
@@ -56,17 +69,20 @@ function asl(file: string, repeatable: boolean): Asl {
     '<crashed>': repeatable ? CRASHED : [],
   };
   return JSON.parse(workflowFile(file), (_key, value: unknown) => {
+    if (value === '<longestRun>') return LONGEST_RUN;
     if (typeof value === 'string') return include(value);
     if (!Array.isArray(value)) return value;
     const named = value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
-    // A retrier without errors is none.
+    // A retrier without errors is not allowed.
     return named.filter((item) => (item as { ErrorEquals?: unknown[] } | null)?.ErrorEquals?.length !== 0);
   }) as Asl;
 }
 
-/** Replaces `<name.jsonata>` by that file's expression, without its comments. */
+/**
+ * Replaces `<name.jsonata>` by that file's expression, without its comments, and the names of `NUMBERS` by the numbers.
+ */
 export function include(text: string): string {
-  return text.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
+  const whole = text.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
     include(
       workflowFile(file)
         .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -74,6 +90,7 @@ export function include(text: string): string {
         .trim(),
     ),
   );
+  return Object.entries(NUMBERS).reduce((filled, [name, ms]) => filled.replaceAll(`<${name}>`, String(ms)), whole);
 }
 
 function workflowFile(name: string): string {

@@ -236,9 +236,17 @@ describe('definition', () => {
     },
   );
 
+  test('the deadlines of the workflow are those of limits.ts', () => {
+    const { TimeoutSeconds, States } = JSON.parse(definition(false));
+    expect(States.Run.Output).toContain(`$x.deadlineAt + ${limits.deadlineGrace})`);
+    expect(JSON.stringify(States.Finish.Arguments)).toContain(`$string($millis() - ${limits.lateWrite})`);
+    // The longest maxTtl, and ten minutes for what begins at its end.
+    expect([TimeoutSeconds, JSON.parse(machineDefinition()).TimeoutSeconds]).toEqual([605_400, 605_400]);
+  });
+
   test('nothing is left to fill in but the substitutions of CloudFormation', () => {
     const text = definition(false);
-    expect(text).not.toMatch(/<[a-z -]+(\.jsonata)?>/);
+    expect(text).not.toMatch(/<[a-zA-Z -]+(\.jsonata)?>/);
     expect(new Set(text.match(/\$\{\w+\}/g))).toEqual(
       new Set(['${FunctionArn}', '${ResultsBucket}', '${TableName}', '${ToolTimeoutSeconds}']),
     );

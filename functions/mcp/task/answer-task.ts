@@ -1,3 +1,4 @@
+import { overdue } from '../../tasks/deadlines.ts';
 import { InternalError, InvalidParams } from '../../tasks/errors.ts';
 import { type Principal, taskKey } from '../../tasks/ids.ts';
 import { outstanding } from '../../tasks/input.ts';
@@ -6,7 +7,7 @@ import { logIgnored } from '../../tasks/log.ts';
 import { answerProblem } from '../../tasks/questions/form.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
-import { after, answer, answerMoved, type Change, overdue } from '../../tasks/transitions.ts';
+import { after, answer, answerMoved, type Change } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { ServerContext } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';

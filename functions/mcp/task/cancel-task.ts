@@ -1,7 +1,8 @@
+import { overdue } from '../../tasks/deadlines.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { cancel, isTerminal, overdue } from '../../tasks/transitions.ts';
+import { cancel, isTerminal } from '../../tasks/transitions.ts';
 import type { ServerContext } from '../context.ts';
 import { findTask } from './task-view.ts';
 

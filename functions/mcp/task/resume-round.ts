@@ -1,10 +1,11 @@
+import { asOf } from '../../tasks/deadlines.ts';
 import { InternalError, Unavailable } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { InputLost } from '../../tasks/s3/input-store.ts';
 import { ResultStoreError } from '../../tasks/s3/result-store.ts';
-import { asOf, confirmStart, isSeen, keyExpired } from '../../tasks/transitions.ts';
+import { confirmStart, isSeen, keyExpired } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
 import type { ServerContext } from '../context.ts';
 import { stopIfOver, stopWork } from './cancel-task.ts';

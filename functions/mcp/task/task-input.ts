@@ -1,9 +1,10 @@
+import { asOf } from '../../tasks/deadlines.ts';
 import { Unavailable } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { InputLost } from '../../tasks/s3/input-store.ts';
 import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
-import { asOf, loseInput, moveInput } from '../../tasks/transitions.ts';
+import { loseInput, moveInput } from '../../tasks/transitions.ts';
 import type { ServerContext } from '../context.ts';
 
 /** After an error of S3, a container moves no input for this time, in ms. */

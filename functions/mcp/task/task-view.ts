@@ -1,9 +1,9 @@
+import { asOf, unaskable } from '../../tasks/deadlines.ts';
 import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
-import { asOf, unaskable } from '../../tasks/transitions.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';

@@ -13,7 +13,7 @@ import {
   oneOf,
 } from '../shape.ts';
 
-/** Content as both revisions publish it: what tools return, and what they show to the client's model. */
+/** Content as both revisions define it: what tools return, and what they show to the client's model. */
 
 const isShare = (value: unknown): boolean => isNumber(value) && Number(value) >= 0 && Number(value) <= 1;
 const isRole = oneOf('user', 'assistant');
@@ -67,15 +67,22 @@ const hints = {
 const isTool = has(
   { name: isString, inputSchema: isSchema },
   {
-    ...{ title: isString, description: isString, outputSchema: isSchema, icons: listOf(isIcon), _meta: isObject },
-    ...{ annotations: has({}, { title: isString, ...hints }), execution: has({}, { taskSupport: isString }) },
+    title: isString,
+    description: isString,
+    outputSchema: isSchema,
+    icons: listOf(isIcon),
+    _meta: isObject,
+    annotations: has({}, { title: isString, ...hints }),
+    execution: has({}, { taskSupport: isString }),
   },
 );
 const isPreference = has(
   {},
   {
-    ...{ hints: listOf(has({}, { name: isString })) },
-    ...{ costPriority: isShare, speedPriority: isShare, intelligencePriority: isShare },
+    hints: listOf(has({}, { name: isString })),
+    costPriority: isShare,
+    speedPriority: isShare,
+    intelligencePriority: isShare,
   },
 );
 
@@ -83,8 +90,14 @@ const isPreference = has(
 export const isPrompt = has(
   { messages: listOf(isMessage), maxTokens: isInteger },
   {
-    ...{ systemPrompt: isString, temperature: isNumber, stopSequences: listOf(isString), metadata: isObject },
-    ...{ modelPreferences: isPreference, includeContext: oneOf('none', 'thisServer', 'allServers'), _meta: isObject },
-    ...{ tools: listOf(isTool), toolChoice: has({}, { mode: oneOf('auto', 'required', 'none') }) },
+    systemPrompt: isString,
+    temperature: isNumber,
+    stopSequences: listOf(isString),
+    metadata: isObject,
+    modelPreferences: isPreference,
+    includeContext: oneOf('none', 'thisServer', 'allServers'),
+    _meta: isObject,
+    tools: listOf(isTool),
+    toolChoice: has({}, { mode: oneOf('auto', 'required', 'none') }),
   },
 );

@@ -1,17 +1,18 @@
 import { limits } from '../limits.ts';
+import { isObject } from '../shape.ts';
 
 /**
- * One field of a form, as both published schemas define them (PrimitiveSchemaDefinition). What a tool wrote beyond
- * them, or no value could meet, does not bind: the tool's mistake must not leave the client without an answer. Among
- * that is `pattern`, which may also take forever to match.
+ * One field of a form, as both published schemas define them (PrimitiveSchemaDefinition). Keywords that they do not
+ * have, and limits that no value can meet, do not count: a mistake of the tool must not leave the client without a
+ * valid answer. `pattern` is one of these keywords; it could also take forever to match.
  */
 
 export type Json = Readonly<Record<string, unknown>>;
-/** A sentence for the client. It names fields and limits of the question, and repeats nothing of the answer. */
+/** A sentence for the client. It names fields and limits of the question and repeats nothing of the answer. */
 export type Problem = string | undefined;
 type Check = (value: unknown, at: string) => Problem;
 
-/** `at` is what to call the value. */
+/** `at` names the value in the message. */
 export function fieldProblem(field: Json, value: unknown, at: string): Problem {
   return field.type === 'array' ? listProblem(field, value, at) : scalarCheck(field)(value, at);
 }
@@ -28,7 +29,7 @@ function listProblem({ minItems, maxItems, items }: Json, value: unknown, at: st
   return undefined;
 }
 
-/** Every choice of the form is accepted. If none fits the field's own type and limits, so is what does. */
+/** Every choice of the form is valid. If none of them fits the type and limits of the field, other values may, too. */
 function scalarCheck(field: Json): Check {
   const choices = new Set(choicesOf(field));
   const closed = [...choices].some((choice) => typeProblem(field, choice, '') === undefined);
@@ -38,7 +39,7 @@ function scalarCheck(field: Json): Check {
   };
 }
 
-/** Untitled (`enum`, with or without the legacy `enumNames`) or titled; none if there is one we cannot compare. */
+/** Untitled (`enum`, with or without the legacy `enumNames`) or titled. Empty if one of them is an object or a list. */
 function choicesOf({ enum: untitled, oneOf, anyOf }: Json): readonly unknown[] {
   const titled = [oneOf, anyOf].find(Array.isArray)?.map((option: unknown) => (isObject(option) ? option.const : {}));
   const choices: readonly unknown[] = Array.isArray(untitled) ? untitled : (titled ?? []);
@@ -80,7 +81,7 @@ function numberProblem({ type, minimum, maximum }: Json, value: unknown, at: str
   return limit && `${at} must be ${limit}`;
 }
 
-/** A minimum that no answer is large enough for does not bind either. */
+/** A minimum above the size of any answer does not count. */
 const countLimit = (count: number, min: unknown, max: unknown): string | undefined =>
   limitOf(count, isCount(min) && min <= limits.inputResponses ? min : 0, isCount(max) ? max : Infinity);
 
@@ -93,7 +94,7 @@ function limitOf(amount: number, least: number, most: number): string | undefine
 
 /** What a browser's email field accepts (the rule of the HTML standard). */
 const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
-/** RFC 3986, whose structure URL then checks: alone, it would repair what it reads. */
+/** The characters of RFC 3986. URL then checks the structure: alone, it would repair what it reads. */
 const URI = /^[a-z][a-z\d+.-]*:(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[\da-f]{2})+$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 /** RFC 3339, with its leap second. */
@@ -102,20 +103,21 @@ const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:Z|[+-](?:[0
 const formats = new Map<unknown, { readonly name: string; readonly matches: (text: string) => boolean }>([
   ['email', { name: 'an email address', matches: (text) => EMAIL.test(text) }],
   ['uri', { name: 'an absolute URI', matches: (text) => URI.test(text) && URL.canParse(text) }],
-  ['date', { name: 'a date (YYYY-MM-DD)', matches: isDate }],
+  ['date', { name: 'a date (YYYY-MM-DD)', matches: isCalendarDate }],
   [
     'date-time',
-    { name: 'a date-time (RFC 3339)', matches: (text) => isDate(text.slice(0, 10)) && TIME.test(text.slice(10)) },
+    {
+      name: 'a date-time (RFC 3339)',
+      matches: (text) => isCalendarDate(text.slice(0, 10)) && TIME.test(text.slice(10)),
+    },
   ],
 ]);
 
-/** Date rolls February 30 over into March; a day of the calendar comes back as it was. */
-function isDate(text: string): boolean {
+/** Date turns February 30 into March 1 or 2. A date that exists stays the same. */
+function isCalendarDate(text: string): boolean {
   const time = DATE.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);
 const isCount = (value: unknown): value is number => isFiniteNumber(value) && Number.isInteger(value) && value >= 0;

@@ -1,5 +1,6 @@
+import { isObject } from '../shape.ts';
 import type { InputRequest } from '../tool-contract.ts';
-import { fieldProblem, isObject, type Json, type Problem } from './form-field.ts';
+import { fieldProblem, type Json, type Problem } from './form-field.ts';
 
 const LONGEST_NAME = 64;
 
@@ -24,7 +25,7 @@ export function answerProblem({ method, params = {} }: InputRequest, answer: unk
   }
 }
 
-/** B-18: only an accepted form has content that counts. As in the tool workflow, what is not a URL is a form. */
+/** B-18: only an accepted form has content that counts. A question without mode `url` is a form. */
 function elicitationProblem({ mode, requestedSchema }: Json, answer: Json): Problem {
   const action = own(answer, 'action');
   if (action === 'decline' || action === 'cancel') return undefined;
@@ -32,7 +33,7 @@ function elicitationProblem({ mode, requestedSchema }: Json, answer: Json): Prob
   if (mode === 'url') return undefined;
   const content = own(answer, 'content');
   if (content !== undefined && !isObject(content)) return 'content must be an object';
-  return isObject(requestedSchema) ? contentProblem(requestedSchema, content ?? {}) : undefined;
+  return isObject(requestedSchema) ? formProblem(requestedSchema, content ?? {}) : undefined;
 }
 
 function samplingProblem(answer: Json): Problem {
@@ -54,7 +55,7 @@ function rootsProblem(answer: Json): Problem {
 }
 
 /** Properties the form does not have are fine: examples of the specification send some (X-11). */
-function contentProblem({ properties, required }: Json, content: Json): Problem {
+function formProblem({ properties, required }: Json, content: Json): Problem {
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
   const missing = names.find((name) => typeof name === 'string' && own(content, name) === undefined);
   if (missing !== undefined) return `${contentField(String(missing))} is required`;
@@ -69,7 +70,7 @@ function contentProblem({ properties, required }: Json, content: Json): Problem 
 
 const hasString = (value: unknown, name: string): boolean => isObject(value) && typeof own(value, name) === 'string';
 
-/** Only what JSON.stringify keeps of an answer reaches the tool; a prototype is no part of it. */
+/** Only what JSON.stringify keeps of an answer reaches the tool: no member of a prototype. */
 const own = (object: Json, name: string): unknown =>
   Object.prototype.propertyIsEnumerable.call(object, name) ? object[name] : undefined;
 

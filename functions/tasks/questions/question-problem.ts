@@ -7,15 +7,15 @@ import { isQuestion, kindOf } from './question.ts';
 
 /**
  * Why a task that asks cannot go on: its questions are not valid, its client cannot be asked them (E-32), or the next
- * round could not be started with its answers. The workflow stores questions as the tool returned them; every reader
- * judges them here. The verdict does not change while the task waits: it ignores the answers of the current round.
+ * round could not start with its answers. The workflow stores questions unchecked, so every reader checks them here.
+ * The verdict does not change while the task waits: it ignores the answers of the current round.
  */
 export function questionProblem(record: TaskRecord): RpcError | undefined {
-  // Judged before they were moved to S3.
+  // They were checked before they were moved to S3.
   if (record.asked === undefined && record.inputRef !== undefined) return undefined;
   const { inputRequests, requestState } = asked(record);
   const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
-  // A request state that is nested too deep could not be written again.
+  // A request state that is nested deeper could not be written again.
   if (questions.length === 0 || !questions.every(isQuestion) || isDeeperThan(requestState, limits.result.depth)) {
     return problem('InputRequestInvalid', 'The tool asked for input in a form that is not valid');
   }
@@ -34,7 +34,7 @@ export function questionProblem(record: TaskRecord): RpcError | undefined {
   );
 }
 
-/** With their escapes, as the input of the next round holds them. */
+/** Counts the escapes that the input of the next round adds. */
 export function isTooLarge(record: TaskRecord): boolean {
   const current = `r${record.round}.`;
   const earlier = Object.entries(record.inputResponses ?? {}).filter(([key]) => !key.startsWith(current));

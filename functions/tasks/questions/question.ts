@@ -31,7 +31,7 @@ const many = { ...titled, minItems: isInteger, maxItems: isInteger, default: lis
 const items: Check = (value) =>
   has({ type: oneOf('string'), enum: listOf(isString) })(value) || has({ anyOf: choices })(value);
 
-/** The flat fields of a form, as both revisions publish them. */
+/** The flat fields of a form, as both revisions define them. */
 const isField = oneKindOf('type', {
   string: has({}, { ...text, ...choice }),
   number: has({}, number),
@@ -59,8 +59,8 @@ const isAskable = oneKindOf('method', {
 });
 
 /**
- * Whether a client can be asked this: what both revisions demand of the three kinds of question (B-18, D-21). Forms
- * are flat: a field that is an object, or a list of anything but choices, has no form.
+ * Whether this is a valid question of one of the three kinds, in both revisions (B-18, D-21). Forms are flat: no field
+ * is an object, and a list is one of choices.
  */
 export function isQuestion(value: unknown): value is InputRequest {
   return isAskable(value) && !isDeeperThan(value, limits.jsonDepth);

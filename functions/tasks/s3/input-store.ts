@@ -4,22 +4,22 @@ import { hashOf, type Input, refOf } from './moved-input.ts';
 import { type ResultStore, ResultStoreError } from './result-store.ts';
 
 /**
- * Large input of open tasks (arguments, questions, answers): JSON text in S3, under its own hash. A record stays small
- * however much its client and its tool have sent. See docs/deploying.md, "What it costs".
+ * Large input of open tasks (arguments, questions, answers): JSON text in S3, named by its hash. So a record stays
+ * small even if its client or its tool sends much. See docs/deploying.md, "What it costs".
  */
 export interface InputStore {
-  /** Stores what `moved` took out of a record; before the record refers to it. Throws ResultStoreError. */
+  /** Stores what `moved` took out of a record. Call it before the record refers to it. Throws ResultStoreError. */
   put(record: TaskRecord, text: string): Promise<void>;
-  /** The record with its input, wherever that lies. Throws InputLost, ResultStoreError. */
+  /** The record with its input, from S3 if it is there. Throws InputLost, ResultStoreError. */
   whole(record: TaskRecord): Promise<TaskRecord>;
 }
 
-/** What a record refers to is not there, or is another text: no later attempt can read it. */
+/** The object that a record refers to is missing, or holds another text: no later attempt can read it. */
 export class InputLost extends Error {
   override readonly name = 'InputLost';
 }
 
-/** How many texts are kept in memory: a stream looks at its tasks every second, and the text of a hash never changes. */
+/** How many texts stay in memory: a stream reads its tasks every second, and the text of a hash never changes. */
 const REMEMBERED = 32;
 
 export function inputStore(objects: Pick<ResultStore, 'get' | 'put'>): InputStore {

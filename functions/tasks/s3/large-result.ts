@@ -6,8 +6,8 @@ import { type ResultStore, resultStore } from './result-store.ts';
 const stores = new Map<string, ResultStore>();
 
 /**
- * What a wrapped tool gives to Lambda for what its author returned: the same, or a reference if it is too large for
- * the workflow, or an error result if it is too large for anybody. Questions are no result: not for them.
+ * What `defineTool` returns to Lambda: the author's result, a reference if that is too large for the workflow, or an
+ * error result if it is too large for S3, too. Only for results, not for questions.
  */
 export async function storeIfLarge(
   returned: unknown,
@@ -19,14 +19,14 @@ export async function storeIfLarge(
   if (bytes > limits.result.stored) {
     return { content: [{ type: 'text', text: resultTooLarge(bytes) }], isError: true };
   }
-  // A direct call has no workflow in between: Lambda carries as much.
+  // A direct call has no workflow in between: Lambda can return all of it.
   if (bytes <= limits.result.inline || task === undefined) return returned;
   await storeOf(task.results).put(task, text);
   const ref: ResultRef = { resultRef: { ...measured(text), ...(task.attempt > 0 && { attempt: task.attempt }) } };
   return hasError(returned) ? { ...ref, isError: true } : ref;
 }
 
-/** One for each bucket: its connections are kept from one run of the container to the next. */
+/** One per bucket, so that later runs in the container use its connections again. */
 function knownStore(bucket: string): ResultStore {
   const store = stores.get(bucket) ?? resultStore({ bucket });
   stores.set(bucket, store);

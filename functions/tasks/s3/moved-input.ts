@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { answersByName } from '../input.ts';
-import { MOVED_VERSION } from '../known-record.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
+import { MOVED_VERSION } from '../table/known-record.ts';
 
 /** What a record holds of what its client sent and its tool asks. */
 export type Input = Pick<TaskRecord, 'arguments' | 'asked' | 'inputResponses'>;
 
-/** Whether a record is larger than one read unit allows because of its input. */
+/** Whether the input makes a record larger than one read unit. */
 export function isLarge({ arguments: args = '', asked = '', inputResponses = {} }: Input): boolean {
   const answers = Object.entries(inputResponses).flat();
   return Buffer.byteLength([args, asked, ...answers].join('')) > limits.inlineInput;
 }
 
-/** A whole record without its input, but for a reference to it; and the text that it refers to. */
+/** A whole record with a reference in place of its input, and the text that it refers to. */
 export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonly text: string } {
   const { arguments: args, asked, inputResponses, ...rest } = whole;
   const text = JSON.stringify({ arguments: args, asked, inputResponses });
@@ -21,7 +21,7 @@ export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonl
   return { record: { ...rest, version: MOVED_VERSION, inputResponses: {}, inputRef }, text };
 }
 
-/** Arguments and these answers, in bytes, as the input of the next round holds them: with their escapes. */
+/** Arguments and answers of a record in bytes, with the escapes that the input of the next round adds. */
 export function sizeOf({ inputRef, ...record }: TaskRecord): number {
   const here = Buffer.byteLength(JSON.stringify([record.arguments ?? '', answersByName(record)]));
   return here + (inputRef === undefined ? 0 : refOf(inputRef).bytes);

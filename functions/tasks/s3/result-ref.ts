@@ -3,8 +3,8 @@ import { limits } from '../limits.ts';
 import { parsed } from '../shape.ts';
 
 /**
- * What a wrapped tool returns in place of a result that is too large for its workflow. It says how large and which text,
- * and not where: that follows from the task alone, so that no tool can point at the result of another task.
+ * What `defineTool` returns in place of a result that is too large for its workflow. It holds the size and the hash,
+ * and not the place: that follows from the task, so no tool can refer to the result of another task.
  */
 export interface ResultRef {
   readonly resultRef: StoredResult;
@@ -13,18 +13,18 @@ export interface ResultRef {
 
 export interface StoredResult {
   readonly bytes: number;
-  /** Which try of the round stored it; the first where this is left out. */
+  /** Which attempt at the round stored it. @default 0 */
   readonly attempt?: number;
-  /** Of the stored text, in hex. Left out in references of the releases before: those are believed by their length. */
+  /** Of the stored text, in hex. References of earlier releases have none: only their length is checked. */
   readonly sha256?: string;
 }
 
-/** A throttled run is tried some hundred times (lib/workflow/tool.asl.json). */
+/** A throttled run has some hundred attempts (lib/workflow/tool.asl.json). */
 const MOST_ATTEMPTS = 9_999;
-/** Longer than any reference: what a tool returned is not parsed just to see that it is none. */
+/** Longer than any reference, so a longer text is a result and is not parsed here. */
 const LONGEST = 200;
 
-/** What lies in S3 for the result of this record's text; undefined when the text is the result itself. */
+/** The reference in the text of a record. Undefined when the text is the result itself. */
 export function storedResult(result: string): StoredResult | undefined {
   if (result.length > LONGEST || !result.includes('"resultRef"')) return undefined;
   const { resultRef, isError: _, ...others } = fields(parsed(result));
@@ -36,17 +36,17 @@ export function storedResult(result: string): StoredResult | undefined {
   return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? { bytes, attempt, sha256 } : undefined;
 }
 
-/** What a reference says of this text. */
+/** The size and the hash of a text, for a reference. */
 export function measured(text: string): Required<Pick<StoredResult, 'bytes' | 'sha256'>> {
   return { bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-/** Whether this is the text that the reference was made for: every tool of the server may write where it lies. */
+/** Whether the reference was made for this text: every tool of the server can write to its place. */
 export function isOf({ bytes, sha256 }: StoredResult, text: string): boolean {
   return Buffer.byteLength(text) === bytes && (sha256 === undefined || measured(text).sha256 === sha256);
 }
 
-/** For the model and the person: why, and what to do. */
+/** For the model and the person: what is wrong, and what to do. */
 export function resultTooLarge(bytes: number): string {
   const most = limits.result.stored;
   return (

@@ -4,31 +4,34 @@ import { executionName } from '../ids.ts';
 import type { TaskKey } from '../record.ts';
 import { signedRequests } from './signed-request.ts';
 
-/** A result belongs to the run that ended with it: a try of a round. A tool's `task` is such a key. */
+/** A result belongs to one attempt at a round. The `task` that a tool gets is such a key. */
 export interface ResultKey extends TaskKey {
   readonly round: number;
   /** 0 when left out. */
   readonly attempt?: number;
 }
 
-/** Input of a task belongs to the task, and is found by its text: none is ever written over. */
+/** Input belongs to a task and is named by its hash, so none is ever overwritten. */
 export interface InputKey extends TaskKey {
   /** In hex. */
   readonly sha256: string;
 }
 
-/** Results and input too large for a record, in S3: JSON text, byte for byte. Only the bucket's lifecycle deletes them. */
+/**
+ * Results and input too large for a record: JSON text in S3, byte for byte. Only the lifecycle of the bucket deletes
+ * it.
+ */
 export interface ResultStore {
-  /** Putting the same text again is harmless. Throws ResultStoreError. */
+  /** Can be repeated with the same text. Throws ResultStoreError. */
   put(key: ResultKey | InputKey, text: string): Promise<void>;
   /** Throws ResultStoreError, also when there is nothing. */
   get(key: ResultKey | InputKey): Promise<string>;
 }
 
-/** S3 did not do what it was asked to. The message holds no bucket, key or address: it may reach a log or a client. */
+/** A call of S3 failed. The message holds no bucket, key or address: it may reach a log or a client. */
 export class ResultStoreError extends Error {
   override readonly name = 'ResultStoreError';
-  /** S3's own code (`SlowDown`, `NoSuchKey`), or that of the connection (`ECONNREFUSED`, `TimeoutError`). */
+  /** The code of S3 (`SlowDown`, `NoSuchKey`) or of the connection (`ECONNREFUSED`, `TimeoutError`). */
   readonly code: string;
 
   constructor(method: string, code: string) {
@@ -40,7 +43,7 @@ export class ResultStoreError extends Error {
 const ATTEMPTS = 3;
 const PAUSE = 100;
 const PATIENCE = 15_000;
-/** Status 0: none came. */
+/** Status 0: no answer. */
 type Answer = { readonly status: number; readonly text: string; readonly code: string };
 
 export interface ResultStoreOptions {
@@ -54,8 +57,8 @@ export interface ResultStoreOptions {
 }
 
 /**
- * Two operations of S3 on parts that the DynamoDB client brings along anyway: S3's own client would add more to a cold
- * start than all of the endpoint's code. Credentials are Lambda's, from the environment.
+ * Two operations of S3 on parts that the DynamoDB client needs anyway: the client of S3 would add more to a cold start
+ * than all code of the endpoint. Credentials are Lambda's, from the environment.
  *
  * @example
  * await resultStore({ bucket: task.results }).put(task, JSON.stringify(result));
@@ -104,12 +107,12 @@ function unanswered({ code, name }: Error & { readonly code?: string }): Answer 
 }
 
 /**
- * Derived from the task, so that a reader of one record never touches what belongs to another (C-28, E-15). A try that
- * was given up and goes on all the same does not write over the result of the one after it.
+ * Made from the task, so a reader of one record cannot reach the result of another (C-28, E-15). Made from the attempt,
+ * so an attempt that was given up and still runs does not overwrite the result of the next.
  */
 export function objectKey(key: ResultKey | InputKey): string {
   const folder = createHash('sha256').update(key.owner).digest('hex');
-  // A folder that tools may not write.
+  // Tools may not write to this folder.
   if ('sha256' in key) return `inputs/${folder}/${key.taskId}/${key.sha256}`;
   const { taskId, round, attempt = 0 } = key;
   return `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;

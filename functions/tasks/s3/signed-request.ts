@@ -21,9 +21,9 @@ export interface SignedAnswer {
 }
 
 /**
- * Requests to an AWS service on the parts that the DynamoDB client brings along anyway, for the one or two operations
- * whose own client would add more to a cold start than all of the endpoint's code. Credentials are Lambda's, from the
- * environment. `requestTimeout` in ms. One attempt; rejects when no answer came.
+ * Requests to an AWS service on the parts that the DynamoDB client needs anyway: for one or two operations whose client
+ * would add more to a cold start than all code of the endpoint. Credentials are Lambda's, from the environment.
+ * `requestTimeout` in ms. One attempt; rejects when there is no answer.
  */
 export function signedRequests(service: string, origin: URL, region: string, requestTimeout: number) {
   const { env } = process;
@@ -33,7 +33,7 @@ export function signedRequests(service: string, origin: URL, region: string, req
     secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
     ...(env.AWS_SESSION_TOKEN !== undefined && { sessionToken: env.AWS_SESSION_TOKEN }),
   });
-  // S3 alone signs a path as it is sent.
+  // Only S3 signs the path as sent.
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, uriEscapePath: service !== 's3' });
   return async ({ method, path, headers, body }: SignedRequest, abortSignal: AbortSignal): Promise<SignedAnswer> => {
     const signed = await signer.sign({

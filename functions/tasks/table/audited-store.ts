@@ -4,22 +4,22 @@ import type { TaskKey, TaskRecord } from '../record.ts';
 import { type Change, isTerminal } from '../transitions.ts';
 import type { TaskStore } from './store.ts';
 
-/** Marks that one container keeps, so that it tells of the same only once. */
+/** Marks that one container keeps, to log each event once. */
 const MOST = 10_000;
 
 export interface Audited {
   readonly store: TaskStore;
   /**
-   * A reader has come upon this record. That a task asks, or has ended, is mostly written by its workflow, where no
-   * function of ours is: it is told of here, by every container once.
+   * A reader has read this record. Mostly the workflow writes that a task asks or has ended, and no code of this server
+   * runs there. So it is logged here, once by each container that reads it.
    */
   readonly seen: (record: TaskRecord) => void;
 }
 
-/** Tells of every write that means something to its task's owner, and of what others have written, once it is seen. */
+/** Logs every write that matters to the owner of the task, and what others wrote when a reader sees it. */
 export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconciler'): Audited {
   const marks = new Set<string>();
-  /** False when it is there already. */
+  /** False when the mark exists. */
   const mark = ({ owner, taskId }: TaskKey, status: TaskRecord['status'], round: number): boolean => {
     const name = `${owner} ${taskId} ${isTerminal(status) ? 'over' : round}`;
     if (marks.has(name)) return false;
@@ -29,7 +29,7 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
     return true;
   };
 
-  const told = (change: Change, about: TaskKey & Partial<TaskRecord>): void => {
+  const logChange = (change: Change, about: TaskKey & Partial<TaskRecord>): void => {
     const { status, error } = change.set;
     const { answers = 0 } = change;
     if (answers > 0) audit('input_answered', { ...idsOf(about), answers });
@@ -37,7 +37,7 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
     mark(about, status, about.round ?? 0);
     if (status === 'cancelled') audit('cancelled', idsOf(about));
     else if (status === 'input_required') audit('input_asked', { ...idsOf(about), round: about.round ?? 1 });
-    else audit('finished', { ...idsOf(about), status, ...endOf(error, by) });
+    else audit('finished', { ...idsOf(about), status, ...endFacts(error, by) });
   };
 
   const writes: TaskStore = {
@@ -53,12 +53,12 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
     },
     async apply(key, change) {
       const changed = await store.apply(key, change);
-      if (changed !== undefined) told(change, changed);
+      if (changed !== undefined) logChange(change, changed);
       return changed;
     },
     async applyBlind(key, change) {
       const written = await store.applyBlind(key, change);
-      if (written) told(change, key);
+      if (written) logChange(change, key);
       return written;
     },
   };
@@ -68,8 +68,8 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
       const { status, round, isError, error } = record;
       if (status === 'working' || status === 'cancelled' || !mark(record, status, round)) return;
       if (status === 'input_required') return audit('input_asked', { ...idsOf(record), round });
-      // Whatever has failed may have been failed by another container, too.
-      const end = endOf(error, status === 'completed' ? 'workflow' : undefined);
+      // Another container may have written a failure.
+      const end = endFacts(error, status === 'completed' ? 'workflow' : undefined);
       audit('finished', { ...idsOf(record), status, ...(isError === true && { isError }), ...end });
     },
   };
@@ -77,7 +77,7 @@ export function audited(store: TaskStore, audit: Audit, by: 'endpoint' | 'reconc
 
 const idsOf = ({ owner, taskId, tool }: TaskKey & Partial<TaskRecord>): Facts => ({ owner, taskId, tool });
 
-function endOf(error: string | undefined, by: Facts['by']): Pick<Facts, 'by' | 'reason'> {
+function endFacts(error: string | undefined, by: Facts['by']): Pick<Facts, 'by' | 'reason'> {
   const { data } = JSON.parse(error ?? '{}') as { data?: { reason?: unknown } };
   const reason = isErrorName(data?.reason) ? data.reason : undefined;
   return { by: reason === 'DeadlineExceeded' ? 'deadline' : by, ...(reason !== undefined && { reason }) };

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 
-/** What a conditional write answers; undefined when its condition did not hold. */
-export async function lost<T>(sent: Promise<T>): Promise<T | undefined> {
+/** The answer of a conditional write. Undefined when its condition does not hold. */
+export async function ifConditionHolds<T>(sent: Promise<T>): Promise<T | undefined> {
   try {
     return await sent;
   } catch (error) {

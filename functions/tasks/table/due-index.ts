@@ -1,14 +1,14 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { TaskKey } from '../record.ts';
 
-/** Where to go on in a shard; only this file looks into it. */
+/** Where the next page of a shard begins. Only this file reads it. */
 export type Cursor = Readonly<Record<string, unknown>>;
 
-/** The sparse index `due`: unfinished tasks only, by the time the sweep is to look at them. */
+/** The sparse index `due`: unfinished tasks only, by the time at which the sweep checks them. */
 export interface DueIndex {
   /**
-   * A page of one shard's tasks due by `until` (ms since the epoch), the longest due first. Like every index it may be
-   * behind its table: what to do with a task is decided on its record.
+   * A page of the tasks of one shard that are due by `until` (ms since the epoch), the longest due first. An index may
+   * be behind its table: read the record before you decide.
    */
   page(shard: number, until: number, after?: Cursor): Promise<{ readonly keys: TaskKey[]; readonly next?: Cursor }>;
 }

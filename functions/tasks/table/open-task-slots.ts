@@ -5,55 +5,59 @@ import {
   PutCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { asOf } from '../deadlines.ts';
 import { InternalError } from '../errors.ts';
-import { isKnown } from '../known-record.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
-import { asOf, isTerminal } from '../transitions.ts';
-import { lost } from './conditional-write.ts';
+import { isTerminal } from '../transitions.ts';
+import { ifConditionHolds } from './conditional-write.ts';
+import { isKnown } from './known-record.ts';
 
 /**
- * Bounds how many unfinished tasks an owner has (C-37). One item beside the tasks holds a set with a slot for each. A
- * task takes its slot before it is created, in one conditional write, so no race can take more slots than there are.
- * Nothing gives a slot back: when none is left, the slots of tasks that have ended are found and freed. A busy owner
- * pays for one look at some dozens of tasks per as many creates.
+ * Bounds how many unfinished tasks an owner has (C-37). One item per owner holds a set with a slot for each. A task
+ * takes its slot before it is created, in one conditional write, so no race can take more slots than there are. The end
+ * of a task does not free its slot: when none is left, a create searches for tasks that have ended and frees theirs. So
+ * a busy owner pays for one search of some dozens of tasks per some dozens of creates.
  *
- * A look that finds no free slot is remembered for `limits.openTaskSlots.full`: until then each create is refused for
- * the price of one small read. That is an item beside the set, because a condition that fails on the set costs write
- * units for its whole size.
+ * A search that finds no free slot counts for `limits.openTaskSlots.full`: until then each create is refused after one
+ * small read. That note is a separate item, because a failed condition on the set costs write units for its whole size.
  */
 export interface OpenTaskSlotStore {
   /** False when the owner has `most` unfinished tasks. `expiresAt` in seconds since the epoch. */
   takeSlot(key: TaskKey, most: number, now: number, expiresAt: number): Promise<boolean>;
-  /** A task of this owner has ended: the next create looks for its slot, even if the owner was full a moment ago. */
+  /** A task of this owner has ended: the next create searches again, even if the owner was full a moment ago. */
   slotFreed(owner: string, now: number): Promise<void>;
 }
 
-/** As earlier releases named it. */
+/** The name of earlier releases. */
 const SORT_KEY = '#places';
 const FULL_SORT_KEY = '#slots-full';
 const ATTEMPTS = 8;
 const BATCH = 100;
-/** All taskIds of an owner begin alike, so this end of them is enough; the minute it was taken in follows. */
+/**
+ * A slot is the last 36 characters of the taskId (those before are the same for an owner) and the minute it was taken.
+ */
 const ID = 36;
 const MINUTE = 60_000;
 
-/** All that `isKnown` and `asOf` go by. */
+/** The attributes that `isKnown` and `asOf` read. */
 const SEEN = [
-  ...([
-    'owner',
-    'version',
-    'tool',
-    'expiresAt',
-    'taskId',
-    'status',
-    'round',
-    'createdAt',
-    'updatedAt',
-    'ttl',
-    'deadlineAt',
-  ] as const),
-  ...(['asked', 'accepts', 'arguments', 'inputResponses', 'inputRef'] as const),
+  'owner',
+  'version',
+  'tool',
+  'expiresAt',
+  'taskId',
+  'status',
+  'round',
+  'createdAt',
+  'updatedAt',
+  'ttl',
+  'deadlineAt',
+  'asked',
+  'accepts',
+  'arguments',
+  'inputResponses',
+  'inputRef',
 ] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 
@@ -63,7 +67,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
       TableName: table,
       Key: { owner, taskId: SORT_KEY },
       ConditionExpression:
-        // A repeat of the same create has its slot already.
+        // A repeat of the same create uses the slot of the first.
         'attribute_not_exists(#taken) OR contains(#taken, :one) OR (size(#taken) < :most AND ' +
         '(size(#taken) < #room OR (attribute_not_exists(#room) AND size(#taken) < :small)))',
       UpdateExpression: 'ADD #taken :slot SET #expiresAt = :expiresAt',
@@ -76,7 +80,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
         ':expiresAt': expiresAt,
       },
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
   async function taken(owner: string): Promise<string[]> {
@@ -97,9 +101,9 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
   }
 
   /**
-   * Slots whose task has ended, never came to be, or has a later one: all of them, or, of a full set, at least as many as
-   * bring it below `most`. Newest first: short tasks come and go beside those that stay open. What could not be read
-   * counts as open.
+   * Slots whose task has ended, was never created, or has a later slot: all of them, or, of a full set, at least as
+   * many as bring it below `most`. Newest first, as short tasks end while others stay open. A task that could not be
+   * read counts as open.
    */
   async function needless(
     { owner, taskId }: TaskKey,
@@ -117,7 +121,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
       const some = kept.slice(from, from + size);
       const request = {
         Keys: some.map((slot) => ({ owner, taskId: idOf(slot) })),
-        // A caller that has just cancelled a task has a slot.
+        // The slot of a task that was cancelled a moment ago must be found.
         ConsistentRead: true,
         ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
         ExpressionAttributeNames: SEEN_NAMES,
@@ -132,10 +136,10 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
     return gone;
   }
 
-  /** How many open tasks the last look found, if it found the owner full and is not too old. */
+  /** How many open tasks the last search found, if it found the owner full and still counts. */
   async function full(owner: string, now: number): Promise<number | undefined> {
     const Key = { owner, taskId: FULL_SORT_KEY };
-    // Consistent: a cancel may have just taken it back.
+    // Consistent: a cancel may have ended it a moment ago.
     const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
     return Item !== undefined && now < Item.until ? (Item.open as number) : undefined;
   }
@@ -172,7 +176,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
 function isOver(slot: string, record: unknown, now: number): boolean {
   const takenAt = Number.parseInt(slot.slice(ID), 36) * MINUTE;
   if (record === undefined) return now - takenAt > limits.openTaskSlots.createdWithin + MINUTE;
-  // A record that this release does not understand takes no slot: nothing here could free it.
+  // A record that this release does not understand keeps no slot: nothing here could free it later.
   const seen = isKnown(record) ? asOf(record, now) : undefined;
   return seen === undefined || isTerminal(seen.status);
 }

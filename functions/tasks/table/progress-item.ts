@@ -2,16 +2,16 @@ import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, UpdateCommand
 import { limits } from '../limits.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
 
 /**
- * What the runs of a task write lies in a partition beside that of its records: IAM can tell the two apart by the
- * partition key, and a tool's credentials may write in this one only. Progress and memory are two items, so that a poll
- * does not pay for the memory.
+ * The runs of a task write into this partition, not into that of its record: IAM can tell the two apart by the
+ * partition key, and the credentials of a tool may only write here. Progress and memory are two items, so a poll does
+ * not pay for the memory.
  */
 export const PROGRESS_PARTITION = 'progress#';
 
-/** The item of what a run reports. A tool writes it, so nothing in it is certain. */
+/** What a run reports. A tool writes it, so each field is checked before use. */
 interface ProgressItem {
   readonly round?: unknown;
   /** In ms since the epoch. */
@@ -21,7 +21,7 @@ interface ProgressItem {
   readonly progressTotal?: unknown;
 }
 
-/** A run of a task: its attempts share a round. */
+/** A round of a task, with all its attempts. */
 export interface RunKey extends TaskKey {
   readonly round: number;
   /** When unfinished work is given up, in ms since the epoch. */
@@ -35,11 +35,11 @@ export interface Report {
 }
 
 export interface ProgressStore {
-  /** Replaces the report before. False when a later round of the task has reported. `now` in ms since the epoch. */
+  /** Replaces the last report. False when a later round of the task has reported. `now` in ms since the epoch. */
   report(run: RunKey, report: Report, now: number): Promise<boolean>;
-  /** Keeps JSON text for another attempt at this round. False when a later round has kept something. */
+  /** Stores JSON text for another attempt at this round. False when a later round has stored some. */
   remember(run: RunKey, memory: string): Promise<boolean>;
-  /** What an earlier attempt at this round has kept. */
+  /** What an earlier attempt at this round stored. */
   recall(run: RunKey): Promise<string | undefined>;
 }
 
@@ -50,7 +50,7 @@ const memoryKey = ({ owner, taskId }: TaskKey): TaskKey => ({
 });
 
 export function progressStore(db: DynamoDBDocumentClient, table: string): ProgressStore {
-  /** `round` is the attribute that says which round has written the item. Undefined values are removed. */
+  /** `round` names the attribute that holds the round of the writer. Undefined values are removed. */
   async function write(run: RunKey, Key: TaskKey, round: string, item: Readonly<Record<string, unknown>>) {
     // Nothing reads these items after the deadline.
     const all = { ...item, [round]: run.round, expiresAt: Math.ceil((run.deadline + limits.retention) / 1_000) };
@@ -68,13 +68,16 @@ export function progressStore(db: DynamoDBDocumentClient, table: string): Progre
       ExpressionAttributeValues: Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
       ReturnValues: 'NONE',
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
   return {
     report: (run, { message, progress, total }, now) =>
       write(run, progressKey(run), 'round', {
-        ...{ updatedAt: now, statusMessage: message, progress, progressTotal: total },
+        updatedAt: now,
+        statusMessage: message,
+        progress,
+        progressTotal: total,
       }),
     remember: (run, memory) => write(run, memoryKey(run), 'memoryRound', { memory }),
     async recall(run) {
@@ -91,7 +94,7 @@ export function progressStore(db: DynamoDBDocumentClient, table: string): Progre
   };
 }
 
-/** What the run of a task has reported: half a read unit, and perhaps a second late. A failure is no report. */
+/** The report of a task's run, perhaps a second late: half a read unit. Undefined if it cannot be read. */
 export async function readProgress(
   db: DynamoDBDocumentClient,
   table: string,
@@ -101,7 +104,7 @@ export async function readProgress(
   return (await db.send(get).catch(unread))?.Item;
 }
 
-/** The same for up to 100 records: those that work are shown with what their runs have reported. */
+/** Up to 100 records; those that are working with the reports of their runs. */
 export async function withAllProgress(
   db: DynamoDBDocumentClient,
   table: string,
@@ -117,25 +120,25 @@ export async function withAllProgress(
   });
 }
 
-/** Whoever asks for a task can do without its progress. */
+/** A task without its progress is a good enough answer. */
 function unread(error: Error): undefined {
   console.error(JSON.stringify({ event: 'progress_unread', error: error.name }));
 }
 
 /**
- * The record with what its run has reported, while it works at that round: a run of an earlier round, or of a task that
- * is over, shows nothing. What is not of the right kind is left out, and no report is later than the deadline.
+ * The record with the report of its run, while it works at that round: a run of an earlier round, or of a task that has
+ * ended, shows nothing. Fields of the wrong type are left out. No report is later than the deadline.
  */
 export function withProgress(record: TaskRecord, item: ProgressItem | undefined): TaskRecord {
   if (item === undefined || record.status !== 'working' || item.round !== record.round) return record;
   const { updatedAt: at, statusMessage: message, progress, progressTotal: total } = item;
   return {
     ...record,
-    ...(isNumber(at) && { updatedAt: Math.min(Math.max(record.updatedAt, Number(at)), endOf(record)) }),
+    ...(isNumber(at) && { updatedAt: Math.min(Math.max(record.updatedAt, Number(at)), latestReport(record)) }),
     ...(isString(message) && { statusMessage: String(message).slice(0, limits.statusMessage) }),
     ...(isNumber(progress) && { progress: Number(progress) }),
     ...(isNumber(total) && { progressTotal: Number(total) }),
   };
 }
 
-const endOf = ({ updatedAt, deadlineAt }: TaskRecord): number => Math.max(updatedAt, deadlineAt);
+const latestReport = ({ updatedAt, deadlineAt }: TaskRecord): number => Math.max(updatedAt, deadlineAt);

@@ -1,16 +1,15 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
 
 /**
- * What the server must know of a 2025-11-25 session from one request to the next: one small item, in a partition of the
- * session's own. Its sort key begins with `#`, so that no list of tasks shows it. `session` is the partition
- * (`sessionPartition`).
+ * What the server must know of a 2025-11-25 session from one request to the next: one small item in the partition of
+ * the session (`session`, from `sessionPartition`). Its sort key begins with `#`, so no list of tasks shows it.
  */
 export interface SessionStore {
   session(session: string): Promise<SessionNotes>;
   /**
-   * Writes what `change` makes of the notes, from anew if somebody else has changed them; undefined leaves them as they
-   * are. `expiresAt` in seconds since the epoch. Answers the notes as they are then.
+   * Writes what `change` makes of the notes. Reads them again if another request changed them. Undefined leaves them
+   * unchanged. `expiresAt` in seconds since the epoch. Returns the notes after the change.
    */
   updateSession(
     session: string,
@@ -23,7 +22,7 @@ export interface SessionStore {
 export interface SessionNotes {
   /** The level that logging/setLevel asked for. */
   readonly logLevel?: LogLevel;
-  /** Tasks that a poll has shown to ask, and when it did. */
+  /** Tasks that a poll showed as input_required, and when. */
   readonly waiting: Times;
   /** Questions that were sent, and when. */
   readonly asked: Times;
@@ -35,7 +34,7 @@ export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'criti
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const SORT_KEY = '#session';
-/** A few streams of one session at most change its notes at once. */
+/** At most a few streams of one session change its notes at once. */
 const ATTEMPTS = 10;
 
 export function sessionStore(db: DynamoDBDocumentClient, table: string): SessionStore {
@@ -55,7 +54,7 @@ export function sessionStore(db: DynamoDBDocumentClient, table: string): Session
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':version': version },
     });
-    return (await lost(db.send(put))) !== undefined;
+    return (await ifConditionHolds(db.send(put))) !== undefined;
   }
 
   return {

@@ -7,51 +7,51 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { Unavailable } from '../errors.ts';
-import { isKnown, known } from '../known-record.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import type { Change } from '../transitions.ts';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
+import { isKnown, known } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
 import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 
 /**
- * The only place that holds DynamoDB expressions (docs/architecture.md, "Rules of the code"), with `progress-item.ts`,
- * `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts` for what lies beside the tasks, `due-index.ts` for the
- * index, `../../operator/put-back.ts` for what an operator copies.
+ * The only place that holds DynamoDB expressions for tasks (docs/architecture.md, "Rules of the code"). Those for other
+ * items are in `progress-item.ts`, `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts`; for the index in
+ * `due-index.ts`; for a copy by an operator in `../../operator/put-back.ts`.
  */
 export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, StreamCountStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
-  /** The record alone, as it is stored: one read unit, if it is small. Throws RecordUnknown. */
+  /** The record as stored: one read unit if it is small. Throws RecordUnknown. */
   get(key: TaskKey): Promise<TaskRecord | undefined>;
-  /** The same with what its run has reported, which may be read late: half a read unit more. Throws RecordUnknown. */
+  /** The same with the report of its run, which may be a second late: half a read unit more. Throws RecordUnknown. */
   look(key: TaskKey): Promise<TaskRecord | undefined>;
   /**
-   * Those of up to 100 tasks that are there and that this release understands, with what their runs have reported.
-   * Strongly consistent, but for the reports. Throws Unavailable when some could not be read.
+   * Those of up to 100 tasks that exist and that this release understands, with the reports of their runs. Strongly
+   * consistent, except for the reports. Throws Unavailable when some could not be read.
    */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
   /**
-   * Newest first; `after` is the taskId the last page ended with. Strongly consistent (C-23). Leaves out records that this
-   * release does not understand, so a page may be shorter than `limit`. With reports, as getMany.
+   * Newest first, after the taskId `after`. Strongly consistent (C-23). Leaves out records that this release does not
+   * understand, so a page may be shorter than `limit`. With reports, as getMany.
    */
   list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
-  /** The record after the change, or undefined when it no longer allowed the change. */
+  /** The record after the change. Undefined when its conditions do not hold. */
   apply(key: TaskKey, change: Change): Promise<TaskRecord | undefined>;
-  /** As apply, but reads nothing back. */
+  /** As apply, but only says whether the change was made. */
   applyBlind(key: TaskKey, change: Change): Promise<boolean>;
   /**
-   * Makes the sweep come back at `later` to a task that is due by `now`, without a look at its record: for one that this
+   * Makes the sweep come back at `later` to a task that is due by `now`. Does not read the record: for those that this
    * release does not understand. Times in ms since the epoch.
    */
   postpone(key: TaskKey, now: number, later: number): Promise<void>;
 }
 
-/** What a tool's run needs of the store: a tool's bundle has no more of it. */
+/** What a tool's run needs of the store. The bundle of a tool holds only this part. */
 export interface RunStore extends ProgressStore {
-  /** What a run may know of its own task. Memory is in records of release 0.1 only. */
+  /** What a run may read of its task. Memory is in records of release 0.1 only. */
   glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
 }
 
@@ -94,18 +94,18 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         ConditionExpression: 'attribute_not_exists(#taskId)',
         ExpressionAttributeNames: { '#taskId': 'taskId' },
       });
-      return (await lost(db.send(put))) !== undefined;
+      return (await ifConditionHolds(db.send(put))) !== undefined;
     },
     get,
     async look(key) {
-      // At once: which of the two is needed is known only when both would be here.
+      // Both at once: a read of the second after the first would double the time.
       const [record, item] = await Promise.all([get(key), readProgress(db, table, key)]);
       return record && withProgress(record, item);
     },
     async getMany(keys) {
       const found: TaskRecord[] = [];
       let rest: Record<string, unknown>[] = keys.map(tableKey);
-      // What is left out (16 MB, throttling) would look unknown: asked for again, five times in vain at most.
+      // A batch may leave keys out (16 MB, throttling). Read them again, and give up after five reads without progress.
       for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
         const got = await db.send(
           new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } }),
@@ -136,11 +136,11 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       return { tasks, ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
-      const written = (await lost(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
+      const written = (await ifConditionHolds(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
       return written && known(written);
     },
     async applyBlind(key, change) {
-      return (await lost(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
+      return (await ifConditionHolds(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
     },
     async postpone(key, now, later) {
       const move = new UpdateCommand({
@@ -151,15 +151,15 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
         ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
         ExpressionAttributeValues: { ':now': now, ':later': later },
       });
-      await lost(db.send(move));
+      await ifConditionHolds(db.send(move));
     },
   };
 }
 
-/** A whole record is a fine key, too: the table takes its two parts. */
+/** Takes a whole record, too: DynamoDB refuses a key with more than its two parts. */
 const tableKey = ({ owner, taskId }: TaskKey) => ({ owner, taskId });
 
-/** Exported for the table of expressions in its test. */
+/** Exported for its test. */
 export function updateExpression(change: Change) {
   const names: Record<string, string> = { '#status': 'status' };
   const values: Record<string, unknown> = {};

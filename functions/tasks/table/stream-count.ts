@@ -1,14 +1,14 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { lost } from './conditional-write.ts';
+import { ifConditionHolds } from './conditional-write.ts';
 
 /**
- * Bounds how many requests an owner keeps waiting at once, over all containers. One small item per owner counts them by
- * the window of time in which they began: a window is as long as a request may wait, so what began before the last
- * window is over, whether it said so or not. A retry whose first attempt was carried out counts twice until then.
+ * Bounds how many requests of an owner wait at once, in all containers. One small item per owner counts them by the
+ * window of time in which they began. A window is as long as a request may wait, so requests from before the last
+ * window are over, even if their end was not counted. A retry of a write that had succeeded counts twice until then.
  */
 export interface StreamCountStore {
   /**
-   * Undefined when the owner has `most` already. Costs a read unit and, unless it is refused, a write unit. Times in ms
+   * Undefined when the owner has `most` already. Costs a read unit, and a write unit unless it is refused. Times in ms
    * since the epoch.
    *
    * @param longest how long a stream can last, in ms
@@ -19,12 +19,12 @@ export interface StreamCountStore {
 
 export interface CountedStream {
   readonly owner: string;
-  /** When the window began in which it was opened, in ms since the epoch. */
+  /** The begin of the window in which it was opened, in ms since the epoch. */
   readonly window: number;
 }
 
 const SORT_KEY = '#streams';
-/** A write fails when a new window has begun since the read, or when the last stream has just been taken. */
+/** A write fails when a new window has begun since the read, or when another request took the last stream. */
 const ATTEMPTS = 3;
 /** The attribute that counts the streams opened in a window. */
 const countOf = (window: number): string => `n${window}`;
@@ -40,10 +40,10 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
       ExpressionAttributeNames: { '#window': 'window', '#held': 'held', '#count': countOf(window) },
       ExpressionAttributeValues: { ':window': window, ':most': most, ':one': 1 },
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
-  /** Begins a window with its first stream. Those of the window before may still be open. */
+  /** Begins a window with its first stream. Streams of the last window may still be open. */
   async function begin(
     { owner, window }: CountedStream,
     before: Readonly<Record<string, unknown>> | undefined,
@@ -62,17 +62,22 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
         `SET #window = :window, #held = ${last === undefined ? ':one' : '#last + :one'}, #count = :one, ` +
         `#expiresAt = :expiresAt${old.length === 0 ? '' : ` REMOVE ${old.map((_, i) => `#old${i}`).join(', ')}`}`,
       ExpressionAttributeNames: {
-        ...{ '#window': 'window', '#held': 'held', '#expiresAt': 'expiresAt', '#count': countOf(window) },
+        '#window': 'window',
+        '#held': 'held',
+        '#expiresAt': 'expiresAt',
+        '#count': countOf(window),
         ...(last !== undefined && { '#last': countOf(last) }),
         ...Object.fromEntries(old.map((name, i) => [`#old${i}`, name])),
       },
       ExpressionAttributeValues: {
-        ...{ ':window': window, ':one': 1, ':expiresAt': Math.ceil((window + 3 * longest) / 1_000) },
+        ':window': window,
+        ':one': 1,
+        ':expiresAt': Math.ceil((window + 3 * longest) / 1_000),
         ...(before !== undefined && { ':before': before.window }),
         ...(last !== undefined && { ':most': most }),
       },
     });
-    return (await lost(db.send(update))) !== undefined;
+    return (await ifConditionHolds(db.send(update))) !== undefined;
   }
 
   return {
@@ -80,7 +85,7 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
       const own = Math.floor(now / longest) * longest;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const { Item } = await db.send(new GetCommand({ ...keyOf(owner), ConsistentRead: true }));
-        // Another container's clock may be ahead.
+        // The clock of another container may be ahead.
         const stream = { owner, window: Math.max(own, Number(Item?.window ?? 0)) };
         if (stream.window === Item?.window) {
           if (Item.held >= most) return undefined;
@@ -92,13 +97,13 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
     async closeStream({ owner, window }) {
       const update = new UpdateCommand({
         ...keyOf(owner),
-        // Not there any more: it counts no longer.
+        // Without the attribute, the stream no longer counts.
         ConditionExpression: '#count > :none',
         UpdateExpression: 'SET #held = #held - :one, #count = #count - :one',
         ExpressionAttributeNames: { '#held': 'held', '#count': countOf(window) },
         ExpressionAttributeValues: { ':one': 1, ':none': 0 },
       });
-      await lost(db.send(update));
+      await ifConditionHolds(db.send(update));
     },
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as deadlines from '../../../functions/tasks/deadlines.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
 import * as transitions from '../../../functions/tasks/transitions.ts';
@@ -38,12 +39,22 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   'finish with questions': (record) =>
     transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
   lookAgain: (record) => transitions.lookAgain(record, later),
-  'overdue, past the deadline': (record) => transitions.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
-  unaskable: (record) => transitions.unaskable({ ...record, asked: '{}' }) ?? none(),
-  'lapse, past the deadline': (record) => transitions.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
+  'overdue, past the deadline': (record) => deadlines.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
+  unaskable: (record) => deadlines.unaskable({ ...record, asked: '{}' }) ?? none(),
+  'lapse, past the deadline': (record) => deadlines.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
 };
-/** What else `transitions.ts` exports. */
-const NO_CHANGES = ['KEY_EXPIRED', 'isTerminal', 'canMove', 'create', 'createRefused', 'after', 'asOf', 'isSeen'];
+/** What else `transitions.ts` and `deadlines.ts` export. */
+const NO_CHANGES = [
+  'KEY_EXPIRED',
+  'isTerminal',
+  'canMove',
+  'create',
+  'createRefused',
+  'after',
+  'failVisibleAt',
+  'asOf',
+  'isSeen',
+];
 
 const open: Status[] = ['working', 'input_required'];
 const statuses: Status[] = [...open, 'completed', 'failed', 'cancelled'];
@@ -51,9 +62,9 @@ const statuses: Status[] = [...open, 'completed', 'failed', 'cancelled'];
 export function changesContract(referee: () => Referee): void {
   const store = () => referee().store;
 
-  test('this suite knows every change of transitions.ts', () => {
+  test('this suite knows every change of transitions.ts and deadlines.ts', () => {
     const known = [...NO_CHANGES, ...Object.keys(changes).map((name) => name.replace(/[, ].*/, ''))];
-    expect(Object.keys(transitions).filter((name) => !known.includes(name))).toEqual([]);
+    expect(Object.keys({ ...transitions, ...deadlines }).filter((name) => !known.includes(name))).toEqual([]);
   });
 
   // Made only where transitions.ts says so, the same where nothing is read back, and never of what has ended (C-10, C-27).

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { anonymous } from '../../../lib/index.ts';
-import { serverSettings } from '../../../lib/server-props.ts';
+import { serverSettings } from '../../../lib/server-settings.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 import { endpoint } from './support/posted.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/context.ts';
+import { asOf } from '../../../functions/tasks/deadlines.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
-import { asOf } from '../../../functions/tasks/transitions.ts';
 import { clients, TASKS } from './support/fake-clients.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 

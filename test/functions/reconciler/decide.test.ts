@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { type Decision, decide } from '../../../functions/reconciler/decide.ts';
 import type { Execution } from '../../../functions/reconciler/describe.ts';
 import type { Run } from '../../../functions/reconciler/outcome.ts';
+import { asOf, lapse } from '../../../functions/tasks/deadlines.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
-import { asOf, type Change, after as changed, lapse } from '../../../functions/tasks/transitions.ts';
+import { type Change, after as changed } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
-import { answered, GRACE, MINUTE, record, T0, waiting } from './fake-world.ts';
+import { answered, GRACE, MINUTE, record, T0, waiting } from './fake-context.ts';
 
 const END = T0 + 10 * MINUTE + GRACE;
 const run = (status: Run['status'], error?: string): Run => ({ status, error });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type StatusChange, settleEnded } from '../../../functions/reconciler/ended-run.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
-import { answered, executionArn, fakeWorld, record, waiting } from './fake-world.ts';
+import { answered, executionArn, fakeContext, record, waiting } from './fake-context.ts';
 
 const input = roundInput(record(), '{}') ?? '';
 const change = (over: Partial<StatusChange> = {}): StatusChange => ({
@@ -15,17 +15,17 @@ const change = (over: Partial<StatusChange> = {}): StatusChange => ({
 
 describe('the end of a run (row 13)', () => {
   test('fails its task, within one read and one write', async () => {
-    const { world, records, did } = fakeWorld([record()]);
-    expect(await settleEnded(change({ status: 'FAILED', error: 'States.Runtime' }), world)).toBe('run_ended');
+    const { context, records, did } = fakeContext([record()]);
+    expect(await settleEnded(change({ status: 'FAILED', error: 'States.Runtime' }), context)).toBe('run_ended');
     expect(did).toEqual(['get', 'write']);
     expect(records.get('t')).toMatchObject({ status: 'failed', error: expect.stringContaining('States.Runtime') });
   });
 
   test('delivered twice acts once', async () => {
-    const { world, records } = fakeWorld([record()]);
-    await settleEnded(change(), world);
+    const { context, records } = fakeContext([record()]);
+    await settleEnded(change(), context);
     const after = records.get('t');
-    expect(await settleEnded(change({ status: 'FAILED' }), world)).toBe('nothing');
+    expect(await settleEnded(change({ status: 'FAILED' }), context)).toBe('nothing');
     expect(records.get('t')).toBe(after);
   });
 
@@ -34,19 +34,19 @@ describe('the end of a run (row 13)', () => {
     ['its input is not there', { input: undefined as never }],
     ['it does not name the error', { error: undefined as never }],
   ])('is asked for where %s', async (_title, over) => {
-    const { world, records, runs, did } = fakeWorld([record()]);
+    const { context, records, runs, did } = fakeContext([record()]);
     runs.set(executionArn('t', 1), { status: 'FAILED', error: 'Told.Later', input });
-    expect(await settleEnded(change({ status: 'FAILED', ...over }), world)).toBe('run_ended');
+    expect(await settleEnded(change({ status: 'FAILED', ...over }), context)).toBe('run_ended');
     expect(did).toEqual(['describe', 'get', 'write']);
     expect(records.get('t')?.error).toContain('Told.Later');
   });
 
   test('that could not be read fails the delivery, so that it is tried again', async () => {
-    const { world } = fakeWorld([record()]);
-    world.store.get = async () => {
+    const { context } = fakeContext([record()]);
+    context.store.get = async () => {
       throw new Error('down');
     };
-    await expect(settleEnded(change(), world)).rejects.toThrow('down');
+    await expect(settleEnded(change(), context)).rejects.toThrow('down');
   });
 
   test.each([
@@ -54,8 +54,8 @@ describe('the end of a run (row 13)', () => {
     ['is in another round', answered()],
     ['is over', record({ status: 'completed' })],
   ])('changes nothing of a task that %s', async (_title, task) => {
-    const { world, records } = fakeWorld([task]);
-    expect(await settleEnded(change(), world)).toBe('nothing');
+    const { context, records } = fakeContext([task]);
+    expect(await settleEnded(change(), context)).toBe('nothing');
     expect(records.get('t')).toBe(task);
   });
 
@@ -66,8 +66,8 @@ describe('the end of a run (row 13)', () => {
     ['has no object as its input', { input: 'null' }],
     ['has an input that is not JSON', { input: '{' }],
   ])('changes nothing where the run %s', async (_title, over) => {
-    const { world, did } = fakeWorld([record()]);
-    expect(await settleEnded(change(over), world)).toBe('nothing');
+    const { context, did } = fakeContext([record()]);
+    expect(await settleEnded(change(over), context)).toBe('nothing');
     expect(did).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createHandler, handle, type ReconcilerEvent } from '../../../functions/reconciler/index.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
-import { executionArn, fakeWorld, MINUTE, record, T0 } from './fake-world.ts';
+import { executionArn, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
 
 const lines: string[] = [];
 beforeEach(() => {
@@ -30,8 +30,8 @@ const declared = (line: Record<string, unknown> | undefined) =>
   (line?._aws as { CloudWatchMetrics: unknown[] } | undefined)?.CloudWatchMetrics;
 
 test('an idle sweep is one heartbeat, as CloudWatch reads metrics from a log (row 21)', async () => {
-  const { world } = fakeWorld();
-  await handle(tick, 60_000, world, 'Server-1');
+  const { context } = fakeContext();
+  await handle(tick, 60_000, context, 'Server-1');
   expect(lines).toEqual([expect.stringMatching(/^\{[^\n]*\}\n$/)]);
   expect(metrics()).toEqual([
     {
@@ -49,9 +49,9 @@ test('an idle sweep is one heartbeat, as CloudWatch reads metrics from a log (ro
 });
 
 test('what was put right is counted by what was wrong, and no metric names a task or its owner', async () => {
-  const { world, clock } = fakeWorld([record({ deadlineAt: T0 }), record({ taskId: 'u' })]);
+  const { context, clock } = fakeContext([record({ deadlineAt: T0 }), record({ taskId: 'u' })]);
   clock.now = T0 + MINUTE;
-  await handle(tick, 60_000, world, 'Server-1');
+  await handle(tick, 60_000, context, 'Server-1');
   expect(metrics()).toMatchObject([
     { Sweep: 1, Due: 2, Overdue: 1 },
     { Repaired: 1, Kind: 'overdue' },
@@ -68,8 +68,8 @@ test('a sweep that misses a shard is not a heartbeat; its errors are logged by n
     if (shard === 7) throw Object.assign(new Error('table/secret'), { name: 'AccessDeniedException' });
     return { keys: [] };
   };
-  const { world } = fakeWorld([], { index: { page } });
-  await handle(tick, 60_000, world, 'Server-1');
+  const { context } = fakeContext([], { index: { page } });
+  await handle(tick, 60_000, context, 'Server-1');
   expect(metrics()).toEqual([expect.not.objectContaining({ Sweep: 1 })]);
   expect(metrics()[0]).toMatchObject({ Errors: 1 });
   expect(vi.mocked(console.error).mock.calls).toEqual([
@@ -78,27 +78,32 @@ test('a sweep that misses a shard is not a heartbeat; its errors are logged by n
 });
 
 test('a tick that was held up for long is left to the next one', async () => {
-  const { world, did } = fakeWorld([record()]);
-  const time = new Date(world.now() - 100_000).toISOString();
-  await handle({ ...tick, time } as ReconcilerEvent, 60_000, world, 'Server-1');
+  const { context, did } = fakeContext([record()]);
+  const time = new Date(context.now() - 100_000).toISOString();
+  await handle({ ...tick, time } as ReconcilerEvent, 60_000, context, 'Server-1');
   expect([did, lines]).toEqual([[], []]);
-  await handle({ ...tick, time: new Date(world.now() - 60_000).toISOString() } as ReconcilerEvent, 60_000, world, 'S');
+  await handle(
+    { ...tick, time: new Date(context.now() - 60_000).toISOString() } as ReconcilerEvent,
+    60_000,
+    context,
+    'S',
+  );
   expect(metrics()[0]).toMatchObject({ Sweep: 1 });
 });
 
 test('a sweep leaves a sixth of its time', async () => {
-  const fake = fakeWorld(Array.from({ length: 100 }, (_, i) => record({ taskId: `t${i}`, due: String(i % 16) })));
-  await handle(tick, 2_400, fake.world, 'Server-1');
+  const fake = fakeContext(Array.from({ length: 100 }, (_, i) => record({ taskId: `t${i}`, due: String(i % 16) })));
+  await handle(tick, 2_400, fake.context, 'Server-1');
   expect(fake.clock.now).toBeLessThanOrEqual(T0 + MINUTE + 2_000);
   expect(metrics()[0]).toMatchObject({ Sweep: 1, Due: 12, Left: 88 });
 });
 
 test('the end of a run is dealt with at once; without effect it says nothing (row 13)', async () => {
-  const { world, records } = fakeWorld([record()]);
-  await handle(ended, 60_000, world, 'Server-1');
+  const { context, records } = fakeContext([record()]);
+  await handle(ended, 60_000, context, 'Server-1');
   expect(records.get('t')?.status).toBe('failed');
   expect(metrics()).toMatchObject([{ Repaired: 1, Kind: 'run_ended', Server: 'Server-1' }]);
-  await handle(ended, 60_000, world, 'Server-1');
+  await handle(ended, 60_000, context, 'Server-1');
   expect(lines).toHaveLength(1);
 });
 

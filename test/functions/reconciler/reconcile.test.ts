@@ -5,7 +5,18 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
 import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
-import { answered, executionArn, fakeWorld, GRACE, Killed, MINUTE, PREFIX, record, T0, waiting } from './fake-world.ts';
+import {
+  answered,
+  executionArn,
+  fakeContext,
+  GRACE,
+  Killed,
+  MINUTE,
+  PREFIX,
+  record,
+  T0,
+  waiting,
+} from './fake-context.ts';
 
 const key = { owner: 'o', taskId: 't' };
 const END = T0 + 10 * MINUTE + GRACE;
@@ -16,24 +27,24 @@ beforeEach(() => {
 
 describe('a task that is due', () => {
   test('and runs is confirmed: one read, one describe, one write (row 5)', async () => {
-    const { world, records, runs, did } = fakeWorld([record()]);
+    const { context, records, runs, did } = fakeContext([record()]);
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
-    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did).toEqual(['get', 'describe', 'write']);
     expect(records.get('t')).toEqual(record({ seenRound: 1, dueAt: T0 + 6 * MINUTE }));
   });
 
   test('and was never started fails first, then is stopped in case it exists after all (row 4)', async () => {
-    const { world, records, did } = fakeWorld([record()]);
-    expect(await reconcile(key, true, world)).toBe('never_started');
+    const { context, records, did } = fakeContext([record()]);
+    expect(await reconcile(key, true, context)).toBe('never_started');
     expect(did).toEqual(['get', 'describe', 'write', 'stop']);
     expect(records.get('t')).toMatchObject({ status: 'failed', statusMessage: 'The task could not be started' });
     expect(console.error).not.toHaveBeenCalled();
   });
 
   test('and was answered is started again, with its answers, under the same name (row 16)', async () => {
-    const { world, records, runs, did } = fakeWorld([answered()]);
-    expect(await reconcile(key, true, world)).toBe('not_restarted');
+    const { context, records, runs, did } = fakeContext([answered()]);
+    expect(await reconcile(key, true, context)).toBe('not_restarted');
     expect(did).toEqual(['get', 'describe', 'start', 'write']);
     expect(JSON.parse(runs.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
       round: 2,
@@ -45,9 +56,9 @@ describe('a task that is due', () => {
 
   test('and was answered, with its input in S3, is started with all of it (row 16)', async () => {
     const { record: slim, text } = moved(answered());
-    const { world, runs } = fakeWorld([slim]);
-    await world.inputs.put(slim, text);
-    expect(await reconcile(key, true, world)).toBe('not_restarted');
+    const { context, runs } = fakeContext([slim]);
+    await context.inputs.put(slim, text);
+    expect(await reconcile(key, true, context)).toBe('not_restarted');
     expect(JSON.parse(runs.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
       arguments: '{"n":1}',
       keepArguments: false,
@@ -57,69 +68,69 @@ describe('a task that is due', () => {
 
   test('and whose input is lost is failed, and says so; not while it runs (row 16)', async () => {
     const { record: slim } = moved(answered());
-    const { world, records, did } = fakeWorld([slim]);
-    expect(await reconcile(key, true, world)).toBe('not_restarted');
+    const { context, records, did } = fakeContext([slim]);
+    expect(await reconcile(key, true, context)).toBe('not_restarted');
     expect(did).toEqual(['get', 'describe', 'write']);
     expect(records.get('t')).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('"reason":"InputLost"'),
     });
     expect(records.get('t')).not.toHaveProperty('inputRef');
-    const running = fakeWorld([slim]);
+    const running = fakeContext([slim]);
     running.runs.set(executionArn('t', 2), { status: 'RUNNING' });
-    expect(await reconcile(key, true, running.world)).toBe('postponed');
+    expect(await reconcile(key, true, running.context)).toBe('postponed');
   });
 
   test('and whose input cannot be read at the moment is left for the next sweep', async () => {
     const { record: slim } = moved(answered());
     const objects = fakeObjects();
     objects.state.down = 'SlowDown';
-    const { world, records } = fakeWorld([slim], { inputs: inputStore(objects) });
-    await expect(reconcile(key, true, world)).rejects.toMatchObject({ name: 'ResultStoreError' });
+    const { context, records } = fakeContext([slim], { inputs: inputStore(objects) });
+    await expect(reconcile(key, true, context)).rejects.toMatchObject({ name: 'ResultStoreError' });
     expect(records.get('t')).toMatchObject({ status: 'working', due: slim.due });
   });
 
   test('and whose run died is failed with the name of its error (rows 11, 13)', async () => {
-    const { world, records, runs, did } = fakeWorld([record()]);
+    const { context, records, runs, did } = fakeContext([record()]);
     runs.set(executionArn('t', 1), { status: 'FAILED', error: 'States.Runtime' });
-    expect(await reconcile(key, true, world)).toBe('run_ended');
+    expect(await reconcile(key, true, context)).toBe('run_ended');
     expect(did).toEqual(['get', 'describe', 'write']);
     expect(records.get('t')?.error).toContain('"reason":"States.Runtime"');
   });
 
   test('and past its deadline fails and its run is stopped, without a describe', async () => {
-    const { world, runs, did, clock } = fakeWorld([record()]);
+    const { context, runs, did, clock } = fakeContext([record()]);
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
     clock.now = END + 1;
-    expect(await reconcile(key, true, world)).toBe('overdue');
+    expect(await reconcile(key, true, context)).toBe('overdue');
     expect(did).toEqual(['get', 'write', 'stop']);
     expect(runs.get(executionArn('t', 1))?.status).toBe('ABORTED');
   });
 
   test('and was not answered has no run to stop (row 17)', async () => {
-    const { world, records, did, clock } = fakeWorld([waiting()]);
+    const { context, records, did, clock } = fakeContext([waiting()]);
     clock.now = END + 1;
-    expect(await reconcile(key, true, world)).toBe('unanswered');
+    expect(await reconcile(key, true, context)).toBe('unanswered');
     expect(did).toEqual(['get', 'write']);
     expect(records.get('t')?.status).toBe('failed');
   });
 
   test('and whose tool this version of the server does not know is looked at again in five minutes', async () => {
-    const { world, records, did } = fakeWorld([record({ tool: 'gone' })]);
-    expect(await reconcile(key, true, world)).toBe('postponed');
+    const { context, records, did } = fakeContext([record({ tool: 'gone' })]);
+    expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did).toEqual(['get', 'write']);
-    expect(records.get('t')).toMatchObject({ status: 'working', dueAt: world.now() + 300_000 });
+    expect(records.get('t')).toMatchObject({ status: 'working', dueAt: context.now() + 300_000 });
   });
 
   test('and depends on its run is left unchanged if describing is not allowed', async () => {
-    const { world, did } = fakeWorld([record()]);
-    expect(await reconcile(key, false, world)).toBe('look');
+    const { context, did } = fakeContext([record()]);
+    expect(await reconcile(key, false, context)).toBe('look');
     expect(did).toEqual(['get']);
   });
 
   test('is nothing to do once it is gone', async () => {
-    const { world, did } = fakeWorld();
-    expect(await reconcile(key, true, world)).toBe('nothing');
+    const { context, did } = fakeContext();
+    expect(await reconcile(key, true, context)).toBe('nothing');
     expect(did).toEqual(['get']);
   });
 });
@@ -130,38 +141,38 @@ describe('a task whose tool is a state machine', () => {
   const stateMachines = new Map([['x', machine]]);
 
   test('is looked at as any other at first, and then with its machine', async () => {
-    const { world, runs, did, clock } = fakeWorld([record()], { stateMachines });
+    const { context, runs, did, clock } = fakeContext([record()], { stateMachines });
     runs.set(executionArn('t', 1), { status: 'RUNNING' });
     runs.set(work, { status: 'RUNNING' });
-    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did).toEqual(['get', 'describe', 'write']);
     clock.now += 5 * MINUTE;
-    expect(await reconcile(key, false, world)).toBe('look_again');
-    expect(await reconcile(key, true, world)).toBe('postponed');
+    expect(await reconcile(key, false, context)).toBe('look_again');
+    expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did.slice(4)).toEqual(['get', 'describe', 'describe', 'write']);
   });
 
   test('with a machine that this role may not describe: the workflow decides', async () => {
-    const { world, runs, clock } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
+    const { context, runs, clock } = fakeContext([record({ seenRound: 1 })], { stateMachines });
     const describe = async (arn: string) => {
       if (arn === work) throw Object.assign(new Error(), { name: 'KmsAccessDeniedException' });
       return runs.get(arn) ?? ({ status: 'RUNNING' } as const);
     };
-    expect(await reconcile(key, true, { ...world, describe })).toBe('postponed');
+    expect(await reconcile(key, true, { ...context, describe })).toBe('postponed');
     runs.set(executionArn('t', 1), { status: 'ABORTED' });
     clock.now += 5 * MINUTE;
-    expect(await reconcile(key, true, { ...world, describe })).toBe('run_ended');
+    expect(await reconcile(key, true, { ...context, describe })).toBe('run_ended');
   });
 
   test('and describing the machine fails otherwise: nothing is written, so no result is lost', async () => {
-    const { world, runs, records } = fakeWorld([record({ seenRound: 1 })], { stateMachines });
+    const { context, runs, records } = fakeContext([record({ seenRound: 1 })], { stateMachines });
     runs.set(executionArn('t', 1), { status: 'FAILED' });
     const describe = async (arn: string) => {
       if (arn === work) throw Object.assign(new Error(), { name: 'ThrottlingException' });
       return runs.get(arn) ?? ({ status: 'RUNNING' } as const);
     };
-    await expect(reconcile(key, true, { ...world, describe })).rejects.toThrow();
-    await expect(reconcileEnded(key, 1, { status: 'FAILED' }, { ...world, describe })).rejects.toThrow();
+    await expect(reconcile(key, true, { ...context, describe })).rejects.toThrow();
+    await expect(reconcileEnded(key, 1, { status: 'FAILED' }, { ...context, describe })).rejects.toThrow();
     expect(records.get('t')?.status).toBe('working');
   });
 });
@@ -171,18 +182,18 @@ describe('Step Functions', () => {
     const describe = async () => {
       throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
     };
-    const { world, records } = fakeWorld([record()], { describe });
-    await expect(reconcile(key, true, world)).rejects.toThrow('Rate exceeded');
+    const { context, records } = fakeContext([record()], { describe });
+    await expect(reconcile(key, true, context)).rejects.toThrow('Rate exceeded');
     expect(records.get('t')).toEqual(record());
   });
 
   test('that does not stop a run is logged in one line with its name', async () => {
-    const { world, records, clock } = fakeWorld([record()]);
-    world.workflow.stop = async () => {
+    const { context, records, clock } = fakeContext([record()]);
+    context.workflow.stop = async () => {
       throw Object.assign(new Error('arn:aws:states:secret'), { name: 'ThrottlingException' });
     };
     clock.now = END + 1;
-    expect(await reconcile(key, true, world)).toBe('overdue');
+    expect(await reconcile(key, true, context)).toBe('overdue');
     expect(records.get('t')?.status).toBe('failed');
     expect(vi.mocked(console.error).mock.calls).toEqual([
       ['{"event":"stop_failed","tool":"x","error":"ThrottlingException"}'],
@@ -192,12 +203,12 @@ describe('Step Functions', () => {
 
 describe('whatever came in between', () => {
   const between = (change: Partial<TaskRecord>) => {
-    const fake = fakeWorld([record()]);
+    const fake = fakeContext([record()]);
     const describe = async () => {
       fake.records.set('t', record(change));
       return { status: 'missing' } as const;
     };
-    return { ...fake, world: { ...fake.world, describe } };
+    return { ...fake, context: { ...fake.context, describe } };
   };
 
   test.each<[string, Partial<TaskRecord>]>([
@@ -206,21 +217,21 @@ describe('whatever came in between', () => {
     ['a question', { status: 'input_required' }],
     ['another round (row 16)', { round: 2 }],
   ])('%s wins: nothing is written, and nothing stopped', async (_title, change) => {
-    const { world, records, did } = between(change);
-    expect(await reconcile(key, true, world)).toBe('nothing');
+    const { context, records, did } = between(change);
+    expect(await reconcile(key, true, context)).toBe('nothing');
     expect(did).toEqual(['get', 'write']);
     expect(records.get('t')).toEqual(record(change));
   });
 
   test('a cancel that found no run: the run that starts after it is stopped (rows 14, 16)', async () => {
-    const { world, records, runs, did } = fakeWorld([answered()]);
-    const { describe } = world;
+    const { context, records, runs, did } = fakeContext([answered()]);
+    const { describe } = context;
     const cancelled = async (arn: string) => {
       const run = await describe(arn);
       records.set('t', answered({ status: 'cancelled' }));
       return run;
     };
-    expect(await reconcile(key, true, { ...world, describe: cancelled })).toBe('nothing');
+    expect(await reconcile(key, true, { ...context, describe: cancelled })).toBe('nothing');
     expect(did).toEqual(['get', 'describe', 'start', 'write', 'stop']);
     expect(runs.get(executionArn('t', 2))?.status).toBe('ABORTED');
     expect(records.get('t')?.status).toBe('cancelled');
@@ -228,8 +239,8 @@ describe('whatever came in between', () => {
 
   test('two reconcilers at once do it once', async () => {
     for (const task of [record(), answered()]) {
-      const { world, records, runs } = fakeWorld([task]);
-      await Promise.all([reconcile(key, true, world), reconcile(key, true, world), reconcile(key, true, world)]);
+      const { context, records, runs } = fakeContext([task]);
+      await Promise.all([reconcile(key, true, context), reconcile(key, true, context), reconcile(key, true, context)]);
       expect(records.get('t')?.status).toBe(task.round === 1 ? 'failed' : 'working');
       expect(runs.size).toBe(task.round - 1);
     }
@@ -245,12 +256,12 @@ describe('killed at any call, before or after it, the next sweeps end where an u
   ];
 
   async function settle(task: TaskRecord, now: number, kill: { at?: number; after?: number }) {
-    const fake = fakeWorld([task]);
+    const fake = fakeContext([task]);
     if (now > END) fake.runs.set(executionArn('t', 1), { status: 'RUNNING' });
     fake.clock.now = now;
     Object.assign(fake.kill, kill);
     for (let sweep = 0; sweep < 4; sweep++) {
-      await reconcile(key, true, fake.world).catch((error: unknown) => {
+      await reconcile(key, true, fake.context).catch((error: unknown) => {
         if (!(error instanceof Killed)) throw error;
       });
     }
@@ -273,8 +284,8 @@ describe('killed at any call, before or after it, the next sweeps end where an u
 
 describe('a run that has ended', () => {
   test('fails its task', async () => {
-    const { world, records, did } = fakeWorld([record({ dueAt: END })]);
-    expect(await reconcileEnded(key, 1, { status: 'ABORTED' }, world)).toBe('run_ended');
+    const { context, records, did } = fakeContext([record({ dueAt: END })]);
+    expect(await reconcileEnded(key, 1, { status: 'ABORTED' }, context)).toBe('run_ended');
     expect(did).toEqual(['get', 'write']);
     expect(records.get('t')?.status).toBe('failed');
   });
@@ -285,8 +296,8 @@ describe('a run that has ended', () => {
     ['waits for an answer', waiting()],
     ['is in another round', answered()],
   ])('changes nothing of a task that %s', async (_title, task) => {
-    const { world, records, did } = fakeWorld([task]);
-    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, world)).toBe('nothing');
+    const { context, records, did } = fakeContext([task]);
+    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, context)).toBe('nothing');
     expect(did).toEqual(['get']);
     expect(records.get('t')).toEqual(task);
   });
@@ -294,23 +305,23 @@ describe('a run that has ended', () => {
 
 describe('a record that this release does not understand', () => {
   const unknown = () => {
-    const fake = fakeWorld([record()]);
+    const fake = fakeContext([record()]);
     const get = async () => {
       throw new RecordUnknown('t');
     };
-    return { ...fake, world: { ...fake.world, store: { ...fake.world.store, get } } };
+    return { ...fake, context: { ...fake.context, store: { ...fake.context.store, get } } };
   };
 
   test('is postponed, and nothing else is done with it', async () => {
-    const { world, did, records, clock } = unknown();
-    expect(await reconcile(key, true, world)).toBe('postponed');
+    const { context, did, records, clock } = unknown();
+    expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did).toEqual(['postpone']);
     expect(records.get('t')).toEqual(record({ dueAt: clock.now + 5 * MINUTE }));
   });
 
   test('and whose run has ended is left as it is', async () => {
-    const { world, did } = unknown();
-    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, world)).toBe('nothing');
+    const { context, did } = unknown();
+    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, context)).toBe('nothing');
     expect(did).toEqual([]);
   });
 });

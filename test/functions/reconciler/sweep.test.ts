@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type SweepWorld, sweep } from '../../../functions/reconciler/sweep.ts';
+import { type SweepContext, sweep } from '../../../functions/reconciler/sweep.ts';
 import { dueShard } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { executionArn, fakeWorld, GRACE, MINUTE, PREFIX, record, T0 } from './fake-world.ts';
+import { executionArn, fakeContext, GRACE, MINUTE, PREFIX, record, T0 } from './fake-context.ts';
 
 const END = T0 + 10 * MINUTE + GRACE;
 const named = (taskId: string, over: Partial<TaskRecord> = {}) =>
@@ -13,12 +13,12 @@ const failed = (records: ReadonlyMap<string, TaskRecord>) =>
   [...records.values()].filter(({ status }) => status === 'failed').length;
 
 /** An index that hands out pages of `size`. */
-function paged({ world }: { world: SweepWorld }, size: number): SweepWorld {
+function paged({ context }: { context: SweepContext }, size: number): SweepContext {
   return {
-    ...world,
+    ...context,
     index: {
       async page(shard, until, after) {
-        const { keys } = await world.index.page(shard, until);
+        const { keys } = await context.index.page(shard, until);
         const from = keys.findIndex(({ taskId }) => taskId > String(after?.taskId ?? ''));
         const sorted = keys.map(({ owner, taskId }) => ({ owner, taskId }));
         const page = from === -1 ? [] : sorted.slice(from, from + size);
@@ -31,16 +31,16 @@ function paged({ world }: { world: SweepWorld }, size: number): SweepWorld {
 
 describe('a sweep', () => {
   test('with nothing due reads each shard once, and says so', async () => {
-    const { world, did } = fakeWorld([named('young', { dueAt: T0 + 2 * MINUTE })]);
-    const report = await sweep(world.now() + 50_000, world);
+    const { context, did } = fakeContext([named('young', { dueAt: T0 + 2 * MINUTE })]);
+    const report = await sweep(context.now() + 50_000, context);
     expect(report).toEqual({ complete: true, due: 0, left: 0, repaired: {}, errors: {} });
     expect(did).toEqual([]);
   });
 
   test('puts right everything that is due, in all shards', async () => {
-    const fake = fakeWorld(many(100));
+    const fake = fakeContext(many(100));
     fake.clock.now = END + 1;
-    const report = await sweep(fake.clock.now + 50_000, fake.world);
+    const report = await sweep(fake.clock.now + 50_000, fake.context);
     expect(new Set([...fake.records.values()].map(({ due }) => due))).toEqual(new Set([undefined]));
     expect(report).toMatchObject({ complete: true, due: 100, left: 0, repaired: { overdue: 100 }, errors: {} });
     expect(fake.did.filter((name) => name === 'describe')).toEqual([]);
@@ -48,7 +48,7 @@ describe('a sweep', () => {
 
   test('reads on where a shard has more than a page', async () => {
     const tasks = Array.from({ length: 30 }, (_, i) => named(`t${String(i).padStart(2, '0')}`, { due: '3' }));
-    const fake = fakeWorld(tasks);
+    const fake = fakeContext(tasks);
     // Confirmed tasks stay in their records, so that the pages of this fake do not shift.
     for (const { taskId } of tasks) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
     const report = await sweep(fake.clock.now + 50_000, paged(fake, 7));
@@ -59,70 +59,70 @@ describe('a sweep', () => {
   test('of a server with one huge shard does not let the others wait', async () => {
     const huge = Array.from({ length: 200 }, (_, i) => named(`a${String(i).padStart(3, '0')}`, { due: '0' }));
     const other = named('b', { due: '15', deadlineAt: T0 });
-    const fake = fakeWorld([...huge, other]);
+    const fake = fakeContext([...huge, other]);
     const order: string[] = [];
-    const world = paged(fake, 10);
-    const { get } = world.store;
-    const store: SweepWorld['store'] = {
-      ...world.store,
+    const context = paged(fake, 10);
+    const { get } = context.store;
+    const store: SweepContext['store'] = {
+      ...context.store,
       get(key) {
         order.push(key.taskId);
         return get(key);
       },
     };
-    await sweep(fake.clock.now + 50_000, { ...world, store });
+    await sweep(fake.clock.now + 50_000, { ...context, store });
     expect(order.indexOf('b')).toBeLessThan(20);
   });
 
   test('checks the longest due of every shard first: no shard uses up all checks', async () => {
     const busy = Array.from({ length: 40 }, (_, i) => named(`a${String(i).padStart(2, '0')}`, { due: '0' }));
-    const fake = fakeWorld([...busy, named('b', { due: '15' })]);
+    const fake = fakeContext([...busy, named('b', { due: '15' })]);
     const looked: string[] = [];
     const describe = async (arn: string) => {
       looked.push(arn);
       return { status: 'RUNNING' as const };
     };
     // Time for six looks.
-    const report = await sweep(fake.clock.now + 1_000, { ...fake.world, describe });
+    const report = await sweep(fake.clock.now + 1_000, { ...fake.context, describe });
     expect(looked).toContain(executionArn('b', 1));
     expect(report.left).toBe(41 - looked.length);
   });
 
   test('reaches every task in the end, though the checks of some always fail', async () => {
     const broken = Array.from({ length: 12 }, (_, i) => named(`a${String(i).padStart(2, '0')}`, { due: '0' }));
-    const fake = fakeWorld([...broken, named('b', { due: '0', dueAt: T0 + MINUTE })]);
+    const fake = fakeContext([...broken, named('b', { due: '0', dueAt: T0 + MINUTE })]);
     fake.clock.now += MINUTE;
     const describe = async (arn: string) => {
       if (/:a\d\d/.test(arn)) throw Object.assign(new Error(), { name: 'KmsAccessDeniedException' });
       return { status: 'RUNNING' as const };
     };
     for (let sweeps = 0; sweeps < 3; sweeps++) {
-      await sweep(fake.clock.now + 1_000, { ...fake.world, describe });
+      await sweep(fake.clock.now + 1_000, { ...fake.context, describe });
       fake.clock.now += MINUTE;
     }
     expect(fake.records.get('b')?.seenRound).toBe(1);
   });
 
   test('continues after an unreadable task, an unwritable task and an unreadable shard', async () => {
-    const fake = fakeWorld(many(40));
+    const fake = fakeContext(many(40));
     fake.clock.now = END + 1;
-    const { get, applyBlind } = fake.world.store;
+    const { get, applyBlind } = fake.context.store;
     const oops = (name: string) => {
       throw Object.assign(new Error('arn:aws:dynamodb:table/secret'), { name });
     };
-    const world: SweepWorld = {
-      ...fake.world,
+    const context: SweepContext = {
+      ...fake.context,
       store: {
-        ...fake.world.store,
+        ...fake.context.store,
         get: async (key) => (key.taskId === 't1' ? oops('InternalServerError') : get(key)),
         applyBlind: async (key, change) => (key.taskId === 't2' ? oops('TimeoutError') : applyBlind(key, change)),
       },
       index: {
         page: async (shard, until) =>
-          shard === Number(dueShard('t3', 16)) ? oops('ThrottlingException') : fake.world.index.page(shard, until),
+          shard === Number(dueShard('t3', 16)) ? oops('ThrottlingException') : fake.context.index.page(shard, until),
       },
     };
-    const report = await sweep(fake.clock.now + 50_000, world);
+    const report = await sweep(fake.clock.now + 50_000, context);
     const lost = [...fake.records.values()].filter(({ due }) => due === dueShard('t3', 16)).length;
     expect(report.errors).toMatchObject({ ThrottlingException: 1 });
     expect(report.complete).toBe(false);
@@ -135,89 +135,89 @@ describe('a sweep', () => {
 
 describe('the bounds of a sweep', () => {
   test('it checks six runs a second at most, and leaves the rest to the next sweep', async () => {
-    const fake = fakeWorld(many(100));
+    const fake = fakeContext(many(100));
     const looks: number[] = [];
-    const { describe } = fake.world;
-    fake.world = {
-      ...fake.world,
+    const { describe } = fake.context;
+    fake.context = {
+      ...fake.context,
       describe(arn) {
         looks.push(fake.clock.now);
         return describe(arn);
       },
     };
     const started = fake.clock.now;
-    const report = await sweep(started + 5_000, fake.world);
+    const report = await sweep(started + 5_000, fake.context);
     expect(looks).toHaveLength(30);
     expect(looks.at(-1)).toBeLessThan(started + 5_000);
     expect(report).toMatchObject({ due: 30, left: 70, repaired: { never_started: 30 } });
-    await sweep(fake.clock.now + 15_000, fake.world);
+    await sweep(fake.clock.now + 15_000, fake.context);
     expect(failed(fake.records)).toBe(100);
   });
 
   test('it checks runs never seen first, however long the others are due', async () => {
     const seen = many(40).map((task) => ({ ...task, seenRound: 1, dueAt: T0 }));
-    const fake = fakeWorld([...seen, named('new')]);
+    const fake = fakeContext([...seen, named('new')]);
     for (const { taskId } of seen) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
-    await sweep(fake.clock.now + 1_000, fake.world);
+    await sweep(fake.clock.now + 1_000, fake.context);
     expect(fake.records.get('new')?.status).toBe('failed');
   });
 
   test('two checks of one task count as two', async () => {
     const seen = many(100).map((task) => ({ ...task, seenRound: 1 }));
     const machine = PREFIX.replace(/S-$/, 'Mine');
-    const fake = fakeWorld(seen, { stateMachines: new Map([['x', machine]]) });
+    const fake = fakeContext(seen, { stateMachines: new Map([['x', machine]]) });
     for (const { taskId } of seen) {
       fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
       fake.runs.set(`${machine.replace(':stateMachine:', ':execution:')}:${taskId}-r1`, { status: 'RUNNING' });
     }
-    const report = await sweep(fake.clock.now + 4_900, fake.world);
+    const report = await sweep(fake.clock.now + 4_900, fake.context);
     expect(fake.did.filter((name) => name === 'describe')).toHaveLength(30);
     expect(report).toMatchObject({ due: 15, left: 85 });
   });
 
   test('what is overdue does not wait behind what must be looked at', async () => {
-    const fake = fakeWorld([
+    const fake = fakeContext([
       ...many(100),
       ...many(20).map((task) => ({ ...task, taskId: `late-${task.taskId}`, deadlineAt: T0 })),
     ]);
-    const report = await sweep(fake.clock.now + 1_000, fake.world);
+    const report = await sweep(fake.clock.now + 1_000, fake.context);
     expect(report.repaired.overdue).toBe(20);
   });
 
   test('throttled by Step Functions, it leaves the runs alone until the next sweep', async () => {
-    const fake = fakeWorld(many(20));
+    const fake = fakeContext(many(20));
     let asked = 0;
     const describe = async (): Promise<never> => {
       asked++;
       throw Object.assign(new Error(), { name: 'ThrottlingException' });
     };
-    const report = await sweep(fake.clock.now + 50_000, { ...fake.world, describe });
+    const report = await sweep(fake.clock.now + 50_000, { ...fake.context, describe });
     expect(asked).toBe(1);
     expect(report).toMatchObject({ left: 19, errors: { ThrottlingException: 1 } });
     expect(failed(fake.records)).toBe(0);
   });
 
   test('with slow checks, it begins none after its end', async () => {
-    const fake = fakeWorld(many(100));
+    const fake = fakeContext(many(100));
     const started = fake.clock.now;
     const begun: number[] = [];
-    const describe: SweepWorld['describe'] = async () => {
+    const describe: SweepContext['describe'] = async () => {
       begun.push(fake.clock.now - started);
       fake.clock.now += 1_000;
       return { status: 'RUNNING' };
     };
-    const report = await sweep(started + 5_500, { ...fake.world, describe });
+    const report = await sweep(started + 5_500, { ...fake.context, describe });
     expect(begun).toEqual([0, 1_000, 2_000, 3_000, 4_000, 5_000]);
     expect(report).toMatchObject({ due: 6, left: 94 });
   });
 
   test('with slow reads, it begins none after its half time, and reads no further page', async () => {
-    const fake = fakeWorld(many(100, { deadlineAt: T0 }));
-    const { get } = fake.world.store;
+    const fake = fakeContext(many(100, { deadlineAt: T0 }));
+    const { get } = fake.context.store;
     const begun: number[] = [];
     const started = fake.clock.now;
     const store = {
-      ...fake.world.store,
+      ...fake.context.store,
       get: async (key: Parameters<typeof get>[0]) => {
         begun.push(fake.clock.now);
         fake.clock.now += 1_000;
@@ -226,11 +226,11 @@ describe('the bounds of a sweep', () => {
     };
     const read: number[] = [];
     const { index } = paged(fake, 5);
-    const page: SweepWorld['index']['page'] = (shard, until, from) => {
+    const page: SweepContext['index']['page'] = (shard, until, from) => {
       read.push(shard);
       return index.page(shard, until, from);
     };
-    const report = await sweep(started + 50_000, { ...fake.world, store, index: { page } });
+    const report = await sweep(started + 50_000, { ...fake.context, store, index: { page } });
     expect(read).toHaveLength(16);
     expect(Math.max(...begun)).toBeLessThan(started + 25_000);
     expect(report.left).toBeGreaterThan(0);
@@ -239,12 +239,12 @@ describe('the bounds of a sweep', () => {
 });
 
 test('two sweeps at once settle each task once, and start each answered one once', async () => {
-  const fake = fakeWorld([
+  const fake = fakeContext([
     ...many(30, { deadlineAt: T0 }),
     ...many(20).map((task) => ({ ...task, taskId: `again-${task.taskId}`, round: 2, arguments: '{}' })),
   ]);
   const until = fake.clock.now + 50_000;
-  const [one, two] = await Promise.all([sweep(until, fake.world), sweep(until, fake.world)]);
+  const [one, two] = await Promise.all([sweep(until, fake.context), sweep(until, fake.context)]);
   expect((one?.repaired.overdue ?? 0) + (two?.repaired.overdue ?? 0)).toBe(30);
   expect(fake.runs.size).toBe(20);
   expect(failed(fake.records)).toBe(30);

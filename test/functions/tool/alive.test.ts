@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { recordHost } from '../../../functions/tool/host.ts';
+import { runContext } from '../../../functions/tool/run-context.ts';
 
 const seen = vi.hoisted(() => ({ record: undefined as object | undefined, kept: undefined as string | undefined }));
 vi.mock('../../../functions/tasks/table/store.ts', () => ({
@@ -17,19 +17,19 @@ test.each([
   [false, undefined],
 ])('a run of round 2 is alive: %s, where the record is %j', async (alive, record) => {
   seen.record = record;
-  expect(await recordHost.alive(task)).toBe(alive);
+  expect(await runContext.alive(task)).toBe(alive);
 });
 
 test('a run recalls what an earlier attempt has kept beside the record', async () => {
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
   seen.kept = '{"n":2}';
-  expect(await recordHost.recall(task)).toBe('{"n":2}');
+  expect(await runContext.recall(task)).toBe('{"n":2}');
 });
 
 test('a run recalls what release 0.1 kept of its round in the record, not of another round', async () => {
   seen.kept = undefined;
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
-  expect(await recordHost.recall(task)).toBe('{"n":1}');
+  expect(await runContext.recall(task)).toBe('{"n":1}');
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 1 };
-  expect(await recordHost.recall(task)).toBeUndefined();
+  expect(await runContext.recall(task)).toBeUndefined();
 });

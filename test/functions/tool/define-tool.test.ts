@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import type { Host } from '../../../functions/tool/host.ts';
 import {
   defineTool,
   elicitForm,
@@ -14,6 +13,7 @@ import {
   type ToolEvent,
   type ToolResult,
 } from '../../../functions/tool/index.ts';
+import type { RunContext } from '../../../functions/tool/run-context.ts';
 
 const words = {
   description: 'Counts words',
@@ -42,20 +42,20 @@ const event = (over: Partial<ToolEvent> = {}): ToolEvent => ({
   ...over,
 });
 /** A record in memory, as several attempts at one round see it. */
-function recordHost(): Host & { alive_: boolean; memory?: string } {
-  const host = {
+function memoryContext(): RunContext & { alive_: boolean; memory?: string } {
+  const context = {
     alive_: true,
     memory: undefined as string | undefined,
-    progress: async () => host.alive_,
-    alive: async () => host.alive_,
+    progress: async () => context.alive_,
+    alive: async () => context.alive_,
     async remember(_task: unknown, text: string) {
-      host.memory = text;
-      return host.alive_;
+      context.memory = text;
+      return context.alive_;
     },
-    recall: async () => host.memory,
+    recall: async () => context.memory,
     keep: async (_task: unknown, result: unknown) => result,
   };
-  return host as Host & { alive_: boolean; memory?: string };
+  return context as RunContext & { alive_: boolean; memory?: string };
 }
 
 describe('types', () => {
@@ -201,10 +201,10 @@ describe('memory', () => {
       if (task.attempt === 0) throw new Error('crash');
       return charged;
     });
-    const host = recordHost();
-    await expect(tool.runWith(event(), host)).rejects.toThrow('crash');
+    const context = memoryContext();
+    await expect(tool.runWith(event(), context)).rejects.toThrow('crash');
     const task = { ...event().task, attempt: 1 } as ToolEvent['task'];
-    expect(await tool.runWith(event({ ...(task && { task }) }), host)).toBe(1);
+    expect(await tool.runWith(event({ ...(task && { task }) }), context)).toBe(1);
   });
 
   test('a step that throws is not remembered', async () => {
@@ -254,9 +254,9 @@ describe('a task that is over', () => {
   });
 
   test('aborts the signal within a heartbeat, though the run reports nothing', async () => {
-    const host = recordHost();
-    host.alive_ = false;
-    expect(await spin.runWith(event(), host)).toMatchObject({ isError: true });
+    const context = memoryContext();
+    context.alive_ = false;
+    expect(await spin.runWith(event(), context)).toMatchObject({ isError: true });
   });
 
   test('throws at the next report, step or question', async () => {
@@ -265,19 +265,19 @@ describe('a task that is over', () => {
       await task.progress('x').catch((error: unknown) => caught.push(error));
       await task.step('s', () => 1).catch((error: unknown) => caught.push(error));
     });
-    const host = recordHost();
-    host.alive_ = false;
-    await tool.runWith(event(), host);
+    const context = memoryContext();
+    context.alive_ = false;
+    await tool.runWith(event(), context);
     expect(caught.every((error) => error instanceof TaskEnded)).toBe(true);
     expect(caught).toHaveLength(2);
   });
 
   test('a read that fails does not stop it', async () => {
-    const host = { ...recordHost(), alive: () => Promise.reject(new Error('throttled')) };
+    const context = { ...memoryContext(), alive: () => Promise.reject(new Error('throttled')) };
     const tool = defineTool(anything, async (_args, task) => {
       await sleep(1_100);
       return task.signal.aborted;
     });
-    expect(await tool.runWith(event(), host)).toBe(false);
+    expect(await tool.runWith(event(), context)).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { isTerminal, lapse } from '../../../functions/tasks/transitions.ts';
+import { lapse } from '../../../functions/tasks/deadlines.ts';
+import { isTerminal } from '../../../functions/tasks/transitions.ts';
 import { runClient } from './actors/clients.ts';
 import { scheduleSweeps } from './actors/reconciler.ts';
 import type { Scenario } from './scenario.ts';

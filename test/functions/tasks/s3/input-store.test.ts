@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { isKnown } from '../../../../functions/tasks/known-record.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { questionProblem } from '../../../../functions/tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { InputLost, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { isLarge, moved, sizeOf } from '../../../../functions/tasks/s3/moved-input.ts';
+import { isKnown } from '../../../../functions/tasks/table/known-record.ts';
 import { roundInput } from '../../../../functions/tasks/workflow.ts';
 import { question, taskIn } from '../../../contract/tasks.ts';
 import { fakeObjects } from './fake-inputs.ts';

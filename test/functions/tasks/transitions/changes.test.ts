@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { asOf, lapse, overdue, unaskable } from '../../../../functions/tasks/deadlines.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import {
   answer,
   askFirst,
-  asOf,
   cancel,
   confirmStart,
   create,
@@ -11,12 +11,9 @@ import {
   fail,
   failAsSeen,
   keyExpired,
-  lapse,
   after as leftBy,
   lookAgain,
-  overdue,
   refuseAnswer,
-  unaskable,
   withdraw,
 } from '../../../../functions/tasks/transitions.ts';
 

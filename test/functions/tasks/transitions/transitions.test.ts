@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { asOf } from '../../../../functions/tasks/deadlines.ts';
 import type { Status, TaskRecord } from '../../../../functions/tasks/record.ts';
 import {
   answer,
-  asOf,
   type Change,
   cancel,
   canMove,
@@ -11,8 +11,6 @@ import {
   create,
   fail,
   isTerminal,
-  lapse,
-  overdue,
   withdraw,
 } from '../../../../functions/tasks/transitions.ts';
 import { applied } from '../applied.ts';
@@ -31,16 +29,6 @@ const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
   ...over,
 });
 describe('moves', () => {
-  test.each(['working', 'input_required'] as const)(
-    '%s past its deadline: a writer writes exactly what readers see, to the time of it',
-    (status) => {
-      const late = record({ status });
-      const written = overdue(late, late.deadlineAt + 10_001);
-      expect(written).toBeDefined();
-      expect(written).toEqual(lapse(late, late.deadlineAt + 30_001));
-    },
-  );
-
   test('terminal states never change, and nothing moves to itself (C-10, E-14)', () => {
     for (const from of statuses) {
       for (const to of statuses) {
@@ -118,24 +106,5 @@ describe('answers', () => {
     const second = answer(asking, ['r1.a', 'r1.b'], { 'r1.a': '2' }, now);
     const after = applied(asking, first);
     expect(after && applied(after, second)).toBeUndefined();
-  });
-});
-
-describe('what a reader sees', () => {
-  test('waiting for an answer fails with the deadline, shown once no answer can still arrive', () => {
-    const waiting = record({ status: 'input_required' });
-    expect(asOf(waiting, now + 40_000)?.status).toBe('input_required');
-    expect(asOf(waiting, now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 10_000 });
-    expect(asOf(waiting, now + 40_001)).not.toHaveProperty('asked');
-  });
-
-  test('past its ttl a task is gone, whatever its status (E-28)', () => {
-    for (const status of statuses) expect(asOf(record({ status, ttl: 60_000 }), now + 60_000)).toBeUndefined();
-  });
-
-  test('past its deadline and the grace an unfinished task reads as failed', () => {
-    expect(asOf(record(), now + 40_000)?.status).toBe('working');
-    expect(asOf(record(), now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 40_000 });
-    expect(asOf(record({ status: 'completed' }), now + 40_001)?.status).toBe('completed');
   });
 });

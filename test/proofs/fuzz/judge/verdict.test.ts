@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { unaskable } from '../../../../functions/tasks/deadlines.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
-import { type Change, cancel, create, fail, unaskable } from '../../../../functions/tasks/transitions.ts';
+import { type Change, cancel, create, fail } from '../../../../functions/tasks/transitions.ts';
 import { toItem } from '../../model/table/values.ts';
 import { isVerdict } from './verdict.ts';
 

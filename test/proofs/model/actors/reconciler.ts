@@ -1,5 +1,5 @@
 import { type StatusChange, settleEnded } from '../../../../functions/reconciler/ended-run.ts';
-import { type SweepWorld, sweep } from '../../../../functions/reconciler/sweep.ts';
+import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
 import { noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
 import { documentClient } from '../table/client.ts';
@@ -77,7 +77,7 @@ function settle(world: World, change: StatusChange, retries: number): void {
   });
 }
 
-function sweepWorld(world: World, process: Process): SweepWorld {
+function sweepWorld(world: World, process: Process): SweepContext {
   return {
     ...world.services(process, 'reconciler'),
     index: dueIndex(documentClient(world.table, world.quiet(process)), 'tasks', PAGE),

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { asOf, lapse } from '../../../../functions/tasks/deadlines.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
-import { asOf, canMove, isTerminal, lapse } from '../../../../functions/tasks/transitions.ts';
+import { canMove, isTerminal } from '../../../../functions/tasks/transitions.ts';
 import type { Execution } from '../world/step-functions.ts';
 import type { RoundTruth, TaskTruth, Truth } from './truth.ts';
 

@@ -1,9 +1,10 @@
 import { describer } from '../../../../functions/reconciler/describe.ts';
+import { asOf, lapse, overdue } from '../../../../functions/tasks/deadlines.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { type TaskStore, taskStore } from '../../../../functions/tasks/table/store.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
-import { asOf, isTerminal, lapse, overdue } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { type Integration, StatesError } from '../../../../local/step-functions/index.ts';
 import { announce } from '../actors/reconciler.ts';
@@ -186,7 +187,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
         if (task === undefined) return;
         const process = start({ name: `tool of ${task.taskId}`, patience: PATIENCE });
         const { store: own } = services(process, 'tool');
-        // As functions/tool/host.ts does it.
+        // As functions/tool/run-context.ts does it.
         const seen = await own.glimpse(task).catch(() => undefined);
         if (seen?.status !== 'working' || seen.round !== task.round) return;
         await own.report(task, { message: 'half of it', progress: 1 }, process.now()).catch(() => undefined);

@@ -6,15 +6,15 @@ import { storeIfLarge } from '../tasks/s3/large-result.ts';
 import { type RunStore, runStore } from '../tasks/table/store.ts';
 import type { TaskContext } from '../tasks/tool-contract.ts';
 
-/** What a run needs of the world around it. Each answer false means: the task is no longer this run's to work on. */
-export interface Host {
-  /** At most one report a second is written; those in between are dropped. */
+/** What a run needs from outside. `false` means that the task was cancelled, given up or superseded. */
+export interface RunContext {
+  /** Writes at most one report a second and drops those in between. */
   progress(task: TaskContext, message: string, amount: Amount): Promise<boolean>;
   alive(task: TaskContext): Promise<boolean>;
-  /** Keeps JSON text for the next attempt at this round. */
+  /** Stores JSON text for the next attempt at this round. */
   remember(task: TaskContext, memory: string): Promise<boolean>;
   recall(task: TaskContext): Promise<string | undefined>;
-  /** A result as the workflow can carry it: what is large goes to S3, and a reference takes its place. */
+  /** The result, or a reference if it is too large for the workflow: then it is in S3. */
   keep(task: TaskContext, result: unknown): Promise<unknown>;
 }
 
@@ -24,30 +24,30 @@ export interface Amount {
 }
 
 const stores = new Map<string, RunStore>();
-/** A connection that fell silent would use up the function's time: a report is worth seconds. */
+/** In ms. A dead connection must not use up the time of the function: a report may take seconds. */
 const requestHandler = { ...connections, requestTimeout: 5_000 };
 
 const INTERVAL = 1_000;
-/** Runs that one container remembers. Tasks may take turns in it. */
+/** Runs that one container remembers, as tasks may take turns in it. */
 const MOST_RUNS = 100;
-/** What each run has reported last, the oldest report first. */
+/** The last report of each run, the oldest first. */
 const last = new Map<string, { readonly at: number; readonly amount: Amount }>();
 
-/** In Lambda: the items that the task's runs write, while the record says that this run is wanted. */
-export const recordHost: Host = {
+/** In Lambda: reads the record, and writes the items of its runs while the record says that this run may work. */
+export const runContext: RunContext = {
   async progress(task, message, amount) {
     const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt}`;
     const now = Date.now();
     const before = last.get(run);
     if (before !== undefined && now - before.at < INTERVAL) return true;
-    // A message alone leaves the amount as it is.
+    // A message alone does not change the amount.
     const report = { message: message.slice(0, limits.statusMessage), ...before?.amount, ...amount };
     remembered(run, { at: now, amount: { ...before?.amount, ...amount } });
     try {
-      // A read is cheaper than a write: a cancelled task pays for no more writes.
+      // A read is cheaper than a write, so a cancelled task pays for no more writes.
       return (await alive(task)) && (await storeOf(task).report(task, report, now));
     } catch (error) {
-      // A report that is lost is no reason to stop the work.
+      // The work goes on without this report.
       if (!isDenied(error, 'dynamodb:UpdateItem')) {
         console.error(JSON.stringify({ event: 'progress_failed', error: (error as Error).name }));
       }
@@ -59,7 +59,7 @@ export const recordHost: Host = {
     try {
       return (await alive(task)) && (await storeOf(task).remember(task, memory));
     } catch (error) {
-      // As during a deployment: the step is done, and a retried round does it again.
+      // Possible during a deployment. The step is done; only a retried round would do it again.
       if (isDenied(error, 'dynamodb:UpdateItem')) return true;
       throw error;
     }
@@ -71,8 +71,8 @@ export const recordHost: Host = {
     } catch (error) {
       if (!isDenied(error, 'dynamodb:GetItem')) throw error;
     }
-    // An earlier attempt of release 0.1 has kept its steps in the record.
-    const seen = await look(task);
+    // An earlier attempt in release 0.1 stored its steps in the record.
+    const seen = await readRecord(task);
     return seen !== 'denied' && seen?.memoryRound === task.round ? seen.memory : undefined;
   },
   keep: (task, result) => storeIfLarge(result, task),
@@ -86,15 +86,15 @@ function remembered(run: string, report: { readonly at: number; readonly amount:
 }
 
 async function alive(task: TaskContext): Promise<boolean> {
-  const seen = await look(task);
+  const seen = await readRecord(task);
   return seen === 'denied' || (seen?.status === 'working' && seen.round === task.round);
 }
 
 /**
- * What the record says. Where the role of the function may not read it, the tool goes on: it learns of the end of its
- * task only when a later round has reported, and a retried round begins without the steps of the attempt before.
+ * Reads the record. If the role of the function may not, the tool goes on: it sees the end of its task only after a
+ * later round has reported, and a retried round starts without the steps of the last attempt.
  */
-async function look(task: TaskContext): Promise<Awaited<ReturnType<RunStore['glimpse']>> | 'denied'> {
+async function readRecord(task: TaskContext): Promise<Awaited<ReturnType<RunStore['glimpse']>> | 'denied'> {
   try {
     return await storeOf(task).glimpse(task);
   } catch (error) {
@@ -105,7 +105,7 @@ async function look(task: TaskContext): Promise<Awaited<ReturnType<RunStore['gli
 
 const denied = new Set<string>();
 
-/** Whether the role of the function lacks this right; the log says so once. */
+/** Whether the role of the function lacks this right. Logs it once. */
 function isDenied(error: unknown, action: 'dynamodb:GetItem' | 'dynamodb:UpdateItem'): boolean {
   const { name } = error as Error;
   if (name !== 'AccessDeniedException') return false;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isKnown, known, MOVED_VERSION, RECORD_VERSION } from '../../../functions/tasks/known-record.ts';
-import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
-import { taskIn } from '../../contract/tasks.ts';
+import type { Status, TaskRecord } from '../../../../functions/tasks/record.ts';
+import { isKnown, known, MOVED_VERSION, RECORD_VERSION } from '../../../../functions/tasks/table/known-record.ts';
+import { taskIn } from '../../../contract/tasks.ts';
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 const { version: _, ...earlier } = taskIn('working');

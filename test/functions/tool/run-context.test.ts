@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { recordHost } from '../../../functions/tool/host.ts';
+import { runContext } from '../../../functions/tool/run-context.ts';
 
 const reports = vi.hoisted(() => [] as { readonly task: string; readonly report: unknown }[]);
 vi.mock('../../../functions/tasks/table/store.ts', () => ({
@@ -26,7 +26,7 @@ afterEach(() => vi.useRealTimers());
 describe('reports of tasks that take turns in one container', () => {
   test('each task reports at most once a second', async () => {
     for (let ms = 0; ms < 3_000; ms += 100) {
-      for (const name of ['a', 'b', 'c']) await recordHost.progress(taskOf(name), `${ms}`, {});
+      for (const name of ['a', 'b', 'c']) await runContext.progress(taskOf(name), `${ms}`, {});
       vi.advanceTimersByTime(100);
     }
     for (const name of ['a', 'b', 'c']) {
@@ -35,17 +35,17 @@ describe('reports of tasks that take turns in one container', () => {
   });
 
   test('another attempt of a task reports at once', async () => {
-    await recordHost.progress(taskOf('a'), 'first', {});
-    await recordHost.progress({ ...taskOf('a'), attempt: 1 }, 'second', {});
+    await runContext.progress(taskOf('a'), 'first', {});
+    await runContext.progress({ ...taskOf('a'), attempt: 1 }, 'second', {});
     expect(written('a')).toEqual([{ message: 'first' }, { message: 'second' }]);
   });
 });
 
 test('a message alone leaves the amount of the same run as it is', async () => {
-  await recordHost.progress(taskOf('a'), 'one of two', { progress: 1, total: 2 });
+  await runContext.progress(taskOf('a'), 'one of two', { progress: 1, total: 2 });
   vi.advanceTimersByTime(1_000);
-  await recordHost.progress(taskOf('a'), 'still', {});
-  await recordHost.progress({ ...taskOf('a'), round: 2 }, 'other round', {});
+  await runContext.progress(taskOf('a'), 'still', {});
+  await runContext.progress({ ...taskOf('a'), round: 2 }, 'other round', {});
   // The record is in round 1.
   expect(written('a')).toEqual([
     { message: 'one of two', progress: 1, total: 2 },

@@ -1,5 +1,5 @@
 import type { Execution } from '../../../functions/reconciler/describe.ts';
-import type { SweepWorld } from '../../../functions/reconciler/sweep.ts';
+import type { SweepContext } from '../../../functions/reconciler/sweep.ts';
 import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
@@ -44,7 +44,7 @@ export class Killed extends Error {}
  * A table, an index and Step Functions of plain objects: everything the reconciler asked for is in `did`. `killAt`
  * dies at the n-th call instead of making it, `dieAfter` right after it.
  */
-export function fakeWorld(tasks: readonly TaskRecord[] = [], over: Partial<SweepWorld> = {}) {
+export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<SweepContext> = {}) {
   const records = new Map(tasks.map((task) => [task.taskId, task]));
   const runs = new Map<string, Execution>();
   const did: string[] = [];
@@ -57,7 +57,7 @@ export function fakeWorld(tasks: readonly TaskRecord[] = [], over: Partial<Sweep
     if (kill.after === did.length) throw new Killed();
     return result;
   };
-  const world: SweepWorld = {
+  const context: SweepContext = {
     store: {
       get: async ({ taskId }) => call('get', () => records.get(taskId)),
       applyBlind: async ({ taskId }, change) =>
@@ -104,5 +104,5 @@ export function fakeWorld(tasks: readonly TaskRecord[] = [], over: Partial<Sweep
     },
     ...over,
   };
-  return { world, records, runs, did, clock, kill };
+  return { context, records, runs, did, clock, kill };
 }

@@ -1,0 +1,64 @@
+import { RecordUnknown } from '../errors.ts';
+import type { Status, TaskRecord } from '../record.ts';
+import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, objectOf, oneOf } from '../shape.ts';
+
+/** Written into each new record. Raise it in a release that changes what a record means to its readers. */
+export const RECORD_VERSION = 1;
+/** Of a record with an `inputRef`: an earlier release would read that it asks nothing. */
+export const MOVED_VERSION = 2;
+
+const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
+const isToken: Check = (value) => isString(value) || isNumber(value);
+
+const isRecord = has(
+  {
+    owner: isString,
+    taskId: isString,
+    status: oneOf(...STATUSES),
+    round: isInteger,
+    tool: isString,
+    createdAt: isNumber,
+    updatedAt: isNumber,
+    ttl: isNumber,
+    deadlineAt: isNumber,
+    expiresAt: isNumber,
+  },
+  {
+    // Records of the releases before this attribute have none.
+    version: oneOf(RECORD_VERSION, MOVED_VERSION),
+    statusMessage: isString,
+    progress: isNumber,
+    progressTotal: isNumber,
+    progressToken: isToken,
+    legacy: isBoolean,
+    isError: isBoolean,
+    refused: objectOf(isNumber),
+    scopes: listOf(isString),
+    outputSchemaId: isString,
+    digest: isString,
+    accepts: listOf(isString),
+    asked: isString,
+    arguments: isString,
+    inputResponses: objectOf(isString),
+    inputRef: isString,
+    memory: isString,
+    memoryRound: isNumber,
+    result: isString,
+    error: isString,
+    due: isString,
+    dueAt: isNumber,
+    seenRound: isInteger,
+  },
+);
+
+/**
+ * Whether this code understands an item of the tasks table. After a rollback there may be records of a newer release.
+ * A write without a condition may have left a partial one.
+ */
+export const isKnown = (item: unknown): item is TaskRecord => isRecord(item);
+
+/** Throws RecordUnknown. */
+export function known(item: Readonly<Record<string, unknown>>): TaskRecord {
+  if (isKnown(item)) return item;
+  throw new RecordUnknown(String(item.taskId));
+}

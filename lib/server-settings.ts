@@ -1,0 +1,65 @@
+import { Duration, Token } from 'aws-cdk-lib';
+import type { Manifest } from '../functions/mcp/manifest.ts';
+import { limits } from '../functions/tasks/limits.ts';
+import { checkUrl } from './auth/auth.ts';
+import type { McpTaskServerProps } from './server-props.ts';
+
+export type ServerSettings = Omit<Manifest, 'tools'>;
+
+const SECOND = 1_000;
+const DAY = 24 * 3_600 * SECOND;
+const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'];
+
+/** The settings of the endpoint, checked. */
+export function serverSettings(props: McpTaskServerProps): ServerSettings {
+  const allowedOrigins = props.allowedOrigins ?? LOOPBACK;
+  const wrong = allowedOrigins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*\s]+(:\*)?$/.test(origin));
+  if (wrong !== undefined) throw new Error(`McpTaskServer: allowedOrigins: '${wrong}' is not like https://app.example`);
+  if (props.publicUrl !== undefined) checkUrl('McpTaskServer: publicUrl', props.publicUrl);
+  if (props.publicUrl?.endsWith('/')) throw new Error('McpTaskServer: publicUrl ends without a slash');
+  return {
+    auth: props.auth.kind,
+    ...(props.auth.kind === 'oauth' && { scopes: props.auth.scopes }),
+    serverInfo: props.serverInfo ?? { name: 'mcp-task-server', version: '0.1.0' },
+    ...(props.instructions !== undefined && { instructions: props.instructions }),
+    maxTtl: between('maxTtl', props.maxTtl, SECOND, 7 * DAY, DAY),
+    inlineWindow: between('inlineWindow', props.inlineWindow, SECOND, 600 * SECOND, 25 * SECOND),
+    holdCap: between('holdCap', props.holdCap, SECOND, 600 * SECOND, 50 * SECOND),
+    helperTools: props.helperTools ?? true,
+    questionStream: props.questionStream ?? true,
+    maxOpenTasks: count('maxOpenTasks', props.maxOpenTasks ?? 100),
+    maxStreams: count('maxStreams', props.maxStreams ?? 200),
+    allowedOrigins,
+  };
+}
+
+/** The part before `/mcp` of the URL that clients use, checked. Undefined: the URL of the stage. */
+export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string | undefined {
+  if (domain === undefined) return publicUrl;
+  if (publicUrl !== undefined) throw new Error('McpTaskServer: a domain says what its publicUrl is');
+  const { name } = domain;
+  if (!Token.isUnresolved(name) && !/^([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/.test(name)) {
+    throw new Error(`McpTaskServer: domain: '${name}' is not like mcp.example.com`);
+  }
+  return `https://${name}`;
+}
+
+/** How often the signing key is replaced, checked. */
+export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
+  const least = Math.max(maxTtl, limits.session) + DAY;
+  const ms = asked.toMilliseconds();
+  // The shortest unit of Secrets Manager is an hour.
+  if (ms >= least && ms <= 365 * DAY && ms % (DAY / 24) === 0) return asked;
+  throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days, in whole hours`);
+}
+
+function count(name: string, value: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= 1_000) return value;
+  throw new Error(`McpTaskServer: ${name} is a whole number from 1 to 1000`);
+}
+
+function between(name: string, value: Duration | undefined, least: number, most: number, standard: number): number {
+  const ms = value?.toMilliseconds() ?? standard;
+  if (ms >= least && ms <= most) return ms;
+  throw new Error(`McpTaskServer: ${name} lies between ${least / SECOND} and ${most / SECOND} seconds`);
+}

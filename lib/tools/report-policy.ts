@@ -1,0 +1,74 @@
+import { Annotations } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { keyStatements } from '../storage/kms-grants.ts';
+
+/** What the role of a tool may read of a task: whether it is still wanted, and the steps of an earlier attempt. */
+const READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound'];
+/** What it may write: nothing that puts an item into an index. */
+const WRITES = [
+  'owner',
+  'taskId',
+  'round',
+  'updatedAt',
+  'statusMessage',
+  'progress',
+  'progressTotal',
+  'memoryRound',
+  'memory',
+  'expiresAt',
+];
+/** Where it may write: the partitions of `functions/tasks/table/progress-item.ts`. */
+const PARTITIONS = 'progress#*';
+
+export interface ReportTargets {
+  readonly table: TableV2;
+  readonly results: Bucket;
+  readonly encryptionKey: IKey | undefined;
+}
+
+/**
+ * Lets a tool's function report progress, keep its steps, and store a large result. The policy is one of this stack, so
+ * the function may be in another. A function without a known role gets a warning instead.
+ */
+export function allowReports(scope: Construct, id: string, { node, role }: IFunction, targets: ReportTargets): void {
+  if (role !== undefined) {
+    new Policy(scope, id, { roles: [role], statements: statements(scope, targets) });
+    return;
+  }
+  Annotations.of(scope).addWarningV2(
+    'mcp-task-server:no-role',
+    `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
+  );
+}
+
+function statements(scope: Construct, { table, results, encryptionKey }: ReportTargets): PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      actions: ['dynamodb:UpdateItem'],
+      resources: [table.tableArn],
+      conditions: {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [PARTITIONS] },
+        // ForAllValues holds for a request without the key.
+        Null: { 'dynamodb:LeadingKeys': 'false' },
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': WRITES },
+        StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
+      },
+    }),
+    new PolicyStatement({
+      actions: ['dynamodb:GetItem'],
+      resources: [table.tableArn],
+      conditions: {
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': READS },
+        // As in IAM's example for GetItem: the key is documented for Query and Scan only (docs/verify-on-aws.md).
+        StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      },
+    }),
+    new PolicyStatement({ actions: ['s3:PutObject'], resources: [results.arnForObjects('results/*')] }),
+    ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Write']),
+  ];
+}

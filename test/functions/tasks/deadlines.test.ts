@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { asOf, lapse, overdue } from '../../../functions/tasks/deadlines.ts';
+import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+
+const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
+const now = 1_700_000_000_000;
+const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
+const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
+  ...create(
+    { owner: 'o', taskId: 't' },
+    { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: ['roots/list'], legacy: false },
+    now,
+  ),
+  ...(over.status === 'input_required' && { asked }),
+  ...over,
+});
+describe('what a reader sees', () => {
+  test.each(['working', 'input_required'] as const)(
+    '%s past its deadline: who would still change it writes what readers are told, to the time of it',
+    (status) => {
+      const late = record({ status });
+      const written = overdue(late, late.deadlineAt + 10_001);
+      expect(written).toBeDefined();
+      expect(written).toEqual(lapse(late, late.deadlineAt + 30_001));
+    },
+  );
+
+  test('waiting for an answer fails with the deadline, and is told so once nothing can be on its way any more', () => {
+    const waiting = record({ status: 'input_required' });
+    expect(asOf(waiting, now + 40_000)?.status).toBe('input_required');
+    expect(asOf(waiting, now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 10_000 });
+    expect(asOf(waiting, now + 40_001)).not.toHaveProperty('asked');
+  });
+
+  test('past its ttl a task is gone, whatever its status (E-28)', () => {
+    for (const status of statuses) expect(asOf(record({ status, ttl: 60_000 }), now + 60_000)).toBeUndefined();
+  });
+
+  test('past its deadline and the grace an unfinished task reads as failed', () => {
+    expect(asOf(record(), now + 40_000)?.status).toBe('working');
+    expect(asOf(record(), now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 40_000 });
+    expect(asOf(record({ status: 'completed' }), now + 40_001)?.status).toBe('completed');
+  });
+});
