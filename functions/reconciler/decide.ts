@@ -44,7 +44,7 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
     return { kind: isSeen(record) ? 'look_again' : 'look' };
   }
   const running = run.status === 'RUNNING';
-  if (running && !isUnheard(record, run.work, now)) return { kind: 'postponed', change: comeBack(record, run, now) };
+  if (running && !isUnheard(run.work, now)) return { kind: 'postponed', change: comeBack(record, run, now) };
   // A start would be too late: the task lapses within the grace.
   const missing = run.status === 'missing' && !isSeen(record);
   if (missing && record.round > 1 && now >= record.deadlineAt) return NOTHING;
@@ -60,7 +60,7 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
 
 /** Soon if the tool's state machine has ended: its workflow is probably about to see that. */
 function comeBack(record: TaskRecord, { work }: Run, now: number): Change {
-  const ended = work !== undefined && work.status !== 'RUNNING';
+  const ended = work !== undefined && work.status !== 'RUNNING' && work.status !== 'missing';
   return ended ? lookAgain(record, now, limits.unheard) : confirmStart(record, now);
 }
 

@@ -2,7 +2,7 @@ import { isErrorName } from '../tasks/error-facts.ts';
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
-import { type Change, failAsSeen, finish, isSeen } from '../tasks/transitions.ts';
+import { type Change, failAsSeen, finish } from '../tasks/transitions.ts';
 import type { RoundInput } from '../tasks/workflow.ts';
 import type { Execution } from './describe.ts';
 
@@ -13,10 +13,10 @@ export interface Run extends Execution {
 }
 
 /** Whether a tool's own state machine has ended or is gone, while the workflow that waits for it still runs. */
-export function isUnheard(record: TaskRecord, work: Execution | undefined, now: number): boolean {
-  if (work === undefined || work.status === 'RUNNING') return false;
-  // Only if the workflow was seen before: one that has just begun may not have started it yet.
-  if (work.status === 'missing') return isSeen(record);
+export function isUnheard(work: Execution | undefined, now: number): boolean {
+  // A missing one says nothing while the workflow runs: the task may have begun with another state machine, before a
+  // deployment gave its tool this one (row 23).
+  if (work === undefined || work.status === 'RUNNING' || work.status === 'missing') return false;
   return now - (work.stoppedAt ?? now) >= limits.unheard;
 }
 
@@ -26,7 +26,11 @@ export function isUnheard(record: TaskRecord, work: Execution | undefined, now: 
 export function outcome(record: TaskRecord, run: Run, now: number): Change {
   const { work } = run;
   if (work?.status === 'SUCCEEDED' && work.output !== undefined) {
-    return finish(record, returned(work.output), argumentsOf(run), now);
+    const result = returned(work.output);
+    const round = parsed(run.input ?? 'null') as Partial<RoundInput> | null;
+    const args = round?.keepArguments === false ? '' : round?.arguments;
+    // Without its arguments, a next round would run with wrong ones.
+    if (!result.asks || args !== undefined) return finish(record, result, args || undefined, now);
   }
   const byWork = work?.status === 'FAILED' || work?.status === 'TIMED_OUT';
   if (work !== undefined && (byWork || (run.status === 'RUNNING' && work.status === 'ABORTED'))) {
@@ -46,11 +50,6 @@ function returned(text: string) {
   const value = /"(inputRequests|isError)"/.test(text) ? parsed(text) : undefined;
   const asks = isObject(value) && Object.hasOwn(value, 'inputRequests');
   return { text, asks, isError: isObject(value) && value.isError === true };
-}
-
-function argumentsOf({ input }: Run): string {
-  const round = parsed(input ?? 'null') as Partial<RoundInput> | null;
-  return round?.arguments ?? '{}';
 }
 
 /** As `lib/workflow/machine-failed.jsonata` writes it. */

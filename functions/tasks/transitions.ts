@@ -147,9 +147,9 @@ export function withdraw(record: TaskRecord, now: number): Change {
 
 /**
  * What a round returned (JSON text), for a workflow that died before it could write it: as
- * `lib/workflow/outcome.jsonata`.
+ * `lib/workflow/outcome.jsonata`. Without `args` none are stored.
  */
-export function finish(record: TaskRecord, returned: Returned, args: string, now: number): Change {
+export function finish(record: TaskRecord, returned: Returned, args: string | undefined, now: number): Change {
   const { text: result, asks, isError } = returned;
   if (asks) return { ...askFirst(record, result, args, now), remove: ROUND_FIELDS };
   const set = { status: 'completed', updatedAt: now, result, isError } as const;
@@ -175,8 +175,8 @@ export function lookAgain(record: TaskRecord, now: number, after: number = limit
  * Asks the questions that a tool is registered with, before any work. The answers start the first run, in round 2.
  * `asked` and `args` are JSON text, as the workflow writes them when a run asks.
  */
-export function askFirst(record: TaskRecord, asked: string, args: string, now: number): Change {
-  const kept = record.inputRef === undefined ? { arguments: args } : {};
+export function askFirst(record: TaskRecord, asked: string, args: string | undefined, now: number): Change {
+  const kept = record.inputRef === undefined && args !== undefined ? { arguments: args } : {};
   return {
     from: ['working'],
     round: record.round,

@@ -177,6 +177,25 @@ describe('a tool that is a state machine', () => {
     expect(change.set).toEqual({ dueAt: now + 4 * MINUTE });
   });
 
+  test('an execution that is missing says nothing while the workflow runs (row 23)', () => {
+    const task = { ...seen, deadlineAt: T0 + 60 * MINUTE };
+    expect(decide(task, now, running(work('missing'))).kind).toBe('postponed');
+  });
+
+  test('questions without the arguments of their round fail the task', () => {
+    const asks = work('SUCCEEDED', { output: '{"inputRequests":{}}' });
+    const decision = decide(seen, now, { status: 'FAILED', error: 'X', work: asks });
+    expect(changed(seen, changeOf(decision))).toMatchObject({ status: 'failed' });
+  });
+
+  test('arguments that the workflow would not keep are not kept here', () => {
+    const input = '{"arguments":"{\\"n\\":1}","keepArguments":false}';
+    const run = { status: 'RUNNING', input, work: work('SUCCEEDED', { output: '{"inputRequests":{}}' }) } as const;
+    const task = changed(seen, changeOf(decide(seen, now, run)));
+    expect(task.status).toBe('input_required');
+    expect(task).not.toHaveProperty('arguments');
+  });
+
   test('its workflow has ended, too: the outcome of the machine counts', () => {
     const died = { status: 'FAILED', error: 'DynamoDB.InternalServerError' } as const;
     const end = (of: Execution) => changed(seen, changeOf(decide(seen, now, { ...died, work: of })));

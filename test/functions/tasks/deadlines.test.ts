@@ -17,7 +17,7 @@ const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
 });
 describe('what a reader sees', () => {
   test.each(['working', 'input_required'] as const)(
-    '%s past its deadline: who would still change it writes what readers are told, to the time of it',
+    '%s past its deadline: a writer writes exactly what readers see, to the time of it',
     (status) => {
       const late = record({ status });
       const written = overdue(late, late.deadlineAt + 10_001);
@@ -26,7 +26,7 @@ describe('what a reader sees', () => {
     },
   );
 
-  test('waiting for an answer fails with the deadline, and is told so once nothing can be on its way any more', () => {
+  test('waiting for an answer fails with the deadline, shown once no answer can still arrive', () => {
     const waiting = record({ status: 'input_required' });
     expect(asOf(waiting, now + 40_000)?.status).toBe('input_required');
     expect(asOf(waiting, now + 40_001)).toMatchObject({ status: 'failed', updatedAt: now + 10_000 });

@@ -23,6 +23,9 @@ test('questions that its client can be asked are no problem', () => {
   expect(questionProblem(waiting({ inputRequests: { a: form }, requestState: { n: 1 } }))).toBeUndefined();
 });
 
+const TOO_MUCH =
+  'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together';
+
 describe('a task whose questions cannot be asked reads as failed (E-32)', () => {
   test.each([
     ['InputRequestInvalid', { inputRequests: {} }],
@@ -60,7 +63,7 @@ describe('a task whose questions cannot be asked reads as failed (E-32)', () => 
       { reason: 'InputNotSupported', kinds: ['elicitation/create'] },
     ],
     [
-      'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together',
+      TOO_MUCH,
       { inputRequests: { a: form }, requestState: 'x'.repeat(240_000) },
       {},
       { reason: 'InputRequestTooLarge' },
