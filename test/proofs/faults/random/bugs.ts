@@ -68,7 +68,7 @@ export const bugs = {
     file: isCode,
     plant: (text) =>
       text.replace(
-        /(\.filter\((\w+)=>)(\w+\(\2,\w+\.get\(\2\.taskId\)\))/,
+        /(\.filter\(([\w$]+)=>)([\w$]+\(\2,[\w$]+\.get\(\2\.taskId\)\))/,
         '$1!["completed","failed","cancelled"].includes($2.status)&&$3',
       ),
   },
@@ -76,7 +76,7 @@ export const bugs = {
   'results that are not stored': {
     kind: 'lost',
     file: isCode,
-    plant: (text) => text.replace(/await \w+\("PUT",\w+,Buffer\.from\(\w+\)\)/, '0'),
+    plant: (text) => text.replace(/await [\w$]+\("PUT",[\w$]+,Buffer\.from\([\w$]+\)\)/, '0'),
   },
   /** A direct tool is invoked once more, and that answer counts. */
   'direct calls made twice': {
@@ -84,7 +84,7 @@ export const bugs = {
     file: isCode,
     plant: (text) =>
       text.replace(
-        /await (\w+)\((\{method:"POST",path:\w+,body:Buffer\.from\(\w+\)\},\w+)\)/,
+        /await ([\w$]+)\((\{method:"POST",path:[\w$]+,body:Buffer\.from\([\w$]+\)\},[\w$]+)\)/,
         '(await $1($2),await $1($2))',
       ),
   },
@@ -92,7 +92,7 @@ export const bugs = {
   'tasks that never expire': {
     kind: 'not gone',
     file: isCode,
-    plant: (text) => text.replace(/if\(\w+>=(\w+)\.createdAt\+\1\.ttl\)return/, 'if(false)return'),
+    plant: (text) => text.replace(/if\([\w$]+>=([\w$]+)\.createdAt\+\1\.ttl\)return/, 'if(false)return'),
   },
 } as const satisfies Record<string, Bug>;
 
