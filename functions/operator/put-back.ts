@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, NumberValue, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
 import { isKnown } from '../tasks/table/known-record.ts';
 import { isTerminal } from '../tasks/transitions.ts';
@@ -19,6 +19,13 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** Puts at the same time. */
 const AT_ONCE = 25;
+
+/**
+ * For `unmarshallOptions.wrapNumbers`: copies every number digit for digit. By default, one that JavaScript cannot hold,
+ * such as a tool may write as its progress, makes its whole page unreadable.
+ */
+export const exactNumber = (text: string): number | NumberValue =>
+  String(Number(text)) === text ? Number(text) : NumberValue.from(text);
 
 /**
  * Copies missing items from a restored table to the table of the server, while that is in use: see docs/recovery.md.
