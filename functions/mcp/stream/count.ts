@@ -30,10 +30,21 @@ export async function openStream(principal: Principal, server: ServerContext): P
   }
 }
 
-export async function* closing(frames: AsyncGenerator<string>, close: CloseStream): AsyncGenerator<string> {
-  try {
-    yield* frames;
-  } finally {
-    await close();
-  }
+/** The same frames. Closes once they end, also if the reader leaves before the first one. */
+export function closing(frames: AsyncGenerator<string>, close: CloseStream): AsyncGenerator<string> {
+  let closed: Promise<void> | undefined;
+  const end = () => {
+    closed ??= close();
+    return closed;
+  };
+  const made = (async function* () {
+    try {
+      yield* frames;
+    } finally {
+      await end();
+    }
+  })();
+  // A generator that has not begun runs no `finally`.
+  const leave = made.return.bind(made);
+  return Object.assign(made, { return: (value: undefined) => leave(value).finally(end) });
 }
