@@ -1,4 +1,3 @@
-import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { canMove, isTerminal } from '../../../../functions/tasks/transitions.ts';
 import type { Look } from './client.ts';
@@ -57,7 +56,6 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
     else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
     for (const seen of ends.filter((end) => end.taskId === taskId)) {
       if (show(seen.look) === show(look)) continue;
-      if (seen.look.reason === 'DeadlineExceeded' && wasInFlight(records.get(taskId), { writes, around })) continue;
       found.push(violation('overwritten', `${name}: ${taskId} was ${show(seen.look)}, is ${show(look)}`));
     }
     if (cancelled.has(taskId) && look?.status !== 'cancelled') {
@@ -96,16 +94,6 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
     found.push(violation('run twice', `${name} charged ${charges} times`));
   }
   return found;
-}
-
-/**
- * Whether the last write of a task was sent in time, and a disturbance then moved the clock by more than a write may take
- * (docs/crash-table.md, row 20). No clock does that: readers may see the deadline before the write.
- */
-function wasInFlight(record: TaskRecord | undefined, { writes, around }: Pick<Evidence, 'writes' | 'around'>): boolean {
-  const end = writes.get(record?.taskId ?? '')?.find(({ status }) => status !== undefined && isTerminal(status));
-  if (record === undefined || end === undefined || end.at > record.deadlineAt + limits.lateWrite) return false;
-  return around.moves.some(({ at, ms }) => at >= end.at && ms > limits.deadlineGrace - limits.lateWrite);
 }
 
 /** A stream may leave out a status that has passed, and never goes back to one. */

@@ -55,8 +55,10 @@ test('each kind of slow schema occurs: arguments refused, or the result an error
       continue;
     }
     const answer = await target?.send(posted(call));
-    // A fast machine is through with some of them in time.
-    expect(answer?.text, call.name).toMatch(/take too long to check|Invalid arguments for tool/);
+    // The one kind that a fast machine is through with in time.
+    const refused =
+      call.name === 'choices' ? /take too long to check|Invalid arguments for tool/ : /take too long to check/;
+    expect(answer?.text, call.name).toMatch(refused);
     expect(answer?.ms, call.name).toBeLessThan(slowSchemas.bound(posted(call)));
   }
 }, 120_000);
