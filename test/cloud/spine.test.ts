@@ -61,6 +61,8 @@ describe('the way of a task', () => {
         ]),
       );
     }
+    // Its writes must not be among those that the next tests count.
+    await poll(url(), working, ({ status }) => status === 'completed');
   });
 
   test('what tasks/update and tasks/cancel read is the record alone', async () => {
