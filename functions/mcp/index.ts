@@ -6,7 +6,7 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
-import { connections } from '../tasks/connections.ts';
+import { connections } from '../tasks/aws/connections.ts';
 import { currentState } from '../tasks/execution-history.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { resultStore } from '../tasks/s3/result-store.ts';

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { connections } from '../tasks/connections.ts';
+import { connections } from '../tasks/aws/connections.ts';
 import { limits } from '../tasks/limits.ts';
 import { storeIfLarge } from '../tasks/s3/large-result.ts';
 import { type RunStore, runStore } from '../tasks/table/store.ts';

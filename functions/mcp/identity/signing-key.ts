@@ -1,4 +1,4 @@
-import { signedRequests } from '../../tasks/s3/signed-request.ts';
+import { signedRequests } from '../../tasks/aws/signed-request.ts';
 import { variable } from '../env.ts';
 import type { Stage } from './signing.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signedRequests } from '../aws/signed-request.ts';
 import { executionName } from '../ids.ts';
 import type { TaskKey } from '../record.ts';
-import { signedRequests } from './signed-request.ts';
 
 /** A result belongs to one attempt at a round. The `task` that a tool gets is such a key. */
 export interface ResultKey extends TaskKey {

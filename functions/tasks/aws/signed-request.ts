@@ -4,7 +4,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import type { HttpRequest } from '@smithy/core/protocols';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { connections } from '../connections.ts';
+import { connections } from './connections.ts';
 
 export interface SignedRequest {
   readonly method: string;

@@ -5,8 +5,8 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { invoker } from '../../../../functions/mcp/invoke.ts';
+import { signedRequests } from '../../../../functions/tasks/aws/signed-request.ts';
 import { objectKey, resultStore } from '../../../../functions/tasks/s3/result-store.ts';
-import { signedRequests } from '../../../../functions/tasks/s3/signed-request.ts';
 
 /** One request as it came in. */
 interface Sent {

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { connections } from '../../../functions/tasks/connections.ts';
-import { signedRequests } from '../../../functions/tasks/s3/signed-request.ts';
+import { connections } from '../../../../functions/tasks/aws/connections.ts';
+import { signedRequests } from '../../../../functions/tasks/aws/signed-request.ts';
 
 const held: ServerResponse[] = [];
 const server = createServer((request, response) => {
