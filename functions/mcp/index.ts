@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
 import { connections } from '../tasks/aws/connections.ts';
+import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { currentState } from '../tasks/execution-history.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { resultStore } from '../tasks/s3/result-store.ts';
@@ -26,12 +26,11 @@ import { machineStates } from './task/machine-progress.ts';
 import { pollLimit } from './task/poll-limit.ts';
 import { wiredTools } from './wiring.ts';
 
-/**
- * The SDK has no timeout by default. With this one, in ms, it can retry a call that hangs and still answer in time.
- */
+/** Of one attempt, in ms: a call that hangs is tried again, and the client still gets its answer in time. */
+const REQUEST_TIMEOUT = 5_000;
+const requestHandler = { ...connections, requestTimeout: REQUEST_TIMEOUT };
 /** For input that lies in S3, all attempts together, in ms. */
 const INPUT_PATIENCE = 4_000;
-const requestHandler = { ...connections, requestTimeout: 5_000 };
 
 /**
  * The endpoint as a streaming Lambda function. The entry made at synth calls this once. Throws, by name, if a tool or a
@@ -58,18 +57,19 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   const functions = list(env, 'TOOL_FUNCTIONS');
   const stateMachines = list(env, 'TOOL_MACHINES');
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
-  const place = { bucket: variable(env, 'RESULTS_BUCKET'), region: variable(env, 'AWS_REGION') };
+  const region = variable(env, 'AWS_REGION');
+  const place = { bucket: variable(env, 'RESULTS_BUCKET'), region };
   const results = resultStore(place);
   return {
     manifest,
     tools: wiredTools(manifest, validators, functions, stateMachines),
     ...audited(taskStore(documents, variable(env, 'TASKS_TABLE')), printAudit, 'endpoint'),
     audit: printAudit,
-    workflow: workflow(new SFNClient({ requestHandler }), machineArnPrefix),
+    workflow: workflow(stepFunctions({ region, requestTimeout: REQUEST_TIMEOUT, attempts: 3 }, env), machineArnPrefix),
     // Each read of a waiting task may need it.
     inputs: inputStore(resultStore({ ...place, patience: INPUT_PATIENCE })),
     results,
-    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
+    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(region, env), Date.now),
     invoke: invoker(functions, env),
     signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'), env)),
     pollLimit: pollLimit(Date.now),
@@ -79,12 +79,9 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
 }
 
 /** One short attempt: a client waits for it, and the answer is only progress. */
-function stateReader() {
-  let sfn: SFNClient | undefined;
-  return (executionArn: string) => {
-    sfn ??= new SFNClient({ maxAttempts: 1, requestHandler: { ...requestHandler, requestTimeout: 1_000 } });
-    return currentState(sfn, executionArn);
-  };
+function stateReader(region: string, env: NodeJS.ProcessEnv) {
+  const states = stepFunctions({ region, requestTimeout: 1_000, attempts: 1 }, env);
+  return (executionArn: string) => currentState(states, executionArn);
 }
 
 function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpRequest {

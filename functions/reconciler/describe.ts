@@ -1,4 +1,4 @@
-import { DescribeExecutionCommand, ExecutionDoesNotExist, type SFNClient } from '@aws-sdk/client-sfn';
+import type { AwsJson } from '../tasks/aws/aws-json.ts';
 
 /** What Step Functions says of an execution. */
 export interface Execution {
@@ -13,17 +13,23 @@ export interface Execution {
   readonly stoppedAt?: number | undefined;
 }
 
+type DescribedExecution = Pick<Execution, 'error' | 'input' | 'output'> & {
+  readonly status: Exclude<Execution['status'], 'missing'> | 'PENDING_REDRIVE';
+  /** In seconds since the epoch, with a fraction. */
+  readonly stopDate?: number;
+};
+
 /** Asks Step Functions about an execution. It may be a moment behind, so do not ask for one that was just started. */
-export function describer(sfn: SFNClient): (executionArn: string) => Promise<Execution> {
+export function describer(stepFunctions: AwsJson): (executionArn: string) => Promise<Execution> {
   return async (executionArn) => {
     try {
-      const found = await sfn.send(new DescribeExecutionCommand({ executionArn }));
-      const { error, input, output } = found;
+      const found = (await stepFunctions('DescribeExecution', { executionArn })) as unknown as DescribedExecution;
+      const { error, input, output, stopDate } = found;
       // Only children of Map runs have the status PENDING_REDRIVE.
-      const status = found.status === 'PENDING_REDRIVE' ? 'RUNNING' : (found.status as Execution['status']);
-      return { status, error, input, output, stoppedAt: found.stopDate?.getTime() };
+      const status = found.status === 'PENDING_REDRIVE' ? 'RUNNING' : found.status;
+      return { status, error, input, output, stoppedAt: stopDate && Math.round(stopDate * 1_000) };
     } catch (error) {
-      if (error instanceof ExecutionDoesNotExist) return { status: 'missing' };
+      if ((error as Error).name === 'ExecutionDoesNotExist') return { status: 'missing' };
       throw error;
     }
   };

@@ -1,8 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
+import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { errorFacts } from '../tasks/error-facts.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { resultStore } from '../tasks/s3/result-store.ts';
@@ -75,16 +75,16 @@ function createContext(
   env: NodeJS.ProcessEnv,
 ): SweepContext {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient(client));
-  const sfn = new SFNClient(client);
+  const states = stepFunctions({ region: env.AWS_REGION ?? '', requestTimeout: 2_000, attempts: 2 }, env);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
   const names = (env.TOOL_MACHINES ?? '').split(',');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
   return {
     store: audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'reconciler').store,
     index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
-    workflow: workflow(sfn, machineArnPrefix),
+    workflow: workflow(states, machineArnPrefix),
     inputs: inputStore(resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 })),
-    describe: describer(sfn),
+    describe: describer(states),
     machines: new Map(Object.entries(machines)),
     stateMachines: new Map(Object.entries(stateMachines).map(([tool, index]) => [tool, arnOf(index)])),
     machineArnPrefix,

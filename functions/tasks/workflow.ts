@@ -1,10 +1,5 @@
-import {
-  ExecutionAlreadyExists,
-  type SFNClient,
-  StartExecutionCommand,
-  StopExecutionCommand,
-} from '@aws-sdk/client-sfn';
 import { isThrottlingError } from '@smithy/core/retry';
+import type { AwsJson } from './aws/aws-json.ts';
 import { TooManyStarts } from './errors.ts';
 import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
@@ -82,33 +77,25 @@ export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'r
 }
 
 /** The ARN of every tool workflow of this server begins with `machineArnPrefix`. */
-export function workflow(sfn: SFNClient, machineArnPrefix: string): Workflow {
+export function workflow(stepFunctions: AwsJson, machineArnPrefix: string): Workflow {
   return {
     async start(record, machine, input) {
       const name = executionName(record.taskId, record.round);
-      const command = new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input });
-      // Inside the retries of the SDK, which repeat a refusal by its name: the client gets the refusal at once.
-      command.middlewareStack.add(
-        (next) => (args) =>
-          next(args).catch((error: unknown) => {
-            throw isFull(error) ? new Refused() : error;
-          }),
-        { step: 'deserialize', priority: 'high' },
-      );
       try {
-        await sfn.send(command);
+        // The client gets a refusal at once.
+        await stepFunctions('StartExecution', { stateMachineArn: machineArnPrefix + machine, name, input }, isFull);
       } catch (error) {
-        const attempts = attemptsOf(error);
-        if (error instanceof Refused || isFull(error)) throw new TooManyStarts(attempts === 1);
-        if (!(error instanceof ExecutionAlreadyExists)) throw error;
+        const { name: kind, $metadata: { attempts = 1 } = {} } = error as AttemptedError;
+        if (isFull(error)) throw new TooManyStarts(attempts === 1);
+        if (kind !== 'ExecutionAlreadyExists') throw error;
         // The first attempt may have started it, before a second one found the name taken.
-        return (attempts ?? 1) > 1 ? undefined : 'taken';
+        return attempts > 1 ? undefined : 'taken';
       }
       return undefined;
     },
     async stop(record, machine) {
       const executionArn = executionArnOf(record, machineArnPrefix + machine);
-      await sfn.send(new StopExecutionCommand({ executionArn, cause: 'The task is over' }));
+      await stepFunctions('StopExecution', { executionArn, cause: 'The task is over' });
     },
   };
 }
@@ -122,9 +109,4 @@ function isFull(error: unknown): boolean {
 }
 
 type SdkError = Parameters<typeof isThrottlingError>[0];
-
-/** A refusal under a name that the SDK does not retry. */
-class Refused extends Error {}
-
-/** How many attempts the SDK has made. */
-const attemptsOf = (error: unknown) => (error as { $metadata?: { attempts?: number } }).$metadata?.attempts;
+type AttemptedError = Error & { readonly $metadata?: { readonly attempts?: number } };

@@ -37,10 +37,10 @@ const probe = `
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
   console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;
 
-test('the endpoint is one CommonJS file under 450 KB whose loading does not load undici', () => {
+test('the endpoint is one CommonJS file under 331 KB whose loading does not load undici', () => {
   bundleEndpoint(manifest, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(450_000);
+    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(331_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });

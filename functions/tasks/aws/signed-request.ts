@@ -20,10 +20,13 @@ export interface SignedAnswer {
   readonly body: Buffer;
 }
 
+/** AWS refuses a signature that is older or newer than this, in ms. */
+const MAX_SKEW = 300_000;
+
 /**
  * Requests to an AWS service on the parts that the DynamoDB client needs anyway: for one or two operations whose client
  * would add more to a cold start than all code of the endpoint. Credentials are Lambda's, from the environment.
- * `requestTimeout` in ms. One attempt; rejects when there is no answer.
+ * `requestTimeout` in ms. One attempt, or a second one when AWS refuses the first by its date; rejects when there is no answer.
  */
 export function signedRequests(service: string, origin: URL, region: string, requestTimeout: number) {
   const { env } = process;
@@ -35,8 +38,10 @@ export function signedRequests(service: string, origin: URL, region: string, req
   });
   // Only S3 signs the path as sent.
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, uriEscapePath: service !== 's3' });
-  return async ({ method, path, headers, body }: SignedRequest, abortSignal: AbortSignal): Promise<SignedAnswer> => {
-    const signed = await signer.sign({
+  /** What AWS's clock is ahead of ours, in ms. */
+  let skew = 0;
+  const send = async ({ method, path, headers, body }: SignedRequest, abortSignal: AbortSignal) => {
+    const request = {
       method,
       protocol: origin.protocol,
       hostname: origin.hostname,
@@ -48,8 +53,17 @@ export function signedRequests(service: string, origin: URL, region: string, req
         ...headers,
       },
       ...(body && { body }),
-    });
+    };
+    const signed = await signer.sign(request, { signingDate: new Date(Date.now() + skew) });
     const { response } = await http.handle(signed as HttpRequest, { abortSignal });
     return { status: response.statusCode, headers: response.headers, body: await buffer(response.body as Readable) };
+  };
+  return async (request: SignedRequest, abortSignal: AbortSignal): Promise<SignedAnswer> => {
+    const answer = await send(request, abortSignal);
+    const off = Date.parse(answer.headers.date ?? '') - Date.now();
+    // Refused because of our clock, so nothing was done. The AWS clients correct their clock in the same way.
+    if (answer.status < 400 || answer.status >= 500 || !(Math.abs(off - skew) >= MAX_SKEW)) return answer;
+    skew = off;
+    return send(request, abortSignal);
   };
 }

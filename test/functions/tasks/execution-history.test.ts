@@ -1,16 +1,16 @@
-import { Readable } from 'node:stream';
-import { type HistoryEvent, SFNClient } from '@aws-sdk/client-sfn';
 import { describe, expect, test } from 'vitest';
-import { currentState, openState } from '../../../functions/tasks/execution-history.ts';
+import { stepFunctions } from '../../../functions/tasks/aws/step-functions.ts';
+import { currentState, type HistoryEvent, openState } from '../../../functions/tasks/execution-history.ts';
+import { type FakeAnswer, fakeService } from './aws/fake-service.ts';
 
-const enter = (name: string, at = 0) => ({ timestamp: new Date(at), stateEnteredEventDetails: { name } });
-const leave = (name: string) => ({ timestamp: new Date(0), stateExitedEventDetails: { name } });
-const other = { timestamp: new Date(0) };
+const enter = (name: string, at = 0) => ({ timestamp: at / 1_000, stateEnteredEventDetails: { name } });
+const leave = (name: string) => ({ timestamp: 0, stateExitedEventDetails: { name } });
+const other = { timestamp: 0 };
 /** Written in the order in which they happened. */
-const stateAfter = (...events: Partial<HistoryEvent>[]) => openState([...events].reverse() as HistoryEvent[])?.name;
+const stateAfter = (...events: HistoryEvent[]) => openState([...events].reverse())?.name;
 
 describe('the state an execution is in', () => {
-  test.each<[string, string | undefined, Partial<HistoryEvent>[]]>([
+  test.each<[string, string | undefined, HistoryEvent[]]>([
     ['none yet', undefined, [other]],
     ['the first', 'A', [other, enter('A')]],
     ['one whose task runs', 'A', [enter('A'), other, other]],
@@ -26,34 +26,21 @@ describe('the state an execution is in', () => {
   });
 
   test('is unknown without events, and since the epoch without a time', async () => {
-    const silent = { send: async () => ({}) } as unknown as SFNClient;
-    expect(await currentState(silent, 'arn:e')).toBeUndefined();
-    const timeless = [{ stateEnteredEventDetails: { name: 'A' } }] as HistoryEvent[];
-    expect(openState(timeless)).toEqual({ name: 'A', enteredAt: 0 });
+    expect(await currentState(async () => ({}), 'arn:e')).toBeUndefined();
+    expect(openState([{ stateEnteredEventDetails: { name: 'A' } }])).toEqual({ name: 'A', enteredAt: 0 });
   });
 
   test('since it was entered', () => {
-    expect(openState([other, enter('B', 7), leave('A')] as HistoryEvent[])).toEqual({ name: 'B', enteredAt: 7 });
+    expect(openState([other, enter('B', 7), leave('A')])).toEqual({ name: 'B', enteredAt: 7 });
   });
 });
 
 describe('the question', () => {
-  const asked: { headers: Record<string, string>; body: unknown }[] = [];
-  const sfn = (statusCode: number, answer: object, headers = {}) =>
-    new SFNClient({
-      region: 'eu-west-1',
-      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-      maxAttempts: 1,
-      requestHandler: {
-        async handle(request: { headers: Record<string, string>; hostname: string; body: Uint8Array }) {
-          asked.push({
-            headers: { ...request.headers, host: request.hostname },
-            body: JSON.parse(new TextDecoder().decode(request.body)),
-          });
-          return { response: { statusCode, headers, body: Readable.from([Buffer.from(JSON.stringify(answer))]) } };
-        },
-      } as never,
-    });
+  const asking = async (...answers: FakeAnswer[]) => {
+    const { asked, endpoint } = await fakeService(...answers);
+    const options = { region: 'eu-west-1', requestTimeout: 5_000, attempts: 1 };
+    return { asked, states: stepFunctions(options, { AWS_ENDPOINT_URL_SFN: endpoint }) };
+  };
 
   test('is GetExecutionHistory, newest events first, without data; only needed fields are read', async () => {
     const events = [
@@ -61,20 +48,20 @@ describe('the question', () => {
       { id: 2, type: 'TaskStateEntered', timestamp: 1.25, stateEnteredEventDetails: { name: 'A', inputDetails: {} } },
       { id: 1, type: 'ExecutionStarted', timestamp: 1 },
     ];
-    const state = await currentState(sfn(200, { events, nextToken: 't' }), 'arn:e');
-    expect(state).toEqual({ name: 'A', enteredAt: 1_250 });
-    const [{ headers, body } = { headers: {} }] = asked;
-    expect(headers).toMatchObject({
-      host: 'states.eu-west-1.amazonaws.com',
-      'x-amz-target': 'AWSStepFunctions.GetExecutionHistory',
-      authorization: expect.stringContaining('/eu-west-1/states/aws4_request'),
+    const { asked, states } = await asking([200, { events, nextToken: 't' }]);
+    expect(await currentState(states, 'arn:e')).toEqual({ name: 'A', enteredAt: 1_250 });
+    expect(asked).toMatchObject([{ headers: { 'x-amz-target': 'AWSStepFunctions.GetExecutionHistory' } }]);
+    expect(asked[0]?.body).toEqual({
+      executionArn: 'arn:e',
+      maxResults: 30,
+      reverseOrder: true,
+      includeExecutionData: false,
     });
-    expect(body).toEqual({ executionArn: 'arn:e', maxResults: 30, reverseOrder: true, includeExecutionData: false });
   });
 
   test('fails by the name of its error', async () => {
-    const answer = { __type: 'com.amazonaws.swf.service.v2.model#ExecutionDoesNotExist', message: 'no' };
-    const look = currentState(sfn(400, answer), 'arn:e');
-    await expect(look).rejects.toThrow(expect.objectContaining({ name: 'ExecutionDoesNotExist' }));
+    const type = 'com.amazonaws.swf.service.v2.model#ExecutionDoesNotExist';
+    const { states } = await asking([400, { __type: type, message: 'no' }]);
+    await expect(currentState(states, 'arn:e')).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
   });
 });

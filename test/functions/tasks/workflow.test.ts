@@ -1,32 +1,31 @@
-import { SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { HttpResponse } from '@smithy/core/protocols';
-import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test } from 'vitest';
+import { stepFunctions } from '../../../functions/tasks/aws/step-functions.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { executionArnOf, restart, roundInput, type Workflow, workflow } from '../../../functions/tasks/workflow.ts';
+import { type FakeAnswer, fakeService } from './aws/fake-service.ts';
 import { noInputs } from './s3/fake-inputs.ts';
 
 const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+const prefix = 'arn:aws:states:r:1:stateMachine:s-';
 const record = create({ owner: 'o', taskId: 'a' }, task, 0);
 
-/** A start that Step Functions refuses with this error, after so many tries that had no answer. */
-function refusal(error: string, unanswered: number, status = 400) {
-  const sent = { tries: 0 };
-  const handle = async () => {
-    if (++sent.tries <= unanswered) throw Object.assign(new Error('no answer'), { name: 'TimeoutError' });
-    const body = new TextEncoder().encode(JSON.stringify({ __type: error, message: 'arn:aws:states:secret' }));
-    return { response: new HttpResponse({ statusCode: status, headers: {}, body }) };
-  };
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const sfn = new SFNClient({ region: 'eu-west-1', credentials, requestHandler: { handle } as never });
-  return { sent, start: () => workflow(sfn, 'arn:').start(record, 't', '{}') };
+const refused = (name: string, status = 400): FakeAnswer => [
+  status,
+  { __type: name, message: 'arn:aws:states:secret' },
+];
+
+/** A workflow of a Step Functions that gives these answers. */
+async function answering(...answers: FakeAnswer[]) {
+  const { asked, endpoint } = await fakeService(...answers);
+  const options = { region: 'eu-west-1', requestTimeout: 5_000, attempts: 3 };
+  const { start, stop } = workflow(stepFunctions(options, { AWS_ENDPOINT_URL: endpoint }), prefix);
+  return { asked, start: () => start(record, 't', '{}'), stop: () => stop(record, 't') };
 }
-const startAfter = (unanswered: number) => refusal('ExecutionAlreadyExists', unanswered).start();
 
 test('a taken name is another task’s, unless an earlier try may have taken it (rows 3 and 6)', async () => {
-  expect(await startAfter(0)).toBe('taken');
-  expect(await startAfter(1)).toBeUndefined();
+  expect(await (await answering(refused('ExecutionAlreadyExists'))).start()).toBe('taken');
+  expect(await (await answering('cut', refused('ExecutionAlreadyExists'))).start()).toBeUndefined();
 });
 
 test.each([
@@ -36,35 +35,34 @@ test.each([
   ['RequestLimitExceeded'],
   ['KmsThrottlingException'],
 ])('a start refused with %s is not retried: the client gets 429 at once (row 2)', async (error) => {
-  const { sent, start } = refusal(error, 0);
-  const refused = await start().catch((thrown: unknown) => thrown);
-  expect(refused).toBeInstanceOf(TooManyStarts);
-  expect(refused).toMatchObject({ certain: true, httpStatus: 429, retryAfter: 5, data: { reason: 'Unavailable' } });
-  expect(String(refused)).not.toContain('secret');
-  expect(sent.tries).toBe(1);
+  const { asked, start } = await answering(refused(error));
+  const thrown = await start().catch((caught: unknown) => caught);
+  expect(thrown).toBeInstanceOf(TooManyStarts);
+  expect(thrown).toMatchObject({ certain: true, httpStatus: 429, retryAfter: 5, data: { reason: 'Unavailable' } });
+  expect(String(thrown)).not.toContain('secret');
+  expect(asked).toHaveLength(1);
 });
 
 test('a refusal is not certain if an earlier try lost its answer: it may have started (row 3)', async () => {
-  const { sent, start } = refusal('ThrottlingException', 1);
+  const { asked, start } = await answering('cut', refused('ThrottlingException'));
   await expect(start()).rejects.toMatchObject({ name: 'TooManyStarts', certain: false });
-  expect(sent.tries).toBe(2);
+  expect(asked).toHaveLength(2);
 });
 
 test.each([
   ['AccessDeniedException', 400, 1],
   ['InternalFailure', 500, 3],
 ])('a start that fails with %s is not a quota refusal: the error is thrown unchanged', async (error, status, tries) => {
-  const { sent, start } = refusal(error, 0, status);
+  const { asked, start } = await answering(refused(error, status));
   await expect(start()).rejects.toMatchObject({ name: error });
-  expect(sent.tries).toBe(tries);
+  expect(asked).toHaveLength(tries);
 });
 
 test.each([
   ['Error', new Error('no answer')],
   ['a text', 'no answer'],
 ])('%s that did not come from Step Functions is thrown as it came', async (_title, thrown) => {
-  const sfn = { send: () => Promise.reject(thrown) } as unknown as SFNClient;
-  await expect(workflow(sfn, 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
+  await expect(workflow(() => Promise.reject(thrown), 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
 });
 
 test('a round starts with what the tool needs of its record, within the limit of Step Functions', () => {
@@ -99,18 +97,15 @@ test('an answered round is started as it was asked, or is gone with its tool (ro
 });
 
 test('the execution of a round has the ARN of its machine, and a name that is the round', async () => {
-  const prefix = 'arn:aws:states:r:1:stateMachine:s-';
   expect(executionArnOf({ taskId: 'a', round: 3 }, `${prefix}t`)).toBe('arn:aws:states:r:1:execution:s-t:a-r3');
-  const sfn = mockClient(SFNClient);
-  const { start, stop } = workflow(new SFNClient({ region: 'eu-west-1' }), prefix);
-  sfn.on(StartExecutionCommand).resolves({});
-  sfn.on(StopExecutionCommand).resolves({});
-  expect(await start(record, 't', '{}')).toBeUndefined();
-  await stop(record, 't');
-  const sent = sfn.calls().map(({ args }) => args[0].input);
-  sfn.restore();
-  expect(sent).toEqual([
-    { stateMachineArn: `${prefix}t`, name: 'a-r1', input: '{}' },
-    { executionArn: 'arn:aws:states:r:1:execution:s-t:a-r1', cause: 'The task is over' },
+  const { asked, start, stop } = await answering([200, { executionArn: 'e', startDate: 1 }]);
+  expect(await start()).toBeUndefined();
+  await stop();
+  expect(asked.map(({ headers, body }) => [headers['x-amz-target'], body])).toEqual([
+    ['AWSStepFunctions.StartExecution', { stateMachineArn: `${prefix}t`, name: 'a-r1', input: '{}' }],
+    [
+      'AWSStepFunctions.StopExecution',
+      { executionArn: 'arn:aws:states:r:1:execution:s-t:a-r1', cause: 'The task is over' },
+    ],
   ]);
 });

@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { invoker } from '../../../../functions/mcp/invoke.ts';
 import { signedRequests } from '../../../../functions/tasks/aws/signed-request.ts';
+import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
 import { objectKey, resultStore } from '../../../../functions/tasks/s3/result-store.ts';
 
 /** One request as it came in. */
@@ -152,6 +154,17 @@ describe('what the server sends is what the AWS client sends', () => {
     expect(signedHeaders(ours)).toEqual(['content-length', 'content-type', ...needed].toSorted());
   });
 
+  test('to Step Functions', async () => {
+    const sfn = new SFNClient({ region, credentials, endpoint: origin().href, maxAttempts: 1 });
+    const input = { stateMachineArn: 'arn:m', name: 'a-r1', input: '{"n":1}' };
+    const theirs = await last(sfn.send(new StartExecutionCommand(input)));
+    const options = { region, requestTimeout: 5_000, attempts: 1 };
+    const ours = await last(stepFunctions(options, { AWS_ENDPOINT_URL: origin().href })('StartExecution', input));
+    expect(told(ours)).toEqual(told(theirs));
+    for (const name of ['content-type', 'x-amz-target']) expect(ours.headers[name]).toBe(theirs.headers[name]);
+    expect((await again('states', theirs)).headers.authorization).toBe(theirs.headers.authorization);
+  });
+
   test('to S3', async () => {
     const store = resultStore({ bucket: Bucket, region, endpoint: origin().href });
     const put = await last(s3().send(new PutObjectCommand({ Bucket, Key: objectKey(key), Body: event })));
@@ -162,5 +175,50 @@ describe('what the server sends is what the AWS client sends', () => {
     const read = await last(store.get(key));
     expect(told(read)).toEqual(told(got));
     expect(signedHeaders(read)).toEqual(needed);
+  });
+});
+
+describe('a clock that AWS refuses', () => {
+  const minutes = 60_000;
+  const hour = 60 * minutes;
+  /** Refuses a signature that is five minutes off, as AWS does, and answers with its own date. */
+  async function strict(ahead: number, refusal = 403) {
+    const dates: number[] = [];
+    const aws = createServer((request, response) => {
+      const [, day, time] = /^(.{8})T(.{6})Z$/.exec(String(request.headers['x-amz-date'])) ?? [];
+      const iso = `${day?.replace(/(....)(..)(..)/, '$1-$2-$3')}T${time?.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
+      const now = Date.now() + ahead;
+      dates.push(Date.parse(iso) - Date.now());
+      response.sendDate = false;
+      response.setHeader('date', new Date(now).toUTCString());
+      response.statusCode = Math.abs(Date.parse(iso) - now) > 5 * minutes ? 403 : refusal;
+      response.end();
+    });
+    await new Promise<void>((resolve) => aws.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void aws.close());
+    const url = new URL(`http://127.0.0.1:${(aws.address() as AddressInfo).port}`);
+    const request = signedRequests('lambda', url, region, 5_000);
+    return { dates, send: () => request({ method: 'POST', path: '/' }, AbortSignal.timeout(5_000)) };
+  }
+
+  test.each([hour, -hour])('is corrected by its answer, once: %i ms (row 20)', async (ahead) => {
+    const { dates, send } = await strict(ahead, 200);
+    expect((await send()).status).toBe(200);
+    expect((await send()).status).toBe(200);
+    expect(dates).toEqual([0, ahead, ahead]);
+  });
+
+  test('another refusal is not sent again, nor one whose date is close', async () => {
+    const { dates, send } = await strict(4 * minutes, 403);
+    expect((await send()).status).toBe(403);
+    expect(dates).toEqual([0]);
+  });
+
+  test('a failure of AWS is not sent again: it may have been carried out', async () => {
+    const { dates, send } = await strict(hour, 500);
+    await send();
+    expect(dates).toEqual([0, hour]);
+    await send();
+    expect(dates).toEqual([0, hour, hour]);
   });
 });

@@ -1,12 +1,5 @@
-import {
-  DescribeExecutionCommand,
-  ExecutionAlreadyExists,
-  ExecutionDoesNotExist,
-  type SFNClient,
-  StartExecutionCommand,
-  StopExecutionCommand,
-} from '@aws-sdk/client-sfn';
 import type { Run } from '../../../../functions/reconciler/outcome.ts';
+import type { AwsJson } from '../../../../functions/tasks/aws/aws-json.ts';
 import { asStatesError } from '../../../../local/step-functions/errors.ts';
 import { createRecorder, newHistory } from '../../../../local/step-functions/history.ts';
 import type { Integration } from '../../../../local/step-functions/index.ts';
@@ -30,7 +23,7 @@ export interface Execution {
 
 /** The embedded cloud's Step Functions in the time of a run: the same interpreter, the same expressions. */
 export interface StepFunctions {
-  client(process: Process): SFNClient;
+  client(process: Process): AwsJson;
   get(arn: string): Execution | undefined;
   executions(): Iterable<Execution>;
   /** Ends a running execution in a way that no state can catch. */
@@ -92,12 +85,12 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
   };
   const start = (machineArn: string, name: string, input: string): Execution => {
     const machine = machines.get(machineArn);
-    if (machine === undefined) throw Object.assign(new Error(machineArn), { name: 'StateMachineDoesNotExist' });
+    if (machine === undefined) throw refusal('StateMachineDoesNotExist');
     const arn = machine.executionPrefix + name;
     const twin = executions.get(arn);
     if (twin !== undefined && namesAreUnique) {
       if (twin.status === 'RUNNING' && twin.input === input) return twin;
-      throw new ExecutionAlreadyExists({ message: arn, $metadata: {} });
+      throw refusal('ExecutionAlreadyExists');
     }
     const execution: Execution = { arn, name, input, startDate: agenda.now(), status: 'RUNNING' };
     const abort = new AbortController();
@@ -110,18 +103,19 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
   const find = (arn: string, stale: boolean): Execution => {
     const execution = executions.get(arn);
     if (execution === undefined || (stale && agenda.now() - execution.startDate < BEHIND)) {
-      throw new ExecutionDoesNotExist({ message: arn, $metadata: {} });
+      throw refusal('ExecutionDoesNotExist');
     }
     return execution;
   };
 
-  const send = (process: Process, command: unknown): Promise<object> => {
-    if (command instanceof StartExecutionCommand) {
-      const { stateMachineArn = '', name = '', input = '{}' } = command.input;
+  type Input = Readonly<Record<string, string>>;
+  const send = (process: Process, operation: string, sent: Input): Promise<Readonly<Record<string, unknown>>> => {
+    const { executionArn = '' } = sent;
+    if (operation === 'StartExecution') {
+      const { stateMachineArn = '', name = '', input = '{}' } = sent;
       return process.call(`start ${roundIn(name)}`, () => ({ executionArn: start(stateMachineArn, name, input).arn }));
     }
-    if (command instanceof StopExecutionCommand) {
-      const { executionArn = '' } = command.input;
+    if (operation === 'StopExecution') {
       return process.call(`stop ${nameOf(executionArn)}`, (stale) => {
         const execution = find(executionArn, stale);
         if (execution.status === 'RUNNING') parts.stopping(execution);
@@ -129,19 +123,18 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
         return {};
       });
     }
-    if (command instanceof DescribeExecutionCommand) {
-      const { executionArn = '' } = command.input;
+    if (operation === 'DescribeExecution') {
       return process.call(`describe ${nameOf(executionArn)}`, (stale) => {
         const { stopDate, error, status, ...rest } = find(executionArn, stale);
         if (stale && stopDate !== undefined && agenda.now() - stopDate < BEHIND) return { ...rest, status: 'RUNNING' };
         return { ...rest, status, ...(error !== undefined && { error }) };
       });
     }
-    throw new Error(`The model's Step Functions knows no ${(command as object).constructor.name}`);
+    throw new Error(`The model's Step Functions knows no ${operation}`);
   };
 
   return {
-    client: (process) => ({ send: (command: unknown) => send(process, command) }) as unknown as SFNClient,
+    client: (process) => (operation, input) => send(process, operation, input as Input),
     get: (arn) => executions.get(arn),
     executions: () => executions.values(),
     fail(arn, error) {
@@ -150,6 +143,8 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
     },
   };
 }
+
+const refusal = (name: string): Error => Object.assign(new Error(name), { name });
 
 /** `<taskId>-r<round>` as `r<round> of <taskId>`. */
 const roundIn = (name: string): string => name.replace(/^(.*)-(r\d+)$/, '$2 of $1');
