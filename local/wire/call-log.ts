@@ -1,8 +1,10 @@
 /** Every AWS call of the embedded cloud, for tests that count them. Kept only with `recordCalls`. */
 
 export interface Call {
-  /** Milliseconds since the epoch. */
+  /** When it arrived, in ms since the epoch. */
   readonly at: number;
+  /** When its answer was made, in ms since the epoch. */
+  readonly answeredAt?: number;
   /** Logical id of the function or role that called, or the access key of another caller. */
   readonly caller: string;
   /** dynamodb, s3, states, lambda or secretsmanager. */

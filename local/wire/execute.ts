@@ -27,7 +27,17 @@ export async function executeCall(
   let logged = false;
   const log = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
     if (!logged && options.calls.enabled) {
-      options.calls.add({ at, caller, service, operation, input: inputIfReadable(input), status, error, consumed });
+      options.calls.add({
+        at,
+        answeredAt: options.now(),
+        caller,
+        service,
+        operation,
+        input: inputIfReadable(input),
+        status,
+        error,
+        consumed,
+      });
     }
     logged = true;
   };

@@ -56,7 +56,8 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
     else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
     for (const seen of ends.filter((end) => end.taskId === taskId)) {
       if (show(seen.look) === show(look)) continue;
-      found.push(violation('overwritten', `${name}: ${taskId} was ${show(seen.look)}, is ${show(look)}`));
+      const times = show({ deadlineAt: records.get(taskId)?.deadlineAt, writes: writes.get(taskId), ...around.moves });
+      found.push(violation('overwritten', `${name}: ${taskId} was ${show(seen.look)}, is ${show(look)}: ${times}`));
     }
     if (cancelled.has(taskId) && look?.status !== 'cancelled') {
       found.push(violation('overwritten', `${name}: ${taskId} was cancelled, is ${show(look)}`));

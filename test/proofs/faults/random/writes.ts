@@ -7,6 +7,8 @@ export interface Write {
   readonly by: string;
   /** By the clock of the cloud, when the write was sent. */
   readonly at: number;
+  /** When it was carried out. */
+  readonly landedAt?: number | undefined;
   /** As the write sets it; undefined where it leaves it. */
   readonly status: Status | undefined;
   readonly round: number | undefined;
@@ -15,8 +17,8 @@ export interface Write {
 /** What happened to each task, in order, by id. */
 export function writesIn(calls: readonly Call[]): Map<string, Write[]> {
   const histories = new Map<string, Write[]>();
-  for (const { at, service, operation, status, caller, input } of calls) {
-    if (service !== 'dynamodb' || status !== 200 || !['PutItem', 'UpdateItem'].includes(operation)) continue;
+  for (const { at, answeredAt: landedAt, service, operation, status: answer, caller, input } of calls) {
+    if (service !== 'dynamodb' || answer !== 200 || !['PutItem', 'UpdateItem'].includes(operation)) continue;
     const { Item, Key, ExpressionAttributeValues } = objectOf(input);
     const key = objectOf(Item ?? Key);
     const taskId = text(key.taskId);
@@ -25,7 +27,8 @@ export function writesIn(calls: readonly Call[]): Map<string, Write[]> {
     const values = objectOf(ExpressionAttributeValues);
     const set = (name: string) => (Item === undefined ? values[`:${name}`] : objectOf(Item)[name]);
     const history = histories.get(taskId) ?? [];
-    history.push({ by: caller, at, status: text(set('status')) as Status | undefined, round: number(set('round')) });
+    const status = text(set('status')) as Status | undefined;
+    history.push({ by: caller, at, landedAt, status, round: number(set('round')) });
     histories.set(taskId, history);
   }
   return histories;
