@@ -209,6 +209,7 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
  * @param limited whether the caller's open tasks are counted
  */
 async function storeRecord({ record, rest }: NewRecord, server: ServerContext, limited: boolean): Promise<TaskRecord> {
+  let readAt = server.now();
   // A repeat uses the slot of the first call.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {
@@ -221,13 +222,14 @@ async function storeRecord({ record, rest }: NewRecord, server: ServerContext, l
     // If the call crashes after this, no record refers to the object, and it expires.
     if (rest !== undefined) await storeInput(record, rest, server);
     if (await server.store.create(record)) return record;
+    readAt = server.now();
   }
   const existing = before ?? (await server.store.get(record));
   if (existing === undefined) throw new InternalError();
   if (existing.digest !== record.digest) {
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
   }
-  const shown = currentRecord(existing, server);
+  const shown = currentRecord(existing, readAt, server);
   if (shown === undefined) throw new InvalidParams(KEY_EXPIRED);
   return record.digest === undefined ? record : shown;
 }

@@ -48,11 +48,12 @@ export const subscriptionsListen: Method = async (call, server) => {
  */
 async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
+  const readAt = server.now();
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   for (const { taskId } of missing) notFound(call.principal, taskId, server);
   // Only once: checking a hundred results against a slow schema takes seconds.
-  const shown = found.flatMap((record) => currentRecord(record, server) ?? []);
+  const shown = found.flatMap((record) => currentRecord(record, readAt, server) ?? []);
   for (const record of shown) checkScopes(call.principal, record, server);
   await Promise.all(found.map((record) => startIfCrashed(record, server)));
   return shown;
@@ -100,8 +101,9 @@ async function* listen(
     }
     await server.sleep(Math.min(PACE, until - now));
     if (gone.aborted) return;
+    const readAt = server.now();
     records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
-    visible = records.flatMap((record) => currentRecord(record, server) ?? []);
+    visible = records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
   }
   yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }

@@ -27,11 +27,12 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
     }
     after = opened;
   }
+  const readAt = server.now();
   const page = await server.store.list(owner, limits.listPage, after);
   const asking = page.tasks.filter((stored) => stored.status === 'input_required' && isLarge(stored));
   for (const stored of asking.slice(0, KEPT_SMALL)) await moveLargeInput(stored, server);
   const tasks = page.tasks
-    .flatMap((stored) => currentRecord(stored, server) ?? [])
+    .flatMap((stored) => currentRecord(stored, readAt, server) ?? [])
     .filter((record) => hasScopes(principal, record, server))
     .map((record) => wire.task(view(record, server)));
   return { tasks, ...(page.last !== undefined && { nextCursor: await server.signer.seal(purpose, page.last) }) };

@@ -204,9 +204,10 @@ async function claim(
 
 async function readTasks(taskIds: readonly string[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
+  const readAt = server.now();
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
   await Promise.all(stored.map((record) => moveLargeInput(record, server)));
-  const records = stored.flatMap((record) => currentRecord(record, server) ?? []);
+  const records = stored.flatMap((record) => currentRecord(record, readAt, server) ?? []);
   const allowed = records.filter((record) => hasScopes(call.principal, record, server));
   // A task whose input S3 does not give is left for the next read: the others are asked meanwhile.
   const read = await Promise.all(allowed.map((record) => withQuestions(record, server).catch(() => undefined)));

@@ -21,12 +21,13 @@ export async function* watch(
   gone?: AbortSignal,
 ): AsyncGenerator<TaskRecord | undefined> {
   for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
+    const readAt = server.now();
     const look = await readRecord(key, server);
     // Only at the first read: a client that waits longer makes another request, and the sweep checks too.
     if (look.stored !== undefined && pause === FIRST) await startIfCrashed(look.stored, server);
     if (look.stored !== undefined) await moveLargeInput(look.stored, server);
     const now = server.now();
-    if (look.outage === undefined) yield look.stored && currentRecord(look.stored, server);
+    if (look.outage === undefined) yield look.stored && currentRecord(look.stored, readAt, server);
     else if (now >= until) throw look.outage;
     if (now >= until) return;
     await server.sleep(Math.min(pause, until - now));

@@ -34,8 +34,9 @@ export async function answerTask(
 ): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const readAt = server.now();
     const stored = key && (await server.store.get(key));
-    const record = stored && currentRecord(stored, server);
+    const record = stored && currentRecord(stored, readAt, server);
     if (record === undefined) throw notFound(principal, taskId, server);
     checkScopes(principal, record, server);
     // The request before may have crashed before the restart: a repeated answer starts the round, which is idempotent.

@@ -39,8 +39,9 @@ export async function findTask(
   read: Read = 'get',
 ): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
+  const readAt = server.now();
   const stored = key === undefined ? undefined : await server.store[read](key);
-  const record = stored === undefined ? undefined : currentRecord(stored, server);
+  const record = stored === undefined ? undefined : currentRecord(stored, readAt, server);
   if (record === undefined) throw notFound(principal, taskId, server);
   checkScopes(principal, record, server);
   if (stored !== undefined && record.status === 'failed') await storeUnaskable(stored, server);
@@ -62,11 +63,14 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
 }
 
 /**
- * A stored record as every reader sees it now. Undefined if it has expired. A result that does not fit the tool's
+ * A stored record as every reader sees it. Undefined if it has expired. A result that does not fit the tool's
  * outputSchema becomes an error result here, so that all readers see the same (A-19).
+ *
+ * @param readAt when the read was sent, in ms since the epoch. By the time of its answer the deadline may have passed,
+ *   and a result may have been written since.
  */
-export function currentRecord(stored: TaskRecord, server: ServerContext): TaskRecord | undefined {
-  const record = asOf(stored, server.now());
+export function currentRecord(stored: TaskRecord, readAt: number, server: ServerContext): TaskRecord | undefined {
+  const record = asOf(stored, readAt);
   if (record !== undefined) server.seen(record);
   // A result in S3 is checked when it is shown (`withResult`).
   if (record?.result === undefined || storedResult(record.result) !== undefined) return record;

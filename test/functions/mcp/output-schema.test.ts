@@ -24,12 +24,12 @@ const done = (outputSchemaId: string) => ({
 });
 
 test('a result has to fit the outputSchema that its tool had when the task was made (A-19)', () => {
-  expect(currentRecord(done('v1'), deployed('v1'))).toMatchObject({ isError: true });
+  expect(currentRecord(done('v1'), 0, deployed('v1'))).toMatchObject({ isError: true });
 });
 
 test('a deployment with another outputSchema changes no finished task for readers (C-10)', () => {
-  expect(currentRecord(done('v1'), deployed('v2'))).toEqual(done('v1'));
-  expect(currentRecord(done('v1'), deployed(undefined))).toEqual(done('v1'));
+  expect(currentRecord(done('v1'), 0, deployed('v2'))).toEqual(done('v1'));
+  expect(currentRecord(done('v1'), 0, deployed(undefined))).toEqual(done('v1'));
 });
 
 test.each([
@@ -39,6 +39,6 @@ test.each([
   ['', true, 'completed', true],
 ])('the text %j of an envelope that said isError %s decides', (result, said, status, isError) => {
   const { outputSchemaId: _, ...made } = done('v1');
-  const shown = currentRecord({ ...made, result, isError: said }, deployed(undefined));
+  const shown = currentRecord({ ...made, result, isError: said }, 0, deployed(undefined));
   expect(shown).toMatchObject({ status, isError });
 });
