@@ -100,6 +100,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
         return { functionName: spec.name, count, busy };
       }),
     heaps: async () => (await Promise.all(entries.map(({ pool }) => pool.heaps()))).flat(),
+    update: (functionName, deployed) => find(functionName).pool.update(deployed),
     kill: (functionName) => find(functionName).pool.kill(),
     async killWorker(workerId) {
       const [gone] = entries.flatMap(({ pool }) => pool.killWorker(workerId) ?? []);

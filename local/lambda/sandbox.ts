@@ -22,13 +22,15 @@ export interface SandboxEvents {
 /** One worker thread, Lambda's execution environment. Its pool decides how many jobs it runs at once. */
 export interface Sandbox {
   readonly id: string;
-  /** `retired`: one of its events timed out. It takes no more, and ends once the others are done. */
+  /** `retired`: one of its events timed out, or its code is old. It takes no more, and ends once the others are done. */
   state(): 'starting' | 'idle' | 'busy' | 'retired' | 'gone';
   /** How many jobs it runs now. */
   running(): number;
   run(job: Job): void;
   /** The size of its heap after a garbage collection, which pauses it. Undefined once it is gone. */
   heapBytes(): Promise<number | undefined>;
+  /** Takes no more jobs, and ends once those that it runs are done. */
+  retire(): void;
   /** Ends the worker now, also if it is busy. */
   end(verdict: EndJob): void;
   /** Resolves when the thread has ended. */
@@ -176,6 +178,11 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
       });
       post({ type: 'weigh' });
       return Promise.race([answer.promise, exited.promise.then(() => undefined)]);
+    },
+    retire() {
+      if (running.size === 0) return this.end(killed);
+      clearTimeout(startTimer);
+      stage = 'retired';
     },
     end(verdict) {
       if (stage === 'gone') return;

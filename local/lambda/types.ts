@@ -21,6 +21,9 @@ export interface FunctionSpec {
   reservedConcurrency?: number;
 }
 
+/** What an update of a function may change. */
+export type Deployed = Partial<Pick<FunctionSpec, 'codePath' | 'handler' | 'environment' | 'timeoutSeconds'>>;
+
 /** The settings of an `AWS::Lambda::EventInvokeConfig`. */
 export interface AsynchronousSettings {
   /** @default 2 */
@@ -162,6 +165,11 @@ export interface Lambda {
   workers(): WorkerCount[];
   /** The memory that each worker uses, after a garbage collection, which pauses it. */
   heaps(): Promise<readonly WorkerHeap[]>;
+  /**
+   * Deploys other code and variables to a function, as UpdateFunctionCode does: its next events run in new workers, and
+   * what runs ends on the old code.
+   */
+  update(functionName: string, deployed: Deployed): void;
   /** Ends the workers of a function at once, like a crash. */
   kill(functionName: string): void;
   /** The same for one worker. Resolves once it is gone; false if it was already gone. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { stopped } from '../errors.ts';
 import type { Job } from '../job.ts';
 import { type EndJob, killed, type Sandbox, startSandbox } from '../sandbox.ts';
-import type { FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
+import type { Deployed, FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
 import type { Memory } from './memory.ts';
 import { createWaitingLine } from './waiting-line.ts';
 
@@ -28,6 +28,8 @@ export interface Pool {
   /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
   load(): { count: number; busy: number; waiting: number };
   heaps(): Promise<readonly WorkerHeap[]>;
+  /** As `Lambda.update`. */
+  update(deployed: Deployed): void;
   kill(): void;
   /** Resolves when the worker is gone; undefined if it does not exist. */
   killWorker(workerId: string): Promise<void> | undefined;
@@ -42,7 +44,8 @@ const SHARED_EVENTS = 64;
 
 const refuse: EndJob = (job) => job.reply.refused(stopped());
 
-export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
+export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
+  let spec = first;
   const sandboxes = new Set<Sandbox>();
   const exits = new Set<Promise<void>>();
   /** A stack: the last worker to become idle works first, so that surplus workers stay idle and end. */
@@ -153,6 +156,14 @@ export function createPool(spec: FunctionSpec, options: PoolOptions): Pool {
         return bytes === undefined ? [] : [{ functionName: spec.name, workerId: id, bytes }];
       };
       return (await Promise.all([...sandboxes].map(heapOf))).flat();
+    },
+    update(deployed) {
+      spec = { ...spec, ...deployed };
+      for (const sandbox of [...sandboxes]) {
+        wake(sandbox);
+        sandbox.retire();
+      }
+      pump();
     },
     kill: () => endAll(killed),
     killWorker(workerId) {

@@ -26,6 +26,8 @@ async function load(settings: WorkerSettings): Promise<LoadedHandler> {
 }
 
 delete process.env.NODE_COMPILE_CACHE;
+// For code with a source map: a stack then names the author's files.
+process.setSourceMapsEnabled(true);
 captureOutput(post);
 installStreaming();
 process.on('uncaughtException', (error) => die(failureBody(error)));
