@@ -14,6 +14,8 @@ import { createQueues, type QueueMessage } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
 import { createIntegrations } from './step-functions/integrations/integrations.ts';
 import { DEFAULT_ACCOUNT, DEFAULT_REGION, readAssembly } from './template/assembly.ts';
+import { type App, changesBetween } from './template/changes.ts';
+import { reachedByServer } from './template/lenient.ts';
 import { type ResolvedStack, resolveStack } from './template/resources.ts';
 import { every } from './template/schedule.ts';
 import { type FunctionResource, readSpecs } from './template/specs.ts';
@@ -25,6 +27,15 @@ import { jsonService, openWire } from './wire/server.ts';
 export interface CloudOptions extends TestingOptions {
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
+  /**
+   * Runs only what an McpTaskServer of the app reaches, and leaves everything else alone. Otherwise the cloud refuses
+   * an assembly with a resource that it does not know. @default false
+   */
+  readonly lenient?: boolean;
+  /** Folders of code in place of those of the assembly, by the logical id of the function. @default none */
+  readonly code?: ReadonlyMap<string, string>;
+  /** The stack whose server runs, if `lenient` and more than one stack has one. */
+  readonly stack?: string;
   /** The port of the REST front door. @default 0, a free one */
   readonly port?: number;
   /**
@@ -83,6 +94,17 @@ export interface Cloud extends TestingControls {
   readonly schedules: Schedules;
   /** The messages in each queue, by its name: events and invocations that could not be delivered. */
   readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
+  /** How many resources are left alone, by service, such as `AWS::SNS`: see `CloudOptions.lenient`. */
+  readonly leftAlone: ReadonlyMap<string, number>;
+  /**
+   * Deploys a newer assembly of the same app, if only the code and the variables of functions have changed: what runs
+   * ends on the old code. Returns what else differs; then nothing is deployed, and only a new cloud can run it.
+   * `code`: as of `CloudOptions`.
+   */
+  redeploy(
+    assembly: string,
+    code?: CloudOptions['code'],
+  ): { readonly updated: readonly string[]; readonly refused: readonly string[] };
   /** Removes expired items and objects now. Returns how many. */
   sweepExpired(): Promise<number>;
   stop(): Promise<void>;
@@ -122,8 +144,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const { schedules: scheduled = true } = options;
   const onError = (message: string) => onLog('cloud', message, 'stderr');
 
-  const stacks = readAssembly(assembly).map(resolveStack);
-  const specs = readSpecs(stacks);
+  const { stacks, specs, leftAlone } = readApp(assembly, options);
   const rules = readRules(stacks, specs);
   const api = readApi(stacks);
   const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = stacks[0]?.stack ?? {};
@@ -132,6 +153,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
   const clock = createClock(options, specs.functions);
   const { now } = clock;
+  let deployed: App = { stacks, functions: specs.functions };
 
   if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
   const { tables, buckets } = specs;
@@ -143,7 +165,8 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(wire.stop);
   const functions = specs.functions.map((spec): FunctionSpec => {
     const shared = clock.sharedWith(spec.logicalId);
-    return { ...withAwsEnvironment(spec, wire.url, region), ...(shared && { clock: shared }) };
+    const environment = awsEnvironment(spec.logicalId, spec.environment, wire.url, region);
+    return { ...spec, environment, ...(shared && { clock: shared }) };
   });
   const workers = {
     ...(options.maxMemoryMb !== undefined && { maxMemoryMb: options.maxMemoryMb }),
@@ -218,21 +241,47 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     buckets: buckets.map(({ name }) => name),
     secrets: specs.secrets.map(({ name }) => name),
     outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
+    leftAlone,
+    redeploy(newer, code) {
+      const next = readApp(newer, { ...options, ...(code && { code }) });
+      const { functions: changed, others } = changesBetween(deployed, next);
+      if (others.length > 0) return { updated: [], refused: others };
+      for (const [name, { environment = {}, ...rest }] of changed) {
+        const logicalId = next.functions.find((one) => one.name === name)?.logicalId ?? '';
+        lambda.update(name, { ...rest, environment: awsEnvironment(logicalId, environment, wire.url, region) });
+      }
+      deployed = next;
+      return { updated: [...changed.keys()], refused: [] };
+    },
     sweepExpired: async () => (await dynamoDb.sweep()) + s3.sweep(),
   };
 }
 
+/** What runs of an assembly. */
+function readApp(assembly: string, { lenient = false, stack, code }: CloudOptions) {
+  const read = readAssembly(assembly);
+  const reached = lenient ? reachedByServer(read, stack) : { stacks: read, leftAlone: new Map<string, number>() };
+  const stacks = reached.stacks.map(resolveStack);
+  const specs = readSpecs(stacks);
+  const functions = specs.functions.map((spec) => ({ ...spec, codePath: code?.get(spec.logicalId) ?? spec.codePath }));
+  return { stacks, functions, specs: { ...specs, functions }, leftAlone: reached.leftAlone };
+}
+
 /** The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win. */
-function withAwsEnvironment(spec: FunctionResource, endpoint: string, region: string): FunctionSpec {
-  const environment = {
+function awsEnvironment(
+  logicalId: string,
+  variables: Readonly<Record<string, string>>,
+  endpoint: string,
+  region: string,
+): Record<string, string> {
+  return {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: spec.logicalId,
+    AWS_ACCESS_KEY_ID: logicalId,
     AWS_SECRET_ACCESS_KEY: 'local',
-    ...spec.environment,
+    ...variables,
   };
-  return { ...spec, environment };
 }
 
 /** Drops the output of functions that may not write their logs: on AWS it is lost too. */

@@ -61,7 +61,8 @@ function refused(stack: Stack, logicalId: string, resource: TemplateResource): s
   );
 }
 
-function unknownPaths(value: JsonObject, prefix: string, known: ReadonlySet<string>): string[] {
+/** The properties that are not in `known`, as `A.B` or `A[].B`. */
+export function unknownPaths(value: JsonObject, prefix: string, known: ReadonlySet<string>): string[] {
   return Object.entries(value).flatMap(([key, entry]) => {
     const path = `${prefix}${key}`;
     if (known.has(path)) return [];

@@ -1,0 +1,54 @@
+import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Deployed } from '../lambda/index.ts';
+import type { ResolvedStack, Resource } from './resources.ts';
+import type { FunctionResource } from './specs.ts';
+
+/** What a running cloud must do to become another assembly. */
+export interface Changes {
+  /** Functions whose code or settings differ, by name. */
+  readonly functions: ReadonlyMap<string, Deployed>;
+  /** Resources that cannot change while the cloud runs, as `AWS::DynamoDB::Table Tasks`. */
+  readonly others: readonly string[];
+}
+
+const FUNCTION = 'AWS::Lambda::Function';
+/** Of a function: what `Deployed` has. */
+const CHANGEABLE = ['Code', 'Handler', 'Environment', 'Timeout', 'Description'];
+
+/** A deployed assembly. */
+export interface App {
+  readonly stacks: readonly ResolvedStack[];
+  readonly functions: readonly FunctionResource[];
+}
+
+export function changesBetween(before: App, after: App): Changes {
+  const [old, now] = [byId(before.stacks), byId(after.stacks)];
+  // The folder of an asset is named after its content; each build of `dev` has a folder of its number.
+  const code = new Map(before.functions.map(({ name, codePath }) => [name, basename(codePath)]));
+  const differ = [...new Set([...old.keys(), ...now.keys()])].filter(
+    (id) => !isDeepStrictEqual(fixedPart(old.get(id)), fixedPart(now.get(id))),
+  );
+  const changed = after.functions.filter(({ logicalId, name, codePath }) => {
+    const [was, is] = [old.get(logicalId), now.get(logicalId)];
+    return code.get(name) !== basename(codePath) || !isDeepStrictEqual(was?.properties, is?.properties);
+  });
+  return {
+    functions: new Map(
+      changed.map(({ name, codePath, handler, environment, timeoutSeconds }) => {
+        return [name, { codePath, handler, environment, timeoutSeconds }];
+      }),
+    ),
+    others: differ.map((id) => `${(now.get(id) ?? old.get(id))?.type} ${id}`),
+  };
+}
+
+const byId = (stacks: readonly ResolvedStack[]): Map<string, Resource> =>
+  new Map(stacks.flatMap(({ resources }) => resources.map((resource) => [resource.logicalId, resource] as const)));
+
+/** What must not differ between two resources for the first to become the second while it runs. */
+function fixedPart(resource: Resource | undefined) {
+  if (resource?.type !== FUNCTION) return resource && [resource.type, resource.name, resource.properties];
+  const rest = Object.entries(resource.properties).filter(([name]) => !CHANGEABLE.includes(name));
+  return [resource.type, resource.name, Object.fromEntries(rest)];
+}
