@@ -1,10 +1,16 @@
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import {
+  type BundlingOptions,
+  NodejsFunction,
+  type NodejsFunctionProps,
+  OutputFormat,
+} from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Construct } from 'constructs';
 import { acknowledgeToolFunction } from '../nag.ts';
 import { NODE_ON_ARM, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
 import { shareWorker } from './shared-worker.ts';
+import { addSource, isBuiltByDev, placeholderCode } from './tool-source.ts';
 
 export interface ToolFunctionProps extends NodejsFunctionProps {
   /** The file of the handler. */
@@ -35,23 +41,28 @@ export class ToolFunction extends NodejsFunction {
     // In a VPC a function needs more rights: CDK makes its role.
     const own = props.role === undefined && props.vpc === undefined;
     const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
+    const bundling: BundlingOptions = {
+      format: OutputFormat.CJS,
+      minify: true,
+      target: 'node24',
+      mainFields: ['module', 'main'],
+      bundleAwsSDK: true,
+      loader: { '.gz': 'binary' },
+      ...props.bundling,
+      esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
+    };
+    const dev = props.code === undefined && isBuiltByDev(scope, bundling);
+    const { handler = 'handler' } = props;
     super(scope, id, {
       ...NODE_ON_ARM,
       memorySize: 1024,
       ...props,
       logGroup,
       ...(role && { role }),
-      bundling: {
-        format: OutputFormat.CJS,
-        minify: true,
-        target: 'node24',
-        mainFields: ['module', 'main'],
-        bundleAwsSDK: true,
-        loader: { '.gz': 'binary' },
-        ...props.bundling,
-        esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
-      },
+      bundling,
+      ...(dev && { code: placeholderCode(), handler: handler.includes('.') ? handler : `index.${handler}` }),
     });
+    if (dev) addSource(this, props.entry, bundling);
     if (sharedWorker) shareWorker(this);
     acknowledgeToolFunction(this);
     if (!own) return;

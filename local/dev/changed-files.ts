@@ -1,0 +1,33 @@
+import { extname, join, relative, sep } from 'node:path';
+import { watch } from 'chokidar';
+
+/** What a build or a synthesis may read. */
+const CODE = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.json', '.jsonata', '.py', '.gz']);
+/** Editors write a file in several steps. In ms. */
+const SETTLE = 30;
+
+/**
+ * Calls `changed` with the files of a folder that were written, made or removed, shortly after the last of them.
+ * Leaves out `node_modules`, hidden folders and those of `cdk synth`. Resolves once it watches.
+ */
+export async function watchFiles(folder: string, changed: (files: ReadonlySet<string>) => void) {
+  const ignored = (path: string) => {
+    const parts = relative(folder, path).split(sep);
+    return parts.some((part) => part === 'node_modules' || part.startsWith('cdk.out') || /^\.[^.]/.test(part));
+  };
+  const watcher = watch(folder, { ignored, ignoreInitial: true });
+  let files = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  watcher.on('all', (_event, path) => {
+    if (!CODE.has(extname(path))) return;
+    files.add(join(path));
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const settled = files;
+      files = new Set();
+      changed(settled);
+    }, SETTLE);
+  });
+  await new Promise<void>((resolve, reject) => watcher.once('ready', resolve).once('error', reject));
+  return { stop: () => watcher.close() };
+}

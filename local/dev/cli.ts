@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+/** `mcp-task-server dev`: the server of the CDK app in this folder, on this machine, without an AWS account. */
+import { inspect, parseArgs } from 'node:util';
+import { asDiskError } from '../disk/disk.ts';
+import { readProject } from './project.ts';
+import { type Session, type SessionOptions, startSession } from './session.ts';
+import { terminal } from './terminal.ts';
+
+const USAGE = `usage: mcp-task-server dev [options]      in the folder of a CDK app
+  --port N      where the server listens (default 3000, 0 for a free one)
+  --data DIR    keeps tasks and sessions from one run to the next (default: for this run)
+  --stack NAME  the stack whose server runs, if the app has more than one
+  --strict      refuse what the embedded cloud does not know, instead of leaving it alone
+  --verbose     print the log lines of the server as they are
+`;
+
+interface Flags extends SessionOptions {
+  readonly verbose: boolean;
+}
+
+function readFlags(args: readonly string[]): Flags {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        port: { type: 'string', default: '3000' },
+        data: { type: 'string' },
+        stack: { type: 'string' },
+        strict: { type: 'boolean', default: false },
+        verbose: { type: 'boolean', default: false },
+      },
+    });
+    if (positionals.join(' ') !== 'dev') throw new Error('the command is: mcp-task-server dev');
+    if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535) throw new Error(`${values.port} is not a port`);
+    const { port, data, stack, strict, verbose } = values;
+    return { port: Number(port), data, stack, strict, verbose };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${USAGE}`);
+    return process.exit(2);
+  }
+}
+
+function introduction(url: string, leftAlone: ReadonlyMap<string, number>): string {
+  const count = [...leftAlone.values()].reduce((sum, n) => sum + n, 0);
+  const alone = count === 0 ? '' : `left alone: ${count} resources (${[...leftAlone.keys()].sort().join(', ')})\n`;
+  return `ready ${url}
+${alone}
+Claude Code  claude mcp add --transport http tasks ${url}
+VS Code      .vscode/mcp.json: {"servers":{"tasks":{"type":"http","url":"${url}"}}}
+
+Save a file to see its change. Ctrl-C ends.
+`;
+}
+
+function explain(error: unknown, port: number): string {
+  const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  if (inUse) return `port ${port} is in use: choose another one with --port`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+const flags = readFlags(process.argv.slice(2));
+process.once('uncaughtException', (error) => {
+  process.stderr.write(`${asDiskError(error, flags.data ?? '')?.message ?? inspect(error)}\n`);
+  process.exit(1);
+});
+let session: Session | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    await session?.stop();
+    process.exit(0);
+  });
+}
+
+try {
+  const printer = terminal({
+    verbose: flags.verbose,
+    write: (text) => void process.stdout.write(text),
+    now: () => new Date(),
+    // `<stack>-<construct id><hash>`
+    nameOf: (name) => name.replace(/^[^-]+-/, '').replace(/[0-9A-F]{8}$/, ''),
+  });
+  session = await startSession(readProject(process.cwd()), flags, printer);
+  process.stdout.write(introduction(`${session.url}/mcp`, session.leftAlone));
+} catch (error) {
+  process.stderr.write(`${explain(error, flags.port)}\n`);
+  process.exit(1);
+}

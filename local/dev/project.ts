@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type JsonObject, objectOf, stringOf } from '../json.ts';
+
+/** The CDK app of a folder, as its `cdk.json` describes it. */
+export interface Project {
+  readonly folder: string;
+  /** The command that runs the app. */
+  readonly app: string;
+  readonly context: JsonObject;
+}
+
+export function readProject(folder: string): Project {
+  if (!existsSync(join(folder, 'cdk.json'))) {
+    throw new Error(`${folder} has no cdk.json: run this in the folder of a CDK app`);
+  }
+  const { app, context } = readJson(join(folder, 'cdk.json'));
+  if (stringOf(app) === undefined) throw new Error("cdk.json has no 'app': the command that runs the CDK app");
+  return { folder, app: String(app), context: { ...objectOf(context), ...readJson(join(folder, 'cdk.context.json')) } };
+}
+
+function readJson(path: string): JsonObject {
+  if (!existsSync(path)) return {};
+  try {
+    return objectOf(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new Error(`${path} is not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+/** Runs the app as `cdk synth` does. It writes its assembly to `outDir`. Rejects with what the app printed. */
+export async function synthesize(
+  { folder, app, context }: Project,
+  outDir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const child = spawn(app, {
+    cwd: folder,
+    shell: true,
+    env: {
+      ...process.env,
+      PATH: [join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+      CDK_OUTDIR: outDir,
+      CDK_CONTEXT_JSON: JSON.stringify({
+        // Puts the path of each construct into the template, by which errors name a resource.
+        'aws:cdk:enable-path-metadata': true,
+        ...context,
+        'mcp-task-server:dev': true,
+      }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+  });
+  const exit = new Promise<number | string | null>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code, killedBy) => done(code ?? killedBy));
+  });
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
+  if (code !== 0) throw new Error(`${output}${errors}`.trim() || `'${app}' failed with ${code}`);
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { type JsonObject, numberOf, objectOf, stringOf } from '../json.ts';
+
+/** Prints what happens, one readable line each. */
+export interface Terminal {
+  /** A line that a function, or the cloud itself, wrote. */
+  log(source: string, line: string): void;
+  /** Something that `dev` did. */
+  say(text: string): void;
+  /** Something that went wrong and that the author can mend. */
+  problem(text: string): void;
+}
+
+export interface TerminalOptions {
+  /** Prints the lines of the server as they are. */
+  readonly verbose: boolean;
+  readonly write: (text: string) => void;
+  readonly now: () => Date;
+  /** The name of a tool's function, as the author knows it. */
+  readonly nameOf: (functionName: string) => string;
+}
+
+/** The folder of this package. */
+const HERE = join(import.meta.dirname, '..');
+
+/** How an action of the audit log reads. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  created: 'started',
+  input_asked: 'asks its client',
+  input_answered: 'is answered',
+  cancelled: 'is cancelled',
+};
+
+export function terminal({ verbose, write, now, nameOf }: TerminalOptions): Terminal {
+  const say = (text: string) => write(`${now().toTimeString().slice(0, 8)}  ${text}\n`);
+  return {
+    say,
+    problem: (text) => say(`✗ ${text}`),
+    log(source, line) {
+      // What CloudWatch would make metrics of, every minute.
+      if (line.startsWith('{"_aws":')) return;
+      if (verbose) return say(`${source}: ${line}`);
+      const json = parsed(line);
+      const told = json === undefined ? crash(line) : eventText(json);
+      if (told !== '')
+        say(told === undefined ? `${nameOf(source)} │ ${line}` : told.replace(/^│/, `${nameOf(source)} │`));
+    },
+  };
+}
+
+function parsed(line: string): JsonObject | undefined {
+  if (!line.startsWith('{"event":')) return undefined;
+  try {
+    return objectOf(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One line of the server, in words. Empty for those that say nothing to an author. */
+function eventText(facts: JsonObject): string | undefined {
+  const { event, action, tool, status, reason, round } = facts;
+  const task = `${tool ?? 'task'} ${shortId(facts.taskId)}`;
+  if (event !== 'audit') return undefined;
+  if (action === 'retrieved') return '';
+  if (action === 'denied')
+    return `✗ refused${facts.taskId === undefined ? '' : ` ${shortId(facts.taskId)}`}: ${reason}`;
+  if (action === 'finished') {
+    const mark = status === 'completed' && facts.isError !== true ? '✓' : '✗';
+    const how = status === 'completed' && facts.isError === true ? 'returned an error' : status;
+    return `${mark} ${task} ${how}${reason === undefined ? '' : `: ${reason}`}`;
+  }
+  const again = (numberOf(round) ?? 1) > 1 ? ` (round ${round})` : '';
+  return `  ${task} ${ACTIONS[String(action)] ?? action}${again}`;
+}
+
+/** `Invoke Error {…}`: what a function threw, with its own files and lines. */
+function crash(line: string): string | undefined {
+  const [, text = ''] = /^Invoke Error (\{.*\})$/.exec(line) ?? [];
+  if (text === '') return undefined;
+  const { errorType, errorMessage, trace } = objectOf(JSON.parse(text));
+  const lines = Array.isArray(trace) ? trace.map(String) : [];
+  // What runs the tool tells its author nothing.
+  const own = lines.filter(
+    (one) => /^\s+at /.test(one) && !/node:internal|node_modules/.test(one) && !one.includes(HERE),
+  );
+  return [`│ ✗ ${stringOf(errorType) ?? 'Error'}: ${errorMessage ?? lines[0] ?? ''}`, ...own].join('\n');
+}
+
+/** The end of an id: its beginning is the time. */
+const shortId = (id: unknown): string => (typeof id === 'string' ? `…${id.slice(-6)}` : '');

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { type BuildFailure, type BuildOptions, context } from 'esbuild';
+import { objectOf, stringOf } from '../json.ts';
+import type { Stack } from '../template/assembly.ts';
+
+/** A function that `dev` builds itself: its file, and the options of esbuild. */
+export interface ToolSource {
+  readonly logicalId: string;
+  readonly entry: string;
+  readonly options: BuildOptions;
+}
+
+/** Written by lib/tools/tool-source.ts. */
+const MARK = 'mcp-task-server:source';
+
+export function toolSources(stacks: readonly Stack[]): ToolSource[] {
+  return stacks.flatMap(({ template }) =>
+    Object.entries(template.Resources).flatMap(([logicalId, { Metadata }]) => {
+      const { entry, options } = objectOf(objectOf(Metadata)[MARK]);
+      const file = stringOf(entry);
+      return file === undefined ? [] : [{ logicalId, entry: file, options: objectOf(options) as BuildOptions }];
+    }),
+  );
+}
+
+/** What a build was like. `folder` holds the code; undefined if it failed. */
+export interface Built {
+  readonly folder?: string;
+  /** One line each, with file, line and column. */
+  readonly problems: readonly string[];
+}
+
+/** Builds one function, again and again: esbuild keeps what it has parsed. */
+export interface ToolBuild {
+  readonly source: ToolSource;
+  build(): Promise<Built>;
+  /** Whether the last build read this file. */
+  reads(file: string): boolean;
+  end(): Promise<void>;
+}
+
+/** @param outDir gets one folder for each build: workers that still run read the one before */
+export async function toolBuild(source: ToolSource, root: string, outDir: string): Promise<ToolBuild> {
+  const esbuild = await context({
+    ...source.options,
+    entryPoints: [source.entry],
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    minify: false,
+    sourcemap: 'inline',
+    // As deep as the folders of the builds: the source map has relative paths.
+    outfile: join(outDir, 'build', 'index.js'),
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  });
+  let files = new Set([source.entry]);
+  let builds = 0;
+  return {
+    source,
+    async build() {
+      try {
+        const { outputFiles = [], metafile } = await esbuild.rebuild();
+        files = new Set(
+          Object.keys(metafile?.inputs ?? {}).map((file) => (isAbsolute(file) ? file : resolve(root, file))),
+        );
+        const folder = join(outDir, String(++builds));
+        mkdirSync(folder, { recursive: true });
+        for (const { contents } of outputFiles.slice(0, 1)) writeFileSync(join(folder, 'index.js'), contents);
+        rmSync(join(outDir, String(builds - 2)), { recursive: true, force: true });
+        return { folder, problems: [] };
+      } catch (error) {
+        const { errors = [] } = error as Partial<BuildFailure>;
+        if (errors.length === 0) throw error;
+        for (const { location } of errors) if (location) files.add(resolve(root, location.file));
+        return { problems: errors.map(({ text, location }) => `${placeOf(location)}${text}`) };
+      }
+    },
+    // A file that is new may be the one that was missing.
+    reads: (file) => files.has(file) || !existsSync(source.entry),
+    end: () => esbuild.dispose(),
+  };
+}
+
+function placeOf(location: { file: string; line: number; column: number } | null): string {
+  return location === null ? '' : `${location.file}:${location.line}:${location.column + 1}: `;
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readProject } from '../../local/dev/project.ts';
+import { type Session, startSession } from '../../local/dev/session.ts';
+import { terminal } from '../../local/dev/terminal.ts';
+import { modernRequest } from '../support/clients.ts';
+
+const APP = `
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { UserPool } from 'aws-cdk-lib/aws-cognito';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { anonymous, McpTaskServer, ToolFunction } from 'REPO/lib/index.ts';
+
+const stack = new Stack(new App(), 'Shop');
+new Vpc(stack, 'Network', { maxAzs: 2, natGateways: 0 });
+new UserPool(stack, 'People');
+const topic = new Topic(stack, 'Orders');
+const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), serverInfo: { name: 'shop', version: '1' } });
+const environment = { TOPIC: topic.topicArn };
+const handler = new ToolFunction(stack, 'Hello', { entry: 'hello.ts', environment });
+topic.grantPublish(handler);
+server.addTool('hello', { description: 'Says hello', inputSchema: { type: 'object' }, handler });
+`;
+const tool = (text: string) => `
+import { defineTool } from 'REPO/functions/tool/index.ts';
+export const handler = defineTool({ description: 'd', inputSchema: { type: 'object' } }, async () => ${text});
+`;
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'mcp-dev-'));
+const write = (file: string, text: string) => writeFileSync(join(folder, file), text.replaceAll('REPO', ROOT));
+const printed: string[] = [];
+const printer = terminal({
+  verbose: false,
+  write: (text) => void printed.push(text),
+  now: () => new Date(0),
+  nameOf: (name) => name,
+});
+const options = { port: 0, data: undefined, stack: undefined, strict: false };
+let session: Session;
+
+beforeAll(async () => {
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  write('package.json', '{"type":"module"}');
+  write('cdk.json', JSON.stringify({ app: `${process.execPath} app.ts` }));
+  write('app.ts', APP);
+  write('hello.ts', tool("'hello, world'"));
+  session = await startSession(readProject(folder), options, printer);
+}, 120_000);
+afterAll(async () => {
+  await session?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function connected(): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${session.url}/mcp`)));
+  return client;
+}
+
+async function call(): Promise<string> {
+  const client = await connected();
+  try {
+    const { content } = await client.callTool({ name: 'hello', arguments: {} });
+    return String((content as { text: string }[])[0]?.text);
+  } finally {
+    await client.close();
+  }
+}
+
+async function started(name: string): Promise<string> {
+  const { body } = await modernRequest(`${session.url}/mcp`, 'tools/call', { name, arguments: {} });
+  return body.result.taskId;
+}
+
+async function descriptions() {
+  const client = await connected();
+  const { tools } = await client.listTools();
+  await client.close();
+  return tools.map(({ description }) => description);
+}
+
+/** Resolves when the terminal has printed a line that matches, since the last such wait. */
+async function until(line: RegExp): Promise<string> {
+  for (;;) {
+    const at = printed.findIndex((text) => line.test(text));
+    if (at !== -1) return printed.splice(0, at + 1).at(-1) ?? '';
+    await sleep(20);
+  }
+}
+
+test('an app with a network, a user pool and a topic starts, and says what it leaves alone', () => {
+  const services = Object.fromEntries(session.leftAlone);
+  expect(services).toEqual({ 'AWS::EC2': 17, 'AWS::Cognito': 1, 'AWS::SNS': 1 });
+});
+
+test('with --strict the same app is refused, each resource by name', async () => {
+  const strict = startSession(readProject(folder), { ...options, strict: true }, printer);
+  await expect(strict).rejects.toThrow(/does not know AWS::EC2::VPC .*Shop\/Network/);
+}, 60_000);
+
+describe('a saved tool', () => {
+  test('answers anew without a restart; a call that runs meanwhile ends on the old code', async () => {
+    expect(await call()).toBe('hello, world');
+    write('hello.ts', tool("new Promise((done) => setTimeout(() => done('slow'), 1500))"));
+    await until(/hello\.ts rebuilt in \d+ ms/);
+    const slow = call();
+    await sleep(300);
+    write('hello.ts', tool("'hello again'"));
+    await until(/hello\.ts rebuilt in \d+ ms/);
+    expect(await call()).toBe('hello again');
+    expect(await slow).toBe('slow');
+  });
+
+  test('that cannot be built keeps the last good version, and the terminal names file and line', async () => {
+    write('hello.ts', tool("'unclosed"));
+    expect(await until(/✗/)).toMatch(/✗ hello\.ts:3:\d+: Unterminated string literal/);
+    expect(await call()).toBe('hello again');
+  });
+
+  test('that throws: the terminal shows its own file and line', async () => {
+    write('hello.ts', tool("{ throw new TypeError('Database is down') }"));
+    await until(/rebuilt/);
+    await expect(call()).rejects.toThrow('The tool failed');
+    const told = await until(/Database/);
+    expect(told).toMatch(/Hello.* │ ✗ TypeError: Database is down\n\s+at .*hello\.ts:3:\d+/);
+    expect(told).not.toMatch(/worker|node:internal/);
+  });
+});
+
+describe('a change of the app', () => {
+  test('of a description alone is deployed beside what runs', async () => {
+    write('app.ts', APP.replace('Says hello', 'Greets'));
+    await until(/synthesized again: 1 function updated/);
+    await session.idle();
+    expect(await descriptions()).toContain('Greets');
+  });
+
+  test('that needs another cloud restarts it, with its tasks', async () => {
+    write('hello.ts', tool("'kept'"));
+    await until(/rebuilt/);
+    const schema = `inputSchema: { type: 'object' }, taskSupport: 'optional'`;
+    write('app.ts', `${APP}\nserver.addTool('slow', { description: 'slow', ${schema}, handler });`);
+    await until(/restarted: tasks and sessions are kept/);
+    const before = await started('slow');
+    write(
+      'app.ts',
+      `${APP}\nserver.addTool('slow', { description: 'slower', ${schema}, handler, timeout: Duration.minutes(2) });`,
+    );
+    await until(/restarted: tasks and sessions are kept/);
+    expect(await descriptions()).toContain('slower');
+    const { body } = await modernRequest(`${session.url}/mcp`, 'tasks/get', { taskId: before });
+    expect(body.result).toMatchObject({ status: 'completed' });
+    expect(await call()).toBe('kept');
+  });
+
+  test('that does not run leaves the running app as it is, and the terminal says why', async () => {
+    write('app.ts', APP.replace('new App()', 'new Ap()'));
+    expect(await until(/✗/)).toMatch(/Ap is not defined/);
+    expect(await call()).toBe('kept');
+  });
+});
