@@ -10,7 +10,7 @@ import type { FunctionSpec } from './types.ts';
 export function workerEnvironment(spec: FunctionSpec, workerId: string, now = new Date()): Record<string, string> {
   return {
     AWS_SESSION_TOKEN: workerId,
-    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_EXECUTION_ENV: `AWS_Lambda_${spec.runtime ?? 'nodejs24.x'}`,
     AWS_LAMBDA_FUNCTION_NAME: spec.name,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(spec.memoryMb),

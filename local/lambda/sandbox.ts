@@ -2,6 +2,7 @@ import { runtimeExited, timedOut } from './errors.ts';
 import type { Job } from './job.ts';
 import { type LineSplitter, lineSplitter } from './lines.ts';
 import type { FromWorker, InvokeMessage, ToWorker } from './protocol.ts';
+import { isProcess, startProcess } from './runtime/runtime-process.ts';
 import type { FunctionSpec, LogStream } from './types.ts';
 import { startThread } from './workers/thread.ts';
 
@@ -56,7 +57,9 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
   let stage: 'starting' | 'ready' | 'retired' | 'gone' = 'starting';
   const running = new Map<string, Running>();
 
-  const thread = startThread(spec, id, (line) => events.log(line, 'stderr'));
+  const thread = isProcess(spec.runtime)
+    ? startProcess(spec, id)
+    : startThread(spec, id, (line) => events.log(line, 'stderr'));
   const post = (message: ToWorker): void => thread.postMessage(message);
   const startTimer = setTimeout(() => lost(timedOutVerdict), initMs + timeoutMs);
 

@@ -8,6 +8,8 @@ export interface FunctionSpec {
   codePath: string;
   /** As in the template: `index.handler`. */
   handler: string;
+  /** As in the template: `python3.13` runs by the python3 of this machine. @default nodejs24.x */
+  runtime?: string;
   timeoutSeconds: number;
   memoryMb: number;
   /** Complete: nothing is inherited from this process. The runtime adds only what Lambda itself sets. */

@@ -87,7 +87,7 @@ export function unknownValue(resource: Resource, property: string, value: unknow
 function readFunction(resource: Resource, resolved: ResolvedStack): FunctionResource {
   const { Code, Handler, Runtime, Timeout, MemorySize, Environment, Role, PackageType = 'Zip' } = resource.properties;
   const reservedConcurrency = numberOf(resource.properties.ReservedConcurrentExecutions);
-  if (!/^nodejs(22|24)\.x$/.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
+  if (!RUNTIME.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
   if (PackageType !== 'Zip') throw unknownValue(resource, 'PackageType', PackageType);
   const key = String(objectOf(Code).S3Key);
   const codePath = resolved.stack.assets.get(key);
@@ -100,6 +100,7 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
     arn: resource.arn ?? '',
     codePath,
     handler: String(Handler),
+    runtime: String(Runtime),
     timeoutSeconds: numberOf(Timeout) ?? 3,
     memoryMb: numberOf(MemorySize) ?? 128,
     environment,
@@ -110,6 +111,9 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
     sharedWorker: readSharedWorker(resource, resolved),
   };
 }
+
+/** Node runs in this process, the others by the Lambda runtime API. */
+const RUNTIME = /^(nodejs(22|24)\.x|python3\.\d+|provided\.al20\d\d)$/;
 
 /** A mark of lib/tools/shared-worker.ts: AWS ignores the metadata of a resource. */
 const SHARED_WORKER = 'mcp-task-server:sharedWorker';

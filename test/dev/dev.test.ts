@@ -117,7 +117,7 @@ describe('a saved tool', () => {
     expect(await slow).toBe('slow');
   });
 
-  test('that cannot be built keeps the last good version, and the terminal names file and line', async () => {
+  test('that cannot be built keeps the last version; the terminal names file and line', async () => {
     write('hello.ts', tool("'unclosed"));
     expect(await until(/✗/)).toMatch(/✗ hello\.ts:3:\d+: Unterminated string literal/);
     expect(await call()).toBe('hello again');

@@ -1,12 +1,22 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { workerEnvironment } from '../environment.ts';
-import type { WorkerSettings } from '../protocol.ts';
+import type { FromWorker, ToWorker, WorkerSettings } from '../protocol.ts';
 import type { FunctionSpec } from '../types.ts';
 
 const bootstrap = new URL('./worker.ts', import.meta.url);
 
-/** Starts a worker thread of a function. */
-export function startThread(spec: FunctionSpec, workerId: string, warn: (line: string) => void): Worker {
+/** What runs the code of a function: a worker thread, or what looks like one. */
+export interface Thread {
+  on(event: 'message', listener: (message: FromWorker) => void): void;
+  on(event: 'error', listener: (error: unknown) => void): void;
+  on(event: 'exit', listener: (code: number) => void): void;
+  off(event: 'message', listener: (message: FromWorker) => void): void;
+  postMessage(message: ToWorker): void;
+  terminate(): Promise<unknown>;
+}
+
+/** Starts a worker thread of a Node function. */
+export function startThread(spec: FunctionSpec, workerId: string, warn: (line: string) => void): Thread {
   const env = workerEnvironment(spec, workerId);
   try {
     return new Worker(bootstrap, threadOptions(spec, env));

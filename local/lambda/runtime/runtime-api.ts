@@ -1,0 +1,86 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { close, listen } from '../../loopback.ts';
+import { type ErrorBody, type FromWorker, type InvokeMessage, maxResponseBytes } from '../protocol.ts';
+
+/** What a runtime in another process asks for its events, and tells of them. */
+export interface RuntimeApi {
+  /** As the variable AWS_LAMBDA_RUNTIME_API. */
+  readonly host: string;
+  /** Gives the runtime an event. */
+  invoke(event: InvokeMessage): void;
+  close(): Promise<void>;
+}
+
+const PREFIX = '/2018-06-01/runtime';
+
+/**
+ * The Lambda runtime API, for one process that runs one event at a time.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+ */
+export async function openRuntimeApi(tell: (message: FromWorker) => void): Promise<RuntimeApi> {
+  const waiting: InvokeMessage[] = [];
+  let asking: ServerResponse | undefined;
+  let started = false;
+
+  const give = () => {
+    if (asking === undefined) return;
+    const event = waiting.shift();
+    if (event === undefined) return;
+    asking.writeHead(200, {
+      'content-type': 'application/json',
+      'lambda-runtime-aws-request-id': event.id,
+      'lambda-runtime-deadline-ms': String(event.deadline),
+      'lambda-runtime-invoked-function-arn': event.functionArn,
+    });
+    asking.end(event.payload);
+    asking = undefined;
+  };
+  const accepted = (response: ServerResponse) => response.writeHead(202).end('{"status":"OK"}');
+
+  const server = createServer(async (request: IncomingMessage, response) => {
+    const { method, url = '' } = request;
+    const [, id = '', what] = /^\/invocation\/([\w-]+)\/(response|error)$/.exec(url.replace(PREFIX, '')) ?? [];
+    if (method === 'GET' && url === `${PREFIX}/invocation/next`) {
+      asking = response;
+      if (!started) tell({ type: 'ready' });
+      started = true;
+      return give();
+    }
+    const body = await text(request);
+    if (url === `${PREFIX}/init/error`) {
+      accepted(response);
+      return tell({ type: 'fatal', error: errorBody(body) });
+    }
+    if (what === undefined) return void response.writeHead(404).end();
+    accepted(response);
+    if (what === 'error') return tell({ type: 'failed', id, error: errorBody(body) });
+    if (Buffer.byteLength(body) <= maxResponseBytes) return tell({ type: 'result', id, payload: body });
+    const errorMessage = `Response payload size exceeded maximum allowed payload size (${maxResponseBytes} bytes).`;
+    tell({ type: 'failed', id, error: { errorType: 'Function.ResponseSizeTooLarge', errorMessage } });
+  });
+  const url = await listen(server, 0);
+  return {
+    host: new URL(url).host,
+    invoke(event) {
+      waiting.push(event);
+      give();
+    },
+    close: () => close(server),
+  };
+}
+
+/** `{ errorType, errorMessage, stackTrace }` */
+function errorBody(body: string): ErrorBody {
+  try {
+    const { errorType, errorMessage, stackTrace } = JSON.parse(body);
+    return {
+      errorType: String(errorType ?? 'Runtime.Unknown'),
+      errorMessage: String(errorMessage ?? ''),
+      trace: Array.isArray(stackTrace) ? stackTrace.map(String) : [],
+    };
+  } catch {
+    return { errorType: 'Runtime.Unknown', errorMessage: body.slice(0, 1_000), trace: [] };
+  }
+}

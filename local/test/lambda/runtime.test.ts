@@ -1,0 +1,101 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { createLambda, type FunctionSpec } from '../../lambda/index.ts';
+import { hasPython } from './has-python.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mcp-runtime-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function functionOf(name: string, file: string, text: string, runtime = 'python3.13'): FunctionSpec {
+  const codePath = join(folder, name);
+  mkdirSync(codePath);
+  writeFileSync(join(codePath, file), text);
+  chmodSync(join(codePath, file), 0o755);
+  return {
+    ...{
+      name,
+      arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+      codePath,
+      handler: 'index.handler',
+      runtime,
+    },
+    ...{ timeoutSeconds: 2, memoryMb: 128, environment: { GREETING: 'grüß' } },
+  };
+}
+
+function running(spec: FunctionSpec) {
+  const lines: string[] = [];
+  const lambda = createLambda([spec], { onLog: (_name, line) => void lines.push(line) });
+  onTestFinished(() => lambda.stop());
+  return { lines, invoke: (event: unknown) => lambda.invoke(spec.name, JSON.stringify(event)), lambda };
+}
+
+const python = test.skipIf(!hasPython);
+
+python('a Python function gets its event, its environment and its context', async () => {
+  const { invoke, lines } = running(
+    functionOf(
+      'echo',
+      'index.py',
+      `import os
+def handler(event, context):
+    print("a line of", context.function_name)
+    return {"event": event, "greeting": os.environ["GREETING"], "left": context.get_remaining_time_in_millis()}`,
+    ),
+  );
+  for (const n of [1, 2]) {
+    const { payload, functionError } = await invoke({ n, text: 'ä😀\u2028' });
+    expect(functionError).toBeUndefined();
+    const { event, greeting, left } = JSON.parse(payload);
+    expect({ event, greeting }).toEqual({ event: { n, text: 'ä😀\u2028' }, greeting: 'grüß' });
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(2_000);
+  }
+  expect(lines).toEqual(['a line of echo', 'a line of echo']);
+});
+
+python('what it raises has the name, the file and the line', async () => {
+  const { invoke } = running(
+    functionOf('raises', 'index.py', 'def handler(event, context):\n    raise KeyError("order")'),
+  );
+  const { payload, functionError } = await invoke({});
+  expect(functionError).toBe('Unhandled');
+  expect(JSON.parse(payload)).toMatchObject({ errorType: 'KeyError', errorMessage: "'order'" });
+  expect(JSON.parse(payload).trace[0]).toMatch(/handler \(.*raises\/index\.py:2\)/);
+});
+
+python('one that cannot be loaded, hangs or exits fails by the name that AWS gives it', async () => {
+  const broken = running(functionOf('broken', 'index.py', 'import no_such_module'));
+  expect(JSON.parse((await broken.invoke({})).payload)).toMatchObject({ errorType: 'ModuleNotFoundError' });
+  const hangs = running(functionOf('hangs', 'index.py', 'import time\ndef handler(e, c):\n    time.sleep(60)'));
+  expect(JSON.parse((await hangs.invoke({})).payload).errorType).toBe('Sandbox.Timedout');
+  const exits = running(functionOf('exits', 'index.py', 'import os\ndef handler(e, c):\n    os._exit(3)'));
+  expect(JSON.parse((await exits.invoke({})).payload)).toMatchObject({
+    errorType: 'Runtime.ExitError',
+    errorMessage: expect.stringContaining('exit status 3'),
+  });
+});
+
+test('a function that brings its runtime runs by its file bootstrap', async () => {
+  const text = `#!/bin/sh
+while true; do
+  curl -s -D headers -o event "http://$AWS_LAMBDA_RUNTIME_API/2018-06-01/runtime/invocation/next" || exit 1
+  id=$(grep -i request-id headers | tr -d '\\r' | cut -d' ' -f2)
+  curl -s -d @event "http://$AWS_LAMBDA_RUNTIME_API/2018-06-01/runtime/invocation/$id/response"
+done`;
+  const { invoke } = running(functionOf('shell', 'bootstrap', text, 'provided.al2023'));
+  expect((await invoke({ n: 1 })).payload).toBe('{"n":1}');
+});
+
+test('a runtime that is not on this machine fails its functions, and says what to install', async () => {
+  const before = process.env.PATH;
+  process.env.PATH = folder;
+  onTestFinished(() => {
+    process.env.PATH = before;
+  });
+  const { invoke } = running(functionOf('absent', 'index.py', ''));
+  const { errorMessage } = JSON.parse((await invoke({})).payload);
+  expect(errorMessage).toBe('python3 is not on this machine: install it to run python3.13');
+});
