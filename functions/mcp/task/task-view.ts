@@ -2,7 +2,7 @@ import { asOf, unaskable } from '../../tasks/deadlines.ts';
 import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { storedResult } from '../../tasks/s3/result-ref.ts';
+import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';
@@ -63,14 +63,18 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
 
 /**
  * A stored record as every reader sees it now. Undefined if it has expired. A result that does not fit the tool's
- * outputSchema becomes an error result here, so that all readers see the same (A-19).
+ * outputSchema becomes an error result here, and so does a reference that is not proven: all readers see the same
+ * (A-19).
  */
 export function currentRecord(stored: TaskRecord, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, server.now());
   if (record !== undefined) server.seen(record);
+  if (record?.result === undefined) return record;
+  const reference = storedResult(record.result);
+  if (reference === undefined) return withCheckedResult(record, server);
   // A result in S3 is checked when it is shown (`withResult`).
-  if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
-  return withCheckedResult(record, server);
+  if (isProven(reference, record)) return record;
+  return { ...record, isError: true, result: JSON.stringify(errorResult(RESULT_WITHOUT_HASH)) };
 }
 
 /**
