@@ -26,11 +26,11 @@ import { machineStates } from './task/machine-progress.ts';
 import { pollLimit } from './task/poll-limit.ts';
 import { wiredTools } from './wiring.ts';
 
+/** For input that lies in S3, all attempts together, in ms. */
+const INPUT_PATIENCE = 4_000;
 /**
  * The SDK has no timeout by default. With this one, in ms, it can retry a call that hangs and still answer in time.
  */
-/** For input that lies in S3, all attempts together, in ms. */
-const INPUT_PATIENCE = 4_000;
 const requestHandler = { ...connections, requestTimeout: 5_000 };
 
 /**
