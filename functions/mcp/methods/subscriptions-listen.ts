@@ -76,10 +76,9 @@ async function* listen(
   const failed = (error: unknown): undefined => {
     logUnexpected(error, call.method);
   };
+  const frameOf = (record: TaskRecord) => taskFrame(record, call, server).catch(failed);
+  const stored = storedFrames(frameOf);
   const sent = new Map<string, Sent>();
-  // A frame that cannot be made now is made after a later read.
-  const frameOrNone = (record: TaskRecord) => frameOf(record, call, server).catch(failed);
-  const storedNews = storedFrames(frameOrNone);
   let open = shown;
   let visible = shown;
   let records = shown;
@@ -89,36 +88,41 @@ async function* listen(
     quietSince = server.now();
     return frame;
   };
-  yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
-  for (;;) {
-    await Promise.all(records.map((record) => moveLargeInput(record, server)));
-    const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
-    const news = seen.filter((task) => isNews(task, sent.get(task.taskId)));
-    for (const record of news.filter((task) => !liesInS3(task))) {
-      const frame = await frameOrNone(record);
-      if (frame !== undefined) yield said(record, frame);
+  try {
+    yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
+    for (;;) {
+      await Promise.all(records.map((record) => moveLargeInput(record, server)));
+      const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
+      const news = seen.filter((task) => isNews(task, sent.get(task.taskId)));
+      // A frame that cannot be made now is made after a later read.
+      for (const record of news.filter((task) => !liesInS3(task))) {
+        const frame = await frameOf(record);
+        if (frame !== undefined) yield said(record, frame);
+      }
+      for await (const { record, frame } of stored.of(news.filter(liesInS3), () => server.sleep(PACE))) {
+        // The task may have gone on meanwhile.
+        if (record.updatedAt > (sent.get(record.taskId)?.updatedAt ?? 0)) yield said(record, frame);
+      }
+      const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
+      open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
+      const now = server.now();
+      if (now >= until || (shown.length > 0 && open.length === 0)) break;
+      if (now - quietSince >= QUIET) {
+        quietSince = now;
+        yield KEEP_ALIVE;
+      }
+      await server.sleep(Math.min(PACE, until - now));
+      if (gone.aborted) return;
+      records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
+      visible = records.flatMap((record) => currentRecord(record, server) ?? []);
     }
-    for await (const { record, frame } of storedNews(news.filter(liesInS3), () => server.sleep(PACE))) {
-      // The task may have gone on meanwhile.
-      if (record.updatedAt > (sent.get(record.taskId)?.updatedAt ?? 0)) yield said(record, frame);
-    }
-    const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
-    open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
-    const now = server.now();
-    if (now >= until || (shown.length > 0 && open.length === 0)) break;
-    if (now - quietSince >= QUIET) {
-      quietSince = now;
-      yield KEEP_ALIVE;
-    }
-    await server.sleep(Math.min(PACE, until - now));
-    if (gone.aborted) return;
-    records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
-    visible = records.flatMap((record) => currentRecord(record, server) ?? []);
+    yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
+  } finally {
+    await stored.settled();
   }
-  yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }
 
-async function frameOf(record: TaskRecord, call: Call, server: ServerContext): Promise<string> {
+async function taskFrame(record: TaskRecord, call: Call, server: ServerContext): Promise<string> {
   return messageFrame(
     taskNotification(call.id, view(await withResult(await withQuestions(record, server), server), server)),
   );

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { liesInS3, storedFrames } from '../../../../functions/mcp/stream/stored-frames.ts';
@@ -29,7 +30,7 @@ describe('frames that need an object of S3', () => {
       now--;
       return taskId;
     });
-    expect(await idsOf(frames(records(20), never))).toHaveLength(20);
+    expect(await idsOf(frames.of(records(20), never))).toHaveLength(20);
     expect(most).toBe(4);
   });
 
@@ -40,10 +41,10 @@ describe('frames that need an object of S3', () => {
       fetched++;
       return taskId === 't0' ? slow.promise : taskId;
     });
-    expect(await idsOf(frames(records(10), soon))).toEqual(['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9']);
-    expect(await idsOf(frames(records(1), soon))).toEqual([]);
+    expect(await idsOf(frames.of(records(10), soon))).toEqual(['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9']);
+    expect(await idsOf(frames.of(records(1), soon))).toEqual([]);
     slow.resolve('late');
-    expect(await idsOf(frames([], soon))).toEqual(['t0']);
+    expect(await idsOf(frames.of([], soon))).toEqual(['t0']);
     expect(fetched).toBe(10);
   });
 
@@ -54,9 +55,23 @@ describe('frames that need an object of S3', () => {
       return Number(taskId.slice(1)) < 4 ? undefined : taskId;
     });
     const seen: string[] = [];
-    for (let i = 0; i < 3; i++) seen.push(...(await idsOf(frames(records(6), soon))));
+    for (let i = 0; i < 3; i++) seen.push(...(await idsOf(frames.of(records(6), soon))));
     expect(seen).toContain('t4');
     expect(seen).toContain('t5');
+  });
+
+  test('are settled once no fetch is left', async () => {
+    const slow = Promise.withResolvers<string>();
+    const frames = storedFrames(() => slow.promise);
+    expect(await idsOf(frames.of(records(1), soon))).toEqual([]);
+    let settled = false;
+    const done = frames.settled().then(() => {
+      settled = true;
+    });
+    await soon();
+    expect(settled).toBe(false);
+    slow.resolve('late');
+    await done;
   });
 
   test('lie in S3: a result with a reference, and questions that were moved', () => {
@@ -70,7 +85,8 @@ describe('frames that need an object of S3', () => {
   });
 });
 
-test('subscriptions/listen: while S3 is silent about one task, it reports the others (E-26)', async () => {
+/** A client listens to four tasks: the first and second result lie in S3, which is silent about the first. */
+async function listening() {
   let now = 1_700_000_000_000;
   const text = JSON.stringify('x'.repeat(limits.result.inline));
   const silent = Promise.withResolvers<string>();
@@ -89,24 +105,52 @@ test('subscriptions/listen: while S3 is silent about one task, it reports the ot
   };
   for (let i = 0; i < 4; i++) await send('tools/call', { name: 'optional', arguments: {} });
   const ids = [...stored.keys()];
+  const end = (i: number, result: string) => {
+    const record = stored.get(ids[i] ?? '') as TaskRecord;
+    stored.set(record.taskId, { ...record, status: 'completed', result, updatedAt: now });
+  };
   const reference = JSON.stringify({ resultRef: measured(text) });
-  for (const [i, taskId] of ids.entries()) {
-    const record = stored.get(taskId) as TaskRecord;
-    const result = i === 2 ? '"small"' : reference;
-    if (i < 3) stored.set(taskId, { ...record, status: 'completed', result, updatedAt: now });
-  }
+  end(0, reference);
+  end(1, reference);
+  end(2, '"small"');
   const { body } = await send('subscriptions/listen', { notifications: { taskIds: ids } });
-  const told: string[] = [];
-  for await (const frame of body as AsyncIterable<Buffer>) {
+  /** The number of the task in a frame, and its status. */
+  const toldIn = (frame: Buffer) => {
     const { params } = JSON.parse(/^data: (.*)$/m.exec(String(frame))?.[1] ?? '{}');
-    if (params?.taskId === undefined) continue;
-    told.push(`${ids.indexOf(params.taskId)} ${params.status}`);
-    const last = stored.get(ids[3] ?? '') as TaskRecord;
+    return params?.taskId === undefined ? [] : [`${ids.indexOf(params.taskId)} ${params.status}`];
+  };
+  return { body: body as Readable, toldIn, end, comes: () => silent.resolve(text) };
+}
+
+test('subscriptions/listen: while S3 is silent about one task, it reports the others (E-26)', async () => {
+  const { body, toldIn, end, comes } = await listening();
+  const told: string[] = [];
+  for await (const frame of body) {
+    told.push(...toldIn(frame));
     // The last task ends while the first one is still unread.
-    if (told.includes('1 completed') && last.status === 'working') {
-      stored.set(last.taskId, { ...last, status: 'completed', result: '1', updatedAt: now + 1 });
-    }
-    if (told.includes('3 completed')) silent.resolve(text);
+    if (told.at(-1) === '1 completed') end(3, '1');
+    if (told.at(-1) === '3 completed') comes();
   }
   expect(told).toEqual(['2 completed', '3 working', '1 completed', '3 completed', '0 completed']);
+});
+
+test('subscriptions/listen: a stream whose reader leaves closes once no fetch is left', async () => {
+  const { body, toldIn, comes } = await listening();
+  let closed = false;
+  body.once('close', () => {
+    closed = true;
+  });
+  const left = Promise.withResolvers<void>();
+  body.on('data', (frame: Buffer) => {
+    if (!toldIn(frame).includes('1 completed')) return;
+    // The fetch of the first result is under way.
+    body.destroy();
+    left.resolve();
+  });
+  await left.promise;
+  for (let i = 0; i < 5; i++) await soon();
+  expect(closed).toBe(false);
+  comes();
+  await soon();
+  expect(closed).toBe(true);
 });
