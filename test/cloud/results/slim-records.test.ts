@@ -251,6 +251,8 @@ describe('S3 or the process fails', () => {
     expect(moving.hits).toBe(1);
     expect(took).toBeGreaterThan(3_900);
     expect(took).toBeLessThan(8_000);
+    // A container moves no input for 30 s after this.
+    cloud().clock.advance(31 * KB);
   });
 });
 
