@@ -98,7 +98,7 @@ export const limits = {
     askHereAgain: 30 * SECOND,
     /** When the client reconnects: a share of the time since a task last asked. */
     retry: { min: 1 * SECOND, max: 30 * SECOND, shareOfIdle: 0.15 },
-    /** Tasks that one stream checks. */
+    /** Tasks that one stream checks. A container remembers the large input of as many. */
     tasks: 50,
     /** Questions, and tasks, that the notes of a session hold. */
     notes: 300,

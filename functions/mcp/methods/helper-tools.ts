@@ -1,4 +1,5 @@
 import { InvalidParams, NotSupportedByTool } from '../../tasks/errors.ts';
+import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
@@ -84,6 +85,8 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
   if (typeof waitSeconds !== 'number' || !(waitSeconds >= 0 && waitSeconds <= limits.helperWait / 1_000)) {
     throw new InvalidParams(`waitSeconds is a number from 0 to ${limits.helperWait / 1_000}`);
   }
+  const key = taskKey(call.principal, id);
+  if (key !== undefined) server.pollLimit.count(key);
   const first = await findTask(call.principal, id, server);
   const until = server.now() + waitSeconds * 1_000;
   let close: CloseStream | undefined;

@@ -10,6 +10,7 @@ import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { isObject, resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
+import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
 import { withMachineState } from '../task/machine-progress.ts';
 import { startIfCrashed } from '../task/resume-round.ts';
 import { withResult } from '../task/stored-result.ts';
@@ -73,42 +74,57 @@ async function* listen(
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
-  const failed = (error: unknown) => logUnexpected(error, call.method);
+  const failed = (error: unknown): undefined => {
+    logUnexpected(error, call.method);
+  };
+  const frameOf = (record: TaskRecord) => taskFrame(record, call, server).catch(failed);
+  const stored = storedFrames(frameOf);
   const sent = new Map<string, Sent>();
   let open = shown;
   let visible = shown;
   let records = shown;
   let quietSince = server.now();
-  yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
-  for (;;) {
-    await Promise.all(records.map((record) => moveLargeInput(record, server)));
-    const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
-    for (const record of seen.filter((task) => isNews(task, sent.get(task.taskId)))) {
-      // A result that could not be fetched now is sent after a later read.
-      const frame = await frameOf(record, call, server).catch(failed);
-      if (frame === undefined) continue;
-      sent.set(record.taskId, record);
-      yield frame;
-      quietSince = server.now();
+  const said = (record: TaskRecord, frame: string): string => {
+    sent.set(record.taskId, record);
+    quietSince = server.now();
+    return frame;
+  };
+  try {
+    yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
+    for (;;) {
+      await Promise.all(records.map((record) => moveLargeInput(record, server)));
+      const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
+      const news = seen.filter((task) => isNews(task, sent.get(task.taskId)));
+      // A frame that cannot be made now is made after a later read.
+      for (const record of news.filter((task) => !liesInS3(task))) {
+        const frame = await frameOf(record);
+        if (frame !== undefined) yield said(record, frame);
+      }
+      for await (const { record, frame } of stored.of(news.filter(liesInS3), () => server.sleep(PACE))) {
+        // The task may have gone on meanwhile.
+        if (record.updatedAt > (sent.get(record.taskId)?.updatedAt ?? 0)) yield said(record, frame);
+      }
+      const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
+      open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
+      const now = server.now();
+      if (now >= until || (shown.length > 0 && open.length === 0)) break;
+      if (now - quietSince >= QUIET) {
+        quietSince = now;
+        yield KEEP_ALIVE;
+      }
+      await server.sleep(Math.min(PACE, until - now));
+      if (gone.aborted) return;
+      const readAt = server.now();
+      records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
+      visible = records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
     }
-    const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
-    open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
-    const now = server.now();
-    if (now >= until || (shown.length > 0 && open.length === 0)) break;
-    if (now - quietSince >= QUIET) {
-      quietSince = now;
-      yield KEEP_ALIVE;
-    }
-    await server.sleep(Math.min(PACE, until - now));
-    if (gone.aborted) return;
-    const readAt = server.now();
-    records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
-    visible = records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
+    yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
+  } finally {
+    await stored.settled();
   }
-  yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
 }
 
-async function frameOf(record: TaskRecord, call: Call, server: ServerContext): Promise<string> {
+async function taskFrame(record: TaskRecord, call: Call, server: ServerContext): Promise<string> {
   return messageFrame(
     taskNotification(call.id, view(await withResult(await withQuestions(record, server), server), server)),
   );

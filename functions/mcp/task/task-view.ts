@@ -2,7 +2,7 @@ import { asOf, unaskable } from '../../tasks/deadlines.ts';
 import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { storedResult } from '../../tasks/s3/result-ref.ts';
+import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';
@@ -64,7 +64,8 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
 
 /**
  * A stored record as every reader sees it. Undefined if it has expired. A result that does not fit the tool's
- * outputSchema becomes an error result here, so that all readers see the same (A-19).
+ * outputSchema becomes an error result here, and so does a reference that is not proven: all readers see the same
+ * (A-19).
  *
  * @param readAt when the read was sent, in ms since the epoch. By the time of its answer the deadline may have passed,
  *   and a result may have been written since.
@@ -72,9 +73,12 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
 export function currentRecord(stored: TaskRecord, readAt: number, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, readAt);
   if (record !== undefined) server.seen(record);
+  if (record?.result === undefined) return record;
+  const reference = storedResult(record.result);
+  if (reference === undefined) return withCheckedResult(record, server);
   // A result in S3 is checked when it is shown (`withResult`).
-  if (record?.result === undefined || storedResult(record.result) !== undefined) return record;
-  return withCheckedResult(record, server);
+  if (isProven(reference, record)) return record;
+  return { ...record, isError: true, result: JSON.stringify(errorResult(RESULT_WITHOUT_HASH)) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { parsed } from '../shape.ts';
 import { hashOf, type Input, refOf } from './moved-input.ts';
@@ -19,13 +20,16 @@ export class InputLost extends Error {
   override readonly name = 'InputLost';
 }
 
-/** How many texts stay in memory: a stream reads its tasks every second, and the text of a hash never changes. */
-const REMEMBERED = 32;
+/**
+ * How many texts stay in memory: those of all tasks that one stream of a session reads every second. The text of a hash
+ * never changes.
+ */
+const REMEMBERED = limits.sessionStream.tasks;
 
 export function inputStore(objects: Pick<ResultStore, 'get' | 'put'>): InputStore {
   const known = new Map<string, string>();
   const remember = (sha256: string, text: string): string => {
-    if (known.size >= REMEMBERED) known.clear();
+    if (known.size >= REMEMBERED && !known.has(sha256)) known.clear();
     known.set(sha256, text);
     return text;
   };

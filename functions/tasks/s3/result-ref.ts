@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../limits.ts';
+import type { TaskRecord } from '../record.ts';
 import { parsed } from '../shape.ts';
 
 /**
@@ -15,7 +16,7 @@ export interface StoredResult {
   readonly bytes: number;
   /** Which attempt at the round stored it. @default 0 */
   readonly attempt?: number;
-  /** Of the stored text, in hex. References of earlier releases have none: only their length is checked. */
+  /** Of the stored text, in hex. References of release 0.1 have none: only their length is checked. See `isProven`. */
   readonly sha256?: string;
 }
 
@@ -45,6 +46,19 @@ export function measured(text: string): Required<Pick<StoredResult, 'bytes' | 's
 export function isOf({ bytes, sha256 }: StoredResult, text: string): boolean {
   return Buffer.byteLength(text) === bytes && (sha256 === undefined || measured(text).sha256 === sha256);
 }
+
+/**
+ * Whether readers may follow the reference. One without a hash counts only in a record of release 0.1, which has no
+ * version: otherwise a tool could show a text that another tool of the server has put in its place.
+ */
+export function isProven({ sha256 }: StoredResult, { version }: Pick<TaskRecord, 'version'>): boolean {
+  return sha256 !== undefined || version === undefined;
+}
+
+/** For the model and the person, in place of a result whose reference is not proven. */
+export const RESULT_WITHOUT_HASH =
+  "The tool's result was stored without its SHA-256, as release 0.1 did, so it is not shown. " +
+  "The operator of the server has to deploy the tool's function with the server.";
 
 /** For the model and the person: what is wrong, and what to do. */
 export function resultTooLarge(bytes: number): string {

@@ -4,7 +4,7 @@ import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, obje
 
 /** Written into each new record. Raise it in a release that changes what a record means to its readers. */
 export const RECORD_VERSION = 1;
-/** Of a record with an `inputRef`: an earlier release would read that it asks nothing. */
+/** Of a record with an `inputRef`. Release 0.1, which checks no version, reads that it asks nothing. */
 export const MOVED_VERSION = 2;
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];

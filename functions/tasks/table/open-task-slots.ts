@@ -144,6 +144,10 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
     return Item !== undefined && now < Item.until ? (Item.open as number) : undefined;
   }
 
+  /**
+   * A cancel between the search and this write finds no note to end, so its slot is found when the note expires. To
+   * close this gap, each cancel would have to write, too.
+   */
   async function noteFull(owner: string, open: number, until: number, expiresAt: number): Promise<void> {
     const Item = { owner, taskId: FULL_SORT_KEY, open, until, expiresAt };
     await db.send(new PutCommand({ TableName: table, Item }));

@@ -58,6 +58,18 @@ test.each(['2026-07-28', '2025-11-25'])(
   },
 );
 
+test('get_task_result without a wait counts as a poll (E-29)', async () => {
+  const taskId = await working();
+  const args = { name: 'get_task_result', arguments: { taskId, waitSeconds: 0 } };
+  const ask = () => modernRequest(url(), 'tools/call', args, { capabilities: {} });
+  const { served, refused } = await hammer(ask);
+  expect(served).toBeGreaterThan(burst - 100);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('retry-after')).toMatch(/^[1-9]$/);
+  expect(refused.body.error.message).toContain('is asked for too often');
+  await expect.poll(async () => (await ask()).status, { interval: 250, timeout: 10_000 }).toBe(200);
+});
+
 test('meanwhile another client, at the poll interval of its task, is served (E-29)', async () => {
   const taskId = await working();
   const [, other] = await Promise.all([

@@ -236,6 +236,24 @@ describe('S3 or the process fails', () => {
     await look(taskId);
     expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
   });
+
+  test('S3 is silent: the poll that would move the questions shows them after 4 seconds', async () => {
+    const taskId = await start('ask_twice', { word: WORD });
+    await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
+    const silence = Promise.withResolvers<void>();
+    const silent = { service: 's3', operation: 'PutObject', times: 10 } as const;
+    const moving = cloud().faults.add({ ...silent, do: { run: () => silence.promise } });
+    const since = performance.now();
+    const shown = await look(taskId);
+    const took = performance.now() - since;
+    silence.resolve();
+    expect(shown.result.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
+    expect(moving.hits).toBe(1);
+    expect(took).toBeGreaterThan(3_900);
+    expect(took).toBeLessThan(8_000);
+    // A container moves no input for 30 s after this.
+    cloud().clock.advance(31 * KB);
+  });
 });
 
 test('a large record of the release before is read, made small, answered, and its task completes', async () => {

@@ -54,6 +54,13 @@ describe('whose a token is (G-15)', () => {
   });
 });
 
+test('the issuer decides how long a token lives: `exp` has no maximum, `iat` is not checked', async () => {
+  for (const claims of [{ exp: 1e12 }, { iat: now() + 1e6 }, { iat: 0 }, { iat: undefined }]) {
+    expect(await verify(issuer.token(claims))).toMatchObject({ owner: ann() });
+  }
+  expect(await verify(issuer.token({ exp: now() - 1 }))).toBe('invalid');
+});
+
 test('Cognito access tokens without an audience are judged by client; ID tokens are refused', async () => {
   const cognito = { aud: undefined, client_id: 'app-client' };
   expect(await verify(issuer.token({ ...cognito, token_use: 'access' }))).toMatchObject({ owner: ann() });

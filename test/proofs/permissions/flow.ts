@@ -227,8 +227,13 @@ async function repairs(world: World): Promise<void> {
   if (!looked.some(({ caller: by }) => by.includes('Reconciler'))) throw new Error('the sweep looked at no run');
   cloud.clock.advance(6 * MINUTE);
   await sweep();
-  const looks = () => cloud.calls.since().filter(({ operation }) => operation === 'DescribeExecution');
-  const atMachine = () => looks().find(({ input }) => /execution:[^"]*Machine/.test(JSON.stringify(input)));
+  // A refused look shows nothing, and the workflow looks at its machine, too.
+  const looks = () =>
+    cloud.calls.since().filter(({ operation, status }) => operation === 'DescribeExecution' && status === 200);
+  const atMachine = () =>
+    looks().find(
+      ({ caller: by, input }) => /Reconciler/.test(by) && /execution:[^"]*Machine/.test(JSON.stringify(input)),
+    );
   await until('the sweep to look at the machine', atMachine);
   await ask(world, 'tasks/cancel', { taskId: machine });
   cloud.clock.advance(3_600_000);

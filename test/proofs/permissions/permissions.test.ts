@@ -11,10 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => assembly?.remove());
 
+/** The statement that grants only this, or else the first one that grants it, too. */
 const one = (resource: RegExp, action: string): Place => {
-  const found = statementsOf(assembly.path).find(
-    (place) => resource.test(place.resource) && [place.statement.Action].flat().includes(action),
+  const actions = ({ statement }: Place) => [statement.Action].flat();
+  const granting = statementsOf(assembly.path).filter(
+    (place) => resource.test(place.resource) && actions(place).includes(action),
   );
+  const found = granting.find((place) => actions(place).length === 1) ?? granting[0];
   if (!found) throw new Error(`nothing of ${resource} grants ${action}`);
   return found;
 };
@@ -27,6 +30,7 @@ describe('without one statement', () => {
   test.each<[string, RegExp, string, RegExp]>([
     ['no task is read', /^ServerEndpointRole/, 'dynamodb:GetItem', /tools\/call: 200 .*-32603/],
     ['no task ends', /^ServerToolworkRole/, 'dynamodb:UpdateItem', /^a task that is completed$/],
+    ['no machine of a tool is seen', /^ServerReconcilerRole/, 'states:DescribeExecution', /to look at the machine$/],
     ['no function is deployed', /^ServerReconcilerRole/, 'sqs:SendMessage', /may not sqs:SendMessage on .*OnFailure/],
   ])(
     '%s',

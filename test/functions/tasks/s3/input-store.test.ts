@@ -100,6 +100,20 @@ test('what a container has put or read it does not read again; a small record co
   expect(objects.did).toEqual(['PUT', 'GET', 'PUT']);
 });
 
+test('the input of all tasks that a session stream checks is read once', async () => {
+  const tasks = Array.from({ length: limits.sessionStream.tasks }, (_, i) => ({ ...whole, taskId: `task${i}` }));
+  const objects = fakeObjects();
+  const slims: TaskRecord[] = [];
+  for (const [i, task] of tasks.entries()) {
+    const { record, text: rest } = moved({ ...task, arguments: JSON.stringify(i) });
+    await inputStore(objects).put(record, rest);
+    slims.push(record);
+  }
+  const fresh = inputStore(objects);
+  for (let look = 0; look < 3; look++) for (const slim of slims) await fresh.whole(slim);
+  expect(objects.did.filter((did) => did === 'GET')).toHaveLength(tasks.length);
+});
+
 test('it lies in a folder of its task that no tool may write, under its hash', async () => {
   const { slim, objects } = await keep(whole);
   const [hash] = slim.inputRef?.split('.') ?? [];

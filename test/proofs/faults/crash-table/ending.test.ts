@@ -84,6 +84,28 @@ test('row 13: and the event is lost, after that check: failed by the next one, 5
   expect(await get(taskId)).toEqual(told);
 });
 
+test('row 13: and the event is lost, and the deadline comes before the next check', async ({ task }) => {
+  const taskId = await start('spin', { file: '/dev/null' });
+  const { deadlineAt } = await stored(taskId);
+  cloud().clock.advance(deadlineAt - MINUTE - now());
+  await sweep();
+  expect(await stored(taskId)).toMatchObject({ status: 'working', seenRound: 1, dueAt: deadlineAt + GRACE });
+  const lost = cloud().faults.add({ ...EVENT, do: 'drop' });
+  await stopRun(taskId);
+  await lost.struck;
+  cloud().clock.hold();
+  cloud().clock.advance(deadlineAt + GRACE - now());
+  expect(await get(taskId)).toMatchObject({ status: 'working' });
+  cloud().clock.advance(1);
+  const told = await get(taskId);
+  cloud().clock.resume();
+  expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
+  settles(task, { row: 13, tookMs: GRACE + 1, boundMs: GRACE + 1, sinceDeadline: true });
+  await pass(0, async () => (await stored(taskId)).status === 'failed');
+  settles(task, { row: 13, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE, sinceDeadline: true });
+  expect(await get(taskId)).toEqual(told);
+});
+
 /** Ten at a time. */
 async function inTens<T>(count: number, run: (i: number) => Promise<T>): Promise<T[]> {
   const all: T[] = [];

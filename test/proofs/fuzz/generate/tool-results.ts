@@ -27,6 +27,7 @@ const RESULTS: readonly unknown[] = [
   { structuredContent: { n: 1 } },
   { structuredContent: [1], content: [] },
   { n: 1, deep: { list: [1, [2, [3]]] } },
+  { resultRef: { bytes: 200_000, attempt: 1, sha256: '0'.repeat(64) } },
   { resultRef: { bytes: 200_000, attempt: 1 } },
   { resultRef: { bytes: 1 }, isError: true },
   { errorType: 'Odd', errorMessage: 'm', trace: [] },

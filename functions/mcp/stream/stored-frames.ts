@@ -1,0 +1,60 @@
+import type { TaskRecord } from '../../tasks/record.ts';
+import { storedResult } from '../../tasks/s3/result-ref.ts';
+
+export interface StoredFrame {
+  readonly record: TaskRecord;
+  readonly frame: string;
+}
+
+/** A result can have 6 MB, so few are in memory at once. */
+const AT_ONCE = 4;
+
+/** Whether what a client sees of the record lies in S3. */
+export function liesInS3({ status, asked, inputRef, result = '' }: TaskRecord): boolean {
+  if (status === 'input_required') return asked === undefined && inputRef !== undefined;
+  return status === 'completed' && storedResult(result) !== undefined;
+}
+
+/** The frames of one stream that need an object of S3. A slow object delays no other task. */
+export interface StoredFrames {
+  /**
+   * Makes the frames of these records, and yields each one once it is made, until none is left or `patience` is over.
+   * A later call yields what comes after that.
+   */
+  of(records: readonly TaskRecord[], patience: () => Promise<void>): AsyncGenerator<StoredFrame, void, void>;
+  /** Resolves once nothing is being fetched: Lambda freezes a container between requests. */
+  settled(): Promise<void>;
+}
+
+/** @param frameOf gives undefined when the object cannot be read now. It never rejects */
+export function storedFrames(frameOf: (record: TaskRecord) => Promise<string | undefined>): StoredFrames {
+  const fetches = new Map<string, Promise<{ readonly record: TaskRecord; readonly frame: string | undefined }>>();
+  const attempts = new Map<string, number>();
+  const attemptsOf = ({ taskId }: TaskRecord) => attempts.get(taskId) ?? 0;
+  return {
+    async *of(records, patience) {
+      // Objects that did not come let the others go first.
+      const waiting = records
+        .filter(({ taskId }) => !fetches.has(taskId))
+        .sort((a, b) => attemptsOf(a) - attemptsOf(b));
+      let over: Promise<void> | undefined;
+      for (;;) {
+        for (const record of waiting.splice(0, AT_ONCE - fetches.size)) {
+          attempts.set(record.taskId, attemptsOf(record) + 1);
+          const fetch = frameOf(record).then((frame) => ({ record, frame }));
+          fetches.set(record.taskId, fetch);
+        }
+        if (fetches.size === 0) return;
+        over ??= patience();
+        const fetched = await Promise.race([...fetches.values(), over]);
+        if (fetched === undefined) return;
+        const { record, frame } = fetched;
+        fetches.delete(record.taskId);
+        if (frame !== undefined) yield { record, frame };
+      }
+    },
+    async settled() {
+      await Promise.all(fetches.values());
+    },
+  };
+}
