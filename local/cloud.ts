@@ -13,29 +13,20 @@ import { createSecretsManager } from './secrets-manager/index.ts';
 import { createQueues, type QueueMessage } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
 import { createIntegrations } from './step-functions/integrations/integrations.ts';
-import { DEFAULT_ACCOUNT, DEFAULT_REGION, readAssembly } from './template/assembly.ts';
+import { type AppOptions, readApp } from './template/app.ts';
+import { DEFAULT_ACCOUNT, DEFAULT_REGION } from './template/assembly.ts';
 import { type App, changesBetween } from './template/changes.ts';
-import { reachedByServer } from './template/lenient.ts';
-import { type ResolvedStack, resolveStack } from './template/resources.ts';
+import type { ResolvedStack } from './template/resources.ts';
 import { every } from './template/schedule.ts';
-import { type FunctionResource, readSpecs } from './template/specs.ts';
+import type { FunctionResource } from './template/specs.ts';
 import type { TestingControls, TestingOptions } from './testing.ts';
 import { fixedClock, movableClock } from './time/clock.ts';
 import { createCallLog } from './wire/call-log.ts';
 import { jsonService, openWire } from './wire/server.ts';
 
-export interface CloudOptions extends TestingOptions {
+export interface CloudOptions extends TestingOptions, AppOptions {
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
-  /**
-   * Runs only what an McpTaskServer of the app reaches, and leaves everything else alone. Otherwise the cloud refuses
-   * an assembly with a resource that it does not know. @default false
-   */
-  readonly lenient?: boolean;
-  /** Folders of code in place of those of the assembly, by the logical id of the function. @default none */
-  readonly code?: ReadonlyMap<string, string>;
-  /** The stack whose server runs, if `lenient` and more than one stack has one. */
-  readonly stack?: string;
   /** The port of the REST front door. @default 0, a free one */
   readonly port?: number;
   /**
@@ -255,16 +246,6 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     },
     sweepExpired: async () => (await dynamoDb.sweep()) + s3.sweep(),
   };
-}
-
-/** What runs of an assembly. */
-function readApp(assembly: string, { lenient = false, stack, code }: CloudOptions) {
-  const read = readAssembly(assembly);
-  const reached = lenient ? reachedByServer(read, stack) : { stacks: read, leftAlone: new Map<string, number>() };
-  const stacks = reached.stacks.map(resolveStack);
-  const specs = readSpecs(stacks);
-  const functions = specs.functions.map((spec) => ({ ...spec, codePath: code?.get(spec.logicalId) ?? spec.codePath }));
-  return { stacks, functions, specs: { ...specs, functions }, leftAlone: reached.leftAlone };
 }
 
 /** The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win. */

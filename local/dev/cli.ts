@@ -34,18 +34,28 @@ function readFlags(args: readonly string[]): Flags {
     if (positionals.join(' ') !== 'dev') throw new Error('the command is: mcp-task-server dev');
     if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535) throw new Error(`${values.port} is not a port`);
     const { port, data, stack, strict, verbose } = values;
-    return { port: Number(port), data, stack, strict, verbose };
+    return { port: Number(port), data, stack, strict, verbose, variables: otherServices(process.env) };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n${USAGE}`);
     return process.exit(2);
   }
 }
 
-function introduction(url: string, leftAlone: ReadonlyMap<string, number>): string {
+/** The services that run here: their variables are those of the embedded cloud. */
+const OWN = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER'].map((service) => `AWS_ENDPOINT_URL_${service}`);
+
+/** The variables by which an AWS client finds another emulator, or AWS itself, for one service. */
+function otherServices(env: NodeJS.ProcessEnv): Record<string, string> {
+  const named = Object.entries(env).filter(([name]) => name.startsWith('AWS_ENDPOINT_URL_') && !OWN.includes(name));
+  return Object.fromEntries(named.map(([name, url]) => [name, url ?? '']));
+}
+
+function introduction(url: string, { variables }: Flags, leftAlone: ReadonlyMap<string, number>): string {
   const count = [...leftAlone.values()].reduce((sum, n) => sum + n, 0);
   const alone = count === 0 ? '' : `left alone: ${count} resources (${[...leftAlone.keys()].sort().join(', ')})\n`;
+  const elsewhere = Object.entries(variables).map(([name, value]) => `${name}: tools reach ${value}\n`);
   return `ready ${url}
-${alone}
+${alone}${elsewhere.join('')}
 Claude Code  claude mcp add --transport http tasks ${url}
 VS Code      .vscode/mcp.json: {"servers":{"tasks":{"type":"http","url":"${url}"}}}
 
@@ -81,7 +91,7 @@ try {
     nameOf: (name) => name.replace(/^[^-]+-/, '').replace(/[0-9A-F]{8}$/, ''),
   });
   session = await startSession(readProject(process.cwd()), flags, printer);
-  process.stdout.write(introduction(`${session.url}/mcp`, session.leftAlone));
+  process.stdout.write(introduction(`${session.url}/mcp`, flags, session.leftAlone));
 } catch (error) {
   process.stderr.write(`${explain(error, flags.port)}\n`);
   process.exit(1);

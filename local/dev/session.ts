@@ -13,6 +13,8 @@ export interface SessionOptions {
   /** Keeps tasks, sessions and results from one `dev` to the next. @default for this one only */
   readonly data: string | undefined;
   readonly stack: string | undefined;
+  /** For every function: where it reaches services that the embedded cloud lacks. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Refuses what the embedded cloud does not know, instead of leaving it alone. */
   readonly strict: boolean;
 }
@@ -67,7 +69,7 @@ export async function startSession(project: Project, options: SessionOptions, te
   }
   const start = (assembly: string, port: number) =>
     startCloud({
-      ...{ assembly, port, code, lenient: !options.strict },
+      ...{ assembly, port, code, lenient: !options.strict, variables: options.variables },
       ...(options.stack !== undefined && { stack: options.stack }),
       dataDir: options.data ?? join(out, 'data'),
       onLog: terminal.log,

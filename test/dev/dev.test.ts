@@ -41,7 +41,7 @@ const printer = terminal({
   now: () => new Date(0),
   nameOf: (name) => name,
 });
-const options = { port: 0, data: undefined, stack: undefined, strict: false };
+const options = { port: 0, data: undefined, stack: undefined, strict: false, variables: {} };
 let session: Session;
 
 beforeAll(async () => {

@@ -1,0 +1,116 @@
+"""Tools of mcp-task-server in Python: progress, steps and questions. Copy this file beside your tool.
+
+It needs boto3, which Lambda's Python runtimes have.
+"""
+
+import json
+import time
+
+DAY = 86_400
+_last_report = 0.0
+
+
+def ask(event, name, message, fields):
+    """The content of the client's answer, or None if it declines. Raises Question while there is no answer.
+
+    `fields`: JSON schemas of flat fields, by name. End the run with what Question holds: see `tool`.
+    """
+    answer = event["inputResponses"].get(name)
+    if answer is None:
+        form = {"type": "object", "properties": fields, "required": list(fields)}
+        raise Question({name: {"method": "elicitation/create", "params": {"message": message, "requestedSchema": form}}})
+    return answer.get("content") if answer.get("action") == "accept" else None
+
+
+class Question(Exception):
+    """Ends a run: the function runs again with the answers."""
+
+    def __init__(self, requests):
+        super().__init__("The tool asks its client")
+        self.requests = requests
+
+
+def tool(run):
+    """Makes a handler of `run(arguments, event)`: returns what it returns, or its questions."""
+
+    def handler(event, _context):
+        try:
+            return run(event["arguments"], event)
+        except Question as question:
+            return {"inputRequests": question.requests, "requestState": _memory(event)}
+
+    return handler
+
+
+def step(event, name, work):
+    """Calls `work` once for all rounds and attempts of a task, and returns its JSON result from then on."""
+    memory = _memory(event)
+    if name not in memory:
+        memory[name] = work()
+        if event.get("task") is not None:
+            _write(event["task"], "#memory", "memoryRound", memory={"S": json.dumps(memory)})
+    return memory[name]
+
+
+def progress(event, message, done=None, total=None):
+    """Shows how far the task is, at most once a second. False when the task is over: stop."""
+    global _last_report
+    task = event.get("task")
+    if task is None or time.monotonic() - _last_report < 1:
+        return True
+    _last_report = time.monotonic()
+    record = _table().get_item(
+        TableName=task["table"],
+        Key={"owner": {"S": task["owner"]}, "taskId": {"S": task["taskId"]}},
+        ConsistentRead=True,
+        ProjectionExpression="#status, #round",
+        ExpressionAttributeNames={"#status": "status", "#round": "round"},
+    ).get("Item")
+    if record != {"status": {"S": "working"}, "round": {"N": str(task["round"])}}:
+        return False
+    report = {"updatedAt": {"N": str(int(time.time() * 1000))}, "statusMessage": {"S": message[:500]}}
+    if done is not None:
+        report["progress"] = {"N": str(done)}
+    if total is not None:
+        report["progressTotal"] = {"N": str(total)}
+    return _write(task, "", "round", **report)
+
+
+def _table():
+    import boto3  # Not needed by a tool that only asks and returns.
+
+    global _client
+    _client = globals().get("_client") or boto3.client("dynamodb")
+    return _client
+
+
+def _memory(event):
+    """What steps have stored: in this round, or at the end of the last one."""
+    if "_memory" not in event:
+        event["_memory"] = dict(event.get("requestState") or {})
+        task = event.get("task")
+        if task is not None and task["attempt"] > 0:
+            key = {"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + "#memory"}}
+            item = _table().get_item(TableName=task["table"], Key=key, ConsistentRead=True).get("Item", {})
+            if item.get("memoryRound") == {"N": str(task["round"])}:
+                event["_memory"] = json.loads(item["memory"]["S"])
+    return event["_memory"]
+
+
+def _write(task, suffix, round_name, **values):
+    """Writes beside the record of the task. False when a later round has written."""
+    values[round_name] = {"N": str(task["round"])}
+    values["expiresAt"] = {"N": str(task["deadline"] // 1000 + DAY)}
+    table = _table()
+    try:
+        table.update_item(
+            TableName=task["table"],
+            Key={"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + suffix}},
+            UpdateExpression="SET " + ", ".join("#%s = :%s" % (name, name) for name in values),
+            ConditionExpression="attribute_not_exists(#%s) OR #%s <= :%s" % (round_name, round_name, round_name),
+            ExpressionAttributeNames={"#" + name: name for name in values},
+            ExpressionAttributeValues={":" + name: value for name, value in values.items()},
+        )
+    except table.exceptions.ConditionalCheckFailedException:
+        return False
+    return True

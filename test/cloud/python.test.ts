@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { synthApp } from '../../local/template/synth.ts';
+import { modernRequest, poll } from '../support/clients.ts';
+
+/** Not every machine has Python with boto3. */
+const hasPython = spawnSync('python3', ['-c', 'import boto3']).status === 0;
+const python = test.skipIf(!hasPython);
+const assembly = mkdtempSync(join(tmpdir(), 'mcp-python-'));
+let cloud: Cloud;
+
+beforeAll(async () => {
+  if (!hasPython) return;
+  await synthApp('test/support/apps/python-app.ts', assembly);
+  cloud = await startCloud({ assembly, recordCalls: true, schedules: false });
+});
+afterAll(async () => {
+  await cloud?.stop();
+  rmSync(assembly, { recursive: true, force: true });
+});
+
+const asking = {
+  elicitation: { form: {} },
+  extensions: { 'io.modelcontextprotocol/tasks': {} },
+};
+async function started(limit: number) {
+  const params = { name: 'count_primes', arguments: { limit } };
+  const { body } = await modernRequest(`${cloud.url}/mcp`, 'tools/call', params, { capabilities: asking });
+  return body.result.taskId as string;
+}
+const answer = (taskId: string, go: boolean) =>
+  modernRequest(`${cloud.url}/mcp`, 'tasks/update', {
+    taskId,
+    inputResponses: { 'r1.sure': { action: 'accept', content: { go } } },
+  });
+
+python(
+  'a tool in Python asks, shows its progress and ends with its result (E-27)',
+  async () => {
+    const taskId = await started(60_000);
+    const asked = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status !== 'working');
+    expect(asked.inputRequests['r1.sure'].params.message).toBe('Count primes below 60000? It takes a while.');
+    await answer(taskId, true);
+    const messages = new Set<string>();
+    const done = await poll(`${cloud.url}/mcp`, taskId, (task) => {
+      if (task.status === 'working' && task.statusMessage) messages.add(task.statusMessage);
+      return task.status !== 'working' && task.status !== 'input_required';
+    });
+    expect(done).toMatchObject({ status: 'completed', result: { content: [{ text: '6057 primes below 60000' }] } });
+    expect([...messages].join()).toMatch(/primes below \d+/);
+    const stored = cloud.calls.since().filter(({ input }) => JSON.stringify(input).includes(`${taskId}#memory`));
+    expect(stored.length).toBe(6);
+  },
+  60_000,
+);
+
+python(
+  'a declined question ends the tool as it says',
+  async () => {
+    const taskId = await started(30_000);
+    await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'input_required');
+    await answer(taskId, false);
+    const done = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'completed');
+    expect(done.result.content[0].text).toBe('Nothing was counted.');
+  },
+  60_000,
+);

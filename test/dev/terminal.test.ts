@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { terminal } from '../../local/dev/terminal.ts';
+
+function printing(verbose = false) {
+  const printed: string[] = [];
+  const write = (text: string) => void printed.push(text);
+  const now = () => new Date(2026, 10, 22, 10, 2, 11);
+  return { printed, ...terminal({ verbose, write, now, nameOf: (name) => name.replace('Shop-', '') }) };
+}
+const taskId = '01m819jg4m4ejvwse436ma2qjmhj7g3ad36y';
+const audit = (action: string, facts: object = {}) =>
+  JSON.stringify({ event: 'audit', action, taskId, tool: 'greet', ...facts });
+
+test.each([
+  [audit('created'), '  greet …3ad36y started'],
+  [audit('input_asked', { round: 2 }), '  greet …3ad36y asks its client (round 2)'],
+  [audit('input_answered'), '  greet …3ad36y is answered'],
+  [audit('cancelled'), '  greet …3ad36y is cancelled'],
+  [audit('finished', { status: 'completed' }), '✓ greet …3ad36y completed'],
+  [audit('finished', { status: 'completed', isError: true }), '✗ greet …3ad36y returned an error'],
+  [audit('finished', { status: 'failed', reason: 'TypeError' }), '✗ greet …3ad36y failed: TypeError'],
+  [audit('denied', { reason: 'not_found' }), '✗ refused …3ad36y: not_found'],
+  ['a line of the tool', 'Greet │ a line of the tool'],
+  ['{"event":"unexpected_error","where":"watch"}', 'Greet │ {"event":"unexpected_error","where":"watch"}'],
+  ['{"event": no JSON', 'Greet │ {"event": no JSON'],
+])('one line in words: %.40s', (line, words) => {
+  const { log, printed } = printing();
+  log('Shop-Greet', line);
+  expect(printed).toEqual([`10:02:11  ${words}\n`]);
+});
+
+test('what a client read and what CloudWatch would count are no news', () => {
+  const { log, printed } = printing();
+  log('Shop-Greet', audit('retrieved'));
+  log('Shop-Greet', '{"_aws":{}}');
+  expect(printed).toEqual([]);
+});
+
+test('what a tool threw: the error, and the lines of its own files', () => {
+  const { log, printed } = printing();
+  const trace = [
+    'TypeError: no',
+    '    at greet (/app/greet.ts:3:9)',
+    '    at node:internal/x:1:1',
+    '    at /app/node_modules/y:1:1',
+  ];
+  log('Shop-Greet', `Invoke Error ${JSON.stringify({ errorType: 'TypeError', errorMessage: 'no', trace })}`);
+  expect(printed).toEqual(['10:02:11  Greet │ ✗ TypeError: no\n    at greet (/app/greet.ts:3:9)\n']);
+});
+
+test('--verbose prints every line as it is', () => {
+  const { log, printed } = printing(true);
+  log('Shop-Greet', audit('retrieved'));
+  expect(printed).toEqual([`10:02:11  Shop-Greet: ${audit('retrieved')}\n`]);
+});
