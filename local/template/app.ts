@@ -23,7 +23,7 @@ export function readApp(assembly: string, { lenient = false, stack, code, variab
   const read = readAssembly(assembly);
   const reached = lenient ? reachedByServer(read, stack) : { stacks: read, leftAlone: new Map<string, number>() };
   const stacks = reached.stacks.map(resolveStack);
-  const specs = readSpecs(stacks);
+  const specs = readSpecs(stacks, lenient);
   const functions = specs.functions.map((spec) => ({
     ...spec,
     codePath: code?.get(spec.logicalId) ?? spec.codePath,

@@ -60,11 +60,12 @@ export interface Specs {
   readonly roles: ReadonlyMap<string, string>;
 }
 
-export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
+/** @param lenient keeps a function that cannot run here: its invocations then fail, and say why */
+export function readSpecs(stacks: readonly ResolvedStack[], lenient = false): Specs {
   const all = <T>(types: string, read: (resource: Resource, stack: ResolvedStack) => T): T[] =>
     stacks.flatMap((stack) => ofTypes(stack, types).map((resource) => read(resource, stack)));
   return {
-    functions: all('AWS::Lambda::Function', readFunction),
+    functions: all('AWS::Lambda::Function', (resource, stack) => readFunction(resource, stack, lenient)),
     machines: all('AWS::StepFunctions::StateMachine', readMachine),
     tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
     secrets: all('AWS::SecretsManager::Secret', readSecret),
@@ -84,14 +85,17 @@ export function unknownValue(resource: Resource, property: string, value: unknow
   return new Error(`the embedded cloud does not know ${property} ${JSON.stringify(value)} of ${type} ${where}`);
 }
 
-function readFunction(resource: Resource, resolved: ResolvedStack): FunctionResource {
+function readFunction(resource: Resource, resolved: ResolvedStack, lenient: boolean): FunctionResource {
   const { Code, Handler, Runtime, Timeout, MemorySize, Environment, Role, PackageType = 'Zip' } = resource.properties;
   const reservedConcurrency = numberOf(resource.properties.ReservedConcurrentExecutions);
-  if (!RUNTIME.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
-  if (PackageType !== 'Zip') throw unknownValue(resource, 'PackageType', PackageType);
+  const refuse = (property: string, value: unknown) => {
+    if (!lenient) throw unknownValue(resource, property, value);
+  };
+  if (!RUNTIME.test(String(Runtime))) refuse('Runtime', Runtime);
+  if (PackageType !== 'Zip') refuse('PackageType', PackageType);
   const key = String(objectOf(Code).S3Key);
-  const codePath = resolved.stack.assets.get(key);
-  if (!codePath || !statSync(codePath).isDirectory()) throw unknownValue(resource, 'Code.S3Key', key);
+  const codePath = resolved.stack.assets.get(key) ?? '';
+  if (codePath === '' || !statSync(codePath).isDirectory()) refuse('Code.S3Key', key);
   const variables = Object.entries(objectOf(objectOf(Environment).Variables));
   const environment = Object.fromEntries(variables.map(([name, value]) => [name, String(value)]));
   checkEnvironment(resource, environment);
@@ -100,7 +104,7 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
     arn: resource.arn ?? '',
     codePath,
     handler: String(Handler),
-    runtime: String(Runtime),
+    runtime: String(Runtime ?? 'a container image'),
     timeoutSeconds: numberOf(Timeout) ?? 3,
     memoryMb: numberOf(MemorySize) ?? 128,
     environment,

@@ -56,8 +56,8 @@ describe('a cloud is refused at start', () => {
     ],
     [
       'for another runtime',
-      { Fn: functionResource('code', { Runtime: 'python3.14' }) },
-      `${unknown} Runtime "python3.14" of AWS::Lambda::Function (stack Test, Fn)`,
+      { Fn: functionResource('code', { Runtime: 'java25' }) },
+      `${unknown} Runtime "java25" of AWS::Lambda::Function (stack Test, Fn)`,
     ],
     [
       'for code it does not have',

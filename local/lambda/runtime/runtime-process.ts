@@ -21,8 +21,8 @@ type Listener = (value: never) => void;
 
 const commandOf = (runtime: string) => Object.entries(COMMANDS).find(([name]) => runtime.startsWith(name))?.[1];
 
-/** Whether a runtime runs in a process of its own, which talks to the Lambda runtime API. */
-export const isProcess = (runtime = ''): boolean => commandOf(runtime) !== undefined;
+/** Whether a runtime is not that of Node, and talks to the Lambda runtime API. */
+export const isProcess = (runtime = 'nodejs'): boolean => !runtime.startsWith('nodejs');
 
 /** Starts a process for a function. It looks like the thread of a Node function. */
 export function startProcess(spec: FunctionSpec, workerId: string): Thread {
@@ -39,13 +39,19 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
     void api?.close();
     events.emit('exit', code ?? 1);
   };
+  const notHere = (errorMessage: string): undefined => {
+    tell({ type: 'fatal', error: { errorType: 'Runtime.InvalidEntrypoint', errorMessage, trace: [] } });
+    end(1);
+  };
   const begin = async () => {
     api = await openRuntimeApi((message) => {
       tell(message);
       if (message.type === 'result' || message.type === 'failed') current = undefined;
     });
     if (ended) return api.close();
-    const [command, ...args] = commandOf(spec.runtime ?? '')?.(spec) ?? [''];
+    const [command, ...args] = commandOf(spec.runtime ?? '')?.(spec) ?? [];
+    if (command === undefined)
+      return notHere(`${spec.runtime} does not run here, only Node, Python and provided.al20… do`);
     const inherited = Object.fromEntries(
       INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
     );
@@ -54,13 +60,8 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
     for (const stream of ['stdout', 'stderr'] as const) {
       child[stream]?.setEncoding('utf8').on('data', (text: string) => tell({ type: 'log', id: current, stream, text }));
     }
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      const missing =
-        error.code === 'ENOENT'
-          ? `${command} is not on this machine: install it to run ${spec.runtime}`
-          : error.message;
-      tell({ type: 'fatal', error: { errorType: 'Runtime.InvalidEntrypoint', errorMessage: missing, trace: [] } });
-      end(1);
+    child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+      notHere(code === 'ENOENT' ? `${command} is not on this machine: install it to run ${spec.runtime}` : message);
     });
     child.once('exit', end);
     return undefined;

@@ -99,3 +99,9 @@ test('a runtime that is not on this machine fails its functions, and says what t
   const { errorMessage } = JSON.parse((await invoke({})).payload);
   expect(errorMessage).toBe('python3 is not on this machine: install it to run python3.13');
 });
+
+test('a function of another runtime fails, and says which ones run', async () => {
+  const { invoke } = running(functionOf('java', 'index.jar', '', 'java25'));
+  const { errorMessage } = JSON.parse((await invoke({})).payload);
+  expect(errorMessage).toBe('java25 does not run here, only Node, Python and provided.al20… do');
+});
