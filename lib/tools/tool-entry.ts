@@ -4,7 +4,7 @@ import type { TaskSupport, ToolEntry } from '../../functions/mcp/manifest.ts';
 import { isQuestion } from '../../functions/tasks/questions/question.ts';
 import { checkScopes } from '../auth/auth.ts';
 import { paramHeaders } from './param-headers.ts';
-import type { ToolProps } from './tool-props.ts';
+import type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool-props.ts';
 
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Tools of the server itself. */
@@ -16,6 +16,13 @@ const HOUR = 3_600_000;
 
 type Refuse = (problem: string) => never;
 
+/** A misspelt option would have no effect, and nothing would tell: not every app is checked by TypeScript. */
+const OPTIONS = {
+  ...{ handler: true, stateMachine: true, taskSupport: true, description: true, title: true, inputSchema: true },
+  ...{ outputSchema: true, annotations: true, timeout: true, pollInterval: true, expectedDuration: true, ttl: true },
+  ...{ askFirst: true, scopes: true, immediateResponse: true },
+} satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
+
 /** What the endpoint knows of a tool. Throws, with the tool's name and what to do (A-18, B-13). */
 export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
   const refuse: Refuse = (problem) => {
@@ -24,6 +31,8 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (!NAME.test(name)) refuse('a name is 1 to 64 characters of A-Z a-z 0-9 _ - .');
   if (HELPERS.includes(name) || name === '__proto__') refuse('this name is taken by the server itself');
   if (taken.some((tool) => tool.name === name)) refuse('registered twice');
+  const unknown = Object.keys(props).find((option) => !Object.hasOwn(OPTIONS, option));
+  if (unknown !== undefined) refuse(`it has no option '${unknown}', only ${Object.keys(OPTIONS).join(', ')}`);
   if (props.description.trim() === '') refuse('give it a description: the model chooses tools by it');
   if (props.inputSchema.type !== 'object') refuse(`inputSchema.type must be 'object'`);
   const taskSupport = taskSupportOf(props, refuse);

@@ -34,7 +34,7 @@ export function reachedByServer(stacks: readonly Stack[], name?: string): Reache
     throw new Error(`${name === undefined ? 'this app' : `the stack ${name}`} has no McpTaskServer`);
   if (second !== undefined) {
     throw new Error(
-      `more than one stack has an McpTaskServer: choose one of ${served.map((one) => one.name).join(', ')}`,
+      `more than one stack has an McpTaskServer: choose one with --stack: ${served.map((one) => one.name).join(', ')}`,
     );
   }
   const reached = reach(stack.template);

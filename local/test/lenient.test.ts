@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
+import type { Stack, TemplateResource } from '../template/assembly.ts';
+import { reachedByServer } from '../template/lenient.ts';
+import { resolveStack } from '../template/resources.ts';
+
+const variables = { TASKS_TABLE: 't', MACHINE_ARN_PREFIX: 'm', SIGNING_KEY_SECRET: 's' };
+const at = (path: string) => ({ 'aws:cdk:path': `App/${path}/Resource` });
+const resource = (Type: string, path: string, Properties: JsonObject = {}): TemplateResource => ({
+  ...{ Type, Properties },
+  Metadata: at(path),
+});
+const endpoint = resource('AWS::Lambda::Function', 'Server/Endpoint', {
+  Environment: { Variables: { ...variables, TOOLS: { Ref: 'Tool' } } },
+});
+
+function stackOf(Resources: Record<string, TemplateResource>, name = 'App'): Stack {
+  const template = { Resources, Parameters: {}, Conditions: {}, Outputs: { Topic: { Value: { Ref: 'Topic' } } } };
+  return { name, region: 'us-east-1', account: '000000000000', template, assets: new Map() };
+}
+const keptOf = (Resources: Record<string, TemplateResource>) => {
+  const { stacks, leftAlone } = reachedByServer([stackOf(Resources)]);
+  return { kept: stacks[0]?.template.Resources ?? {}, leftAlone: Object.fromEntries(leftAlone), stacks };
+};
+
+describe('what a server reaches', () => {
+  const app = {
+    Endpoint: endpoint,
+    Tool: resource('AWS::Lambda::Function', 'Tool', {
+      Role: { 'Fn::GetAtt': ['ToolRole', 'Arn'] },
+      VpcConfig: { SubnetIds: [{ Ref: 'Subnet' }] },
+      Environment: {
+        Variables: {
+          TOPIC: { Ref: 'Topic' },
+          ARN: { 'Fn::GetAtt': ['Topic', 'TopicArn'] },
+          TEXT: { 'Fn::Sub': 'x-${Topic}-${AWS::Region}' },
+          SECRET: '{{resolve:ssm:/a/b}}',
+        },
+      },
+    }),
+    ToolRole: resource('AWS::IAM::Role', 'Tool/Role'),
+    ToolPolicy: resource('AWS::IAM::Policy', 'Tool/Role/Policy', {
+      PolicyName: 'p',
+      Roles: [{ Ref: 'ToolRole' }],
+      PolicyDocument: { Statement: [{ Resource: { 'Fn::GetAtt': ['Orders', 'Arn'] } }] },
+    }),
+    Orders: resource('AWS::DynamoDB::Table', 'Orders'),
+    Other: resource('AWS::DynamoDB::Table', 'Other'),
+    Topic: resource('AWS::SNS::Topic', 'Topic'),
+    Subnet: resource('AWS::EC2::Subnet', 'Subnet'),
+    Vpc: resource('AWS::EC2::VPC', 'Vpc'),
+  };
+
+  test('is its construct, its tools, their policies and what these name', () => {
+    const { kept, leftAlone } = keptOf(app);
+    expect(Object.keys(kept)).toEqual(['Endpoint', 'Tool', 'ToolRole', 'ToolPolicy', 'Orders']);
+    expect(leftAlone).toEqual({ 'AWS::DynamoDB': 1, 'AWS::SNS': 1, 'AWS::EC2': 2 });
+  });
+
+  test('has names in place of what is left alone, and no property that is not known', () => {
+    const { kept, stacks } = keptOf(app);
+    expect(kept.Tool?.Properties).not.toHaveProperty('VpcConfig');
+    const [resolved] = stacks.map(resolveStack);
+    const tool = resolved?.resources.find(({ logicalId }) => logicalId === 'Tool');
+    expect(tool?.properties.Environment).toEqual({
+      Variables: {
+        TOPIC: 'Topic',
+        ARN: 'arn:aws:not-run-locally:::Topic',
+        TEXT: 'x-Topic-us-east-1',
+        SECRET: 'not-run-locally',
+      },
+    });
+    expect(resolved?.outputs).toEqual({});
+  });
+});
+
+test('an app without a server, or with two, says what to do', () => {
+  expect(() => keptOf({ Topic: resource('AWS::SNS::Topic', 'Topic') })).toThrow('this app has no McpTaskServer');
+  const two = [stackOf({ Endpoint: endpoint }, 'One'), stackOf({ Endpoint: endpoint }, 'Two')];
+  expect(() => reachedByServer(two)).toThrow(
+    'more than one stack has an McpTaskServer: choose one with --stack: One, Two',
+  );
+  expect(reachedByServer(two, 'Two').stacks.map(({ name }) => name)).toEqual(['Two']);
+  expect(() => reachedByServer(two, 'Three')).toThrow('the stack Three has no McpTaskServer');
+});
