@@ -7,11 +7,19 @@ const RELATED = 'io.modelcontextprotocol/related-task';
 type Listener = (question: Question, id: string) => Promise<Answer>;
 const listeners = new WeakMap<OfficialClient, Map<string, Listener>>();
 
+export interface Listening {
+  /** Rejects with what `onQuestion` throws. */
+  readonly failed: Promise<never>;
+  /** Aborted by `end`. */
+  readonly ended: AbortSignal;
+  end(): void;
+}
+
 /**
  * Answers the questions of one task, unless the client has a handler for them. A question that arrives on two streams,
  * the session's and the result's, has one id and is asked once.
  */
-export function listen(client: OfficialClient, taskId: string, onQuestion: TaskOptions['onQuestion']) {
+export function listen(client: OfficialClient, taskId: string, onQuestion: TaskOptions['onQuestion']): Listening {
   const ended = new AbortController();
   const open = new Map<string, Promise<Answer>>();
   const failed = Promise.withResolvers<never>();
