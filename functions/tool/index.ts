@@ -4,6 +4,5 @@ export { type DefinedTool, defineTool } from './define-tool.ts';
 export { TaskEnded, ToolError } from './errors.ts';
 export { reportProgress } from './progress.ts';
 export { elicitForm, elicitUrl, type Question, sample } from './questions.ts';
-export { type Ran, type RunOptions, runTool } from './run-tool.ts';
 export type { ArgumentsOf, OutputOf, ToolDefinition, ToolRegistration } from './schema.ts';
 export type { Task } from './task.ts';

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
+import { addCommonJs } from './common-js.ts';
+import { packageJson } from './package-json.ts';
+import { removeUnreached } from './reachable.ts';
+
+/** `npm run build`: makes the npm packages below `dist`, each ready for `npm publish`. */
+const ROOT = join(import.meta.dirname, '../..');
+const DIST = join(ROOT, 'dist');
+
+rmSync(DIST, { recursive: true, force: true });
+server(join(DIST, 'mcp-task-server'));
+local(join(DIST, 'mcp-task-server-local'));
+
+function server(out: string): void {
+  compile('tsconfig.server.json');
+  const json = packageJson(ROOT, { commonJs: true });
+  removeUnreached(out, json);
+  cpSync(join(ROOT, 'lib/workflow'), join(out, 'lib/workflow'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.ts'),
+  });
+  mkdirSync(join(out, PREBUILT));
+  for (const name of Object.keys(SERVER_FUNCTIONS) as ServerFunction[]) {
+    writeFileSync(join(out, PREBUILT, `${name}.js`), serverCode(name));
+  }
+  addCommonJs(out);
+  finish(out, json, ['README.md', 'CHANGELOG.md', 'LICENSE']);
+}
+
+function local(out: string): void {
+  compile('tsconfig.local.json');
+  finish(out, packageJson(join(ROOT, 'local')), ['local/README.md', 'LICENSE']);
+}
+
+function compile(config: string): void {
+  execFileSync('tsc', ['-p', join(import.meta.dirname, config)], { stdio: 'inherit' });
+}
+
+function finish(out: string, json: object, files: readonly string[]): void {
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(json, undefined, 2)}\n`);
+  for (const file of files) cpSync(join(ROOT, file), join(out, file.replace(/^.*\//, '')));
+}
