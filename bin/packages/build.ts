@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
 import { addCommonJs } from './common-js.ts';
-import { packageJson } from './package-json.ts';
+import { packageJson, templateJson } from './package-json.ts';
 import { removeUnreached } from './reachable.ts';
 
 /** `npm run build`: makes the npm packages below `dist`, each ready for `npm publish`. */
@@ -13,6 +13,7 @@ const DIST = join(ROOT, 'dist');
 rmSync(DIST, { recursive: true, force: true });
 server(join(DIST, 'mcp-task-server'));
 local(join(DIST, 'mcp-task-server-local'));
+create(join(DIST, 'create-mcp-task-server'));
 
 function server(out: string): void {
   compile('tsconfig.server.json');
@@ -35,11 +36,22 @@ function local(out: string): void {
   finish(out, packageJson(join(ROOT, 'local')), ['local/README.md', 'LICENSE']);
 }
 
+function create(out: string): void {
+  compile('tsconfig.create.json');
+  cpSync(join(ROOT, 'bin/create/template'), join(out, 'template'), { recursive: true });
+  writeJson(join(out, 'template/package.json'), templateJson(ROOT));
+  finish(out, packageJson(join(ROOT, 'bin/create')), ['LICENSE']);
+}
+
 function compile(config: string): void {
   execFileSync('tsc', ['-p', join(import.meta.dirname, config)], { stdio: 'inherit' });
 }
 
 function finish(out: string, json: object, files: readonly string[]): void {
-  writeFileSync(join(out, 'package.json'), `${JSON.stringify(json, undefined, 2)}\n`);
+  writeJson(join(out, 'package.json'), json);
   for (const file of files) cpSync(join(ROOT, file), join(out, file.replace(/^.*\//, '')));
+}
+
+function writeJson(file: string, json: object): void {
+  writeFileSync(file, `${JSON.stringify(json, undefined, 2)}\n`);
 }

@@ -3,22 +3,28 @@ import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 
 /**
- * Puts a CommonJS file `x.cjs` beside each `x.js`. Node needs none, but Jest does: in the CommonJS project that `cdk init`
- * makes, it loads an ES module on Node 24.9 and newer only.
+ * Puts a CommonJS file `x.cjs` beside each `x.js`, and `x.d.cts` beside each `x.d.ts`. Node needs none, but in the CommonJS
+ * project that `cdk init` makes, Jest loads ES modules on Node 24.9 and newer only, and TypeScript with
+ * `module: node16` not at all.
  */
 export function addCommonJs(folder: string): void {
-  for (const file of globSync('**/*.js', { cwd: folder, exclude: ['prebuilt'] })) {
-    const { code } = transformSync(readFileSync(join(folder, file), 'utf8'), {
-      format: 'cjs',
-      platform: 'node',
-      target: 'node22',
-      supported: { 'dynamic-import': false },
-      define: { 'import.meta.url': 'importMetaUrl' },
-    });
-    const url = code.includes('importMetaUrl')
-      ? "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;\n"
-      : '';
-    const siblings = code.replace(/(require\("\.{1,2}\/[^"]*)\.js"\)/g, '$1.cjs")');
-    writeFileSync(join(folder, file.replace(/\.js$/, '.cjs')), url + siblings);
+  for (const file of globSync('**/*.{js,d.ts}', { cwd: folder, exclude: ['prebuilt'] })) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const code = file.endsWith('.js') ? commonJs(text) : text.replace(/(['"]\.{1,2}\/[^'"]*)\.ts(['"])/g, '$1.cjs$2');
+    writeFileSync(join(folder, file.replace(/\.js$/, '.cjs').replace(/\.d\.ts$/, '.d.cts')), code);
   }
+}
+
+const URL_OF_FILE = "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;\n";
+
+function commonJs(esm: string): string {
+  const { code } = transformSync(esm, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node22',
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'importMetaUrl' },
+  });
+  const siblings = code.replace(/(require\("\.{1,2}\/[^"]*)\.js"\)/g, '$1.cjs")');
+  return siblings.includes('importMetaUrl') ? URL_OF_FILE + siblings : siblings;
 }

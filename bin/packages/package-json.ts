@@ -12,8 +12,8 @@ interface Source {
 
 /** In a published package. */
 export interface Entry {
+  readonly require?: { readonly types: string; readonly default: string };
   readonly types: string;
-  readonly require?: string;
   readonly default: string;
 }
 
@@ -49,15 +49,37 @@ export function packageJson(folder: string, { commonJs = false } = {}): Publishe
     // npm verifies the provenance of a package against it.
     ...(repository && { repository: { type: 'git', url: `git+https://github.com/${repository}.git` } }),
     ...(source.bin && { bin: compiled(source.bin) }),
-    ...(main && { exports: Object.fromEntries(entries), types: main.types, main: main.require ?? main.default }),
+    ...(main && {
+      exports: Object.fromEntries(entries),
+      types: main.types,
+      main: main.require?.default ?? main.default,
+    }),
     // For TypeScript with `moduleResolution: node10`, as `cdk init` wrote it before 2026: it does not read exports.
     ...(main && { typesVersions: { '*': Object.fromEntries(entries.flatMap(subpath)) } }),
   };
 }
 
+/** The package.json of the project that `npm create` makes, with the versions that this repository is tested with. */
+export function templateJson(root: string): object {
+  const json = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+  const { name, version, peerDependencies, devDependencies } = json('package.json');
+  const template = json('bin/create/template/package.json');
+  const versionOf = (wanted: string): string => {
+    if (wanted.startsWith(name)) return `^${version}`;
+    return peerDependencies[wanted] ?? `^${devDependencies[wanted]}`;
+  };
+  const filled = (list: object) => Object.fromEntries(Object.keys(list).map((wanted) => [wanted, versionOf(wanted)]));
+  const { dependencies, devDependencies: tools } = template;
+  return { ...template, dependencies: filled(dependencies), devDependencies: filled(tools) };
+}
+
 function entry(file: string, commonJs: boolean): Entry {
   const stem = file.replace(/\.ts$/, '');
-  return { types: `${stem}.d.ts`, ...(commonJs && { require: `${stem}.cjs` }), default: `${stem}.js` };
+  return {
+    ...(commonJs && { require: { types: `${stem}.d.cts`, default: `${stem}.cjs` } }),
+    types: `${stem}.d.ts`,
+    default: `${stem}.js`,
+  };
 }
 
 const subpath = ([name, { types }]: readonly [string, Entry]) =>
