@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
 import { addCommonJs } from './common-js.ts';
@@ -40,6 +40,9 @@ function create(out: string): void {
   compile('tsconfig.create.json');
   cpSync(join(ROOT, 'bin/create/template'), join(out, 'template'), { recursive: true });
   writeJson(join(out, 'template/package.json'), templateJson(ROOT));
+  // As `cdk init` does: how new apps should behave.
+  const context = readJson(join(ROOT, 'node_modules/aws-cdk-lib/recommended-feature-flags.json'));
+  writeJson(join(out, 'template/cdk.json'), { ...readJson(join(ROOT, 'bin/create/template/cdk.json')), context });
   finish(out, packageJson(join(ROOT, 'bin/create')), ['LICENSE']);
 }
 
@@ -50,6 +53,10 @@ function compile(config: string): void {
 function finish(out: string, json: object, files: readonly string[]): void {
   writeJson(join(out, 'package.json'), json);
   for (const file of files) cpSync(join(ROOT, file), join(out, file.replace(/^.*\//, '')));
+}
+
+function readJson(file: string): object {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 function writeJson(file: string, json: object): void {

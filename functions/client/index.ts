@@ -1,3 +1,8 @@
+/**
+ * What programs import that call tools.
+ *
+ * @module mcp-task-server/client
+ */
 import { isModern, type KnownClient } from './clients.ts';
 import type { CallOptions, OfficialClient, TaskOptions, ToolResult } from './options.ts';
 

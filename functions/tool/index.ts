@@ -1,4 +1,8 @@
-/** What a tool author imports: `mcp-task-server/tool`. */
+/**
+ * What tools import.
+ *
+ * @module mcp-task-server/tool
+ */
 export type * from '../tasks/tool-contract.ts';
 export { type DefinedTool, defineTool } from './define-tool.ts';
 export { TaskEnded, ToolError } from './errors.ts';

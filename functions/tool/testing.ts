@@ -1,2 +1,6 @@
-/** What the tests of a tool import: `mcp-task-server/testing`. */
+/**
+ * What tests of tools import.
+ *
+ * @module mcp-task-server/testing
+ */
 export { type Ran, type RunOptions, runTool } from './run-tool.ts';
