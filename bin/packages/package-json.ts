@@ -62,11 +62,11 @@ export function packageJson(folder: string, { commonJs = false } = {}): Publishe
 /** The package.json of the project that `npm create` makes, with the versions that this repository is tested with. */
 export function templateJson(root: string): object {
   const json = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
-  const { name, version, peerDependencies, devDependencies } = json('package.json');
+  const { name, version, dependencies: own, peerDependencies, devDependencies } = json('package.json');
   const template = json('bin/create/template/package.json');
   const versionOf = (wanted: string): string => {
     if (wanted.startsWith(name)) return `^${version}`;
-    return peerDependencies[wanted] ?? `^${devDependencies[wanted]}`;
+    return own[wanted] ?? peerDependencies[wanted] ?? `^${devDependencies[wanted]}`;
   };
   const filled = (list: object) => Object.fromEntries(Object.keys(list).map((wanted) => [wanted, versionOf(wanted)]));
   const { dependencies, devDependencies: tools } = template;
