@@ -1,11 +1,11 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { anonymous, McpTaskServer, ToolFunction } from 'mcp-task-server';
 import { deployService } from '../functions/examples/deploy/definition.ts';
 import { handler as greet } from '../functions/examples/greet.ts';
 import { inspectRegions } from '../functions/examples/inspect-regions.ts';
 import { profileDataset } from '../functions/examples/profile/definition.ts';
 import { researchTopic } from '../functions/examples/research/definition.ts';
-import { anonymous, McpTaskServer, ToolFunction } from '../lib/index.ts';
 
 /** The app you edit: one server and its tools. */
 const app = new App();

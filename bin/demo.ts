@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { callTask, type OfficialClient, type Question } from '../functions/client/index.ts';
-import { startCloud } from '../local/cloud.ts';
+import { callTask, type OfficialClient, type Question } from 'mcp-task-server/client';
+import { startCloud } from 'mcp-task-server-local';
 import { synthApp } from '../local/template/synth.ts';
 import { indent, note, progressBar, title } from './demo/print.ts';
 

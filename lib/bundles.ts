@@ -1,34 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Aspects, Lazy } from 'aws-cdk-lib';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
-import { type BuildOptions, buildSync } from 'esbuild';
 import type { Manifest, ToolEntry } from '../functions/mcp/manifest.ts';
+import { bundled, type ServerFunction, serverCode } from './server-code.ts';
 import { validatorsCode } from './tools/validators.ts';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-/**
- * How the functions of the server itself are bundled (docs/architecture.md, "Cold start"): CommonJS and no dynamic
- * import, since an ESM `import 'node:http'` loads undici, some 30 ms of every cold start.
- */
-const bundleOptions = {
-  bundle: true,
-  minify: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'cjs',
-  mainFields: ['module', 'main'],
-  supported: { 'dynamic-import': false },
-  alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'functions/mcp/env-credentials.ts') },
-  absWorkingDir: ROOT,
-  nodePaths: [join(ROOT, 'node_modules')],
-  logLevel: 'silent',
-} as const satisfies BuildOptions;
 
 /** Makes a folder of code, and calls `use` while it exists. */
 export type Bundle = <T>(use: (folder: string) => T) => T;
@@ -59,57 +38,47 @@ export class BundledCode extends Code {
   }
 }
 
-/** Endpoint, manifest and validators in one `index.js`. */
+/** The endpoint, with its manifest and its validators beside it. */
 export function bundleEndpoint<T>(manifest: Manifest, use: (folder: string) => T): T {
-  const entry = `
-    import { createHandler } from './functions/mcp/index.ts';
-    import manifest from 'parts/manifest.json';
-    import * as validators from 'parts/validators.cjs';
-    export const handler = createHandler(manifest, validators);`;
-  const parts = { 'manifest.json': JSON.stringify(manifest), 'validators.cjs': validatorsCode(manifest.tools) };
-  return bundle(entry, parts, use);
+  const parts = {
+    'manifest.json': JSON.stringify(manifest),
+    'validators.cjs': bundled(validatorsCode(manifest.tools)),
+  };
+  return bundle('endpoint', parts, use);
 }
 
-/** The reconciler, and by tool its workflow and its state machine, in one `index.js`. */
+/** The reconciler, with the workflow and the state machine of each tool beside it. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
-  const entry = `
-    import { createHandler } from './functions/reconciler/index.ts';
-    import machines from 'parts/machines.json';
-    import stateMachines from 'parts/state-machines.json';
-    export const handler = createHandler(machines, stateMachines);`;
   const byName = (of: (tool: ToolEntry) => string | number | undefined) =>
     JSON.stringify(Object.fromEntries(tools.map((tool) => [tool.name, of(tool)])));
   const parts = {
     'machines.json': byName(({ machine }) => machine),
     'state-machines.json': byName(({ stateMachine }) => stateMachine),
   };
-  return bundle(entry, parts, use);
+  return bundle('reconciler', parts, use);
 }
 
-/** The authorizer, and the scopes that tools need, in one `index.js`. */
+/** The authorizer, with the scopes that tools need beside it. */
 export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
-  const entry = `
-    import { createHandler } from './functions/authorizer/index.ts';
-    import scopes from 'parts/scopes.json';
-    export const handler = createHandler(scopes);`;
   const scopes = tools.flatMap(({ name, scopes }) => (scopes === undefined ? [] : [[name, scopes] as const]));
-  return bundle(entry, { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
+  return bundle('authorizer', { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
 }
 
-/** The rotation of the signing key, in one `index.js`. */
+/** The rotation of the signing key. */
 export function bundleRotation<T>(use: (folder: string) => T): T {
-  return bundle(`export { handler } from './functions/rotation/index.ts';`, {}, use);
+  return bundle('rotation', {}, use);
 }
 
-/** `parts`: by name, the texts of files that the entry of this bundle imports from `parts`. */
-function bundle<T>(entry: string, parts: Readonly<Record<string, string>>, use: (folder: string) => T): T {
+type Parts = Readonly<Record<string, string | Uint8Array>>;
+
+/** `parts`: by name, the files beside the `index.js` of the function. */
+function bundle<T>(name: ServerFunction, parts: Parts, use: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {
-    const out = join(folder, 'out');
-    for (const [name, text] of Object.entries(parts)) writeFileSync(join(folder, name), text);
-    const options = { ...bundleOptions, alias: { ...bundleOptions.alias, parts: folder } };
-    buildSync({ ...options, stdin: { contents: entry, resolveDir: ROOT }, outfile: join(out, 'index.js') });
-    return use(out);
+    for (const [part, content] of Object.entries({ ...parts, 'index.js': serverCode(name) })) {
+      writeFileSync(join(folder, part), content);
+    }
+    return use(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }

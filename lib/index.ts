@@ -1,3 +1,8 @@
+/**
+ * What a CDK app imports.
+ *
+ * @module mcp-task-server
+ */
 export {
   type AnonymousAuth,
   type Auth,

@@ -3,7 +3,7 @@ import { printAudit } from '../tasks/audit.ts';
 import { type AuthorizerContext, authorize } from './authorize.ts';
 import { verifier } from './verify.ts';
 
-/** The authorizer as a Lambda function. The entry that is made at synth calls it once. */
+/** The authorizer as a Lambda function. `lambda.ts` calls it once. */
 export function createHandler(toolScopes: AuthorizerContext['toolScopes']) {
   const { ISSUER = '', AUDIENCE = '', JWKS_URI, SCOPES = '' } = process.env;
   const context: AuthorizerContext = {

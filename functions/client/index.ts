@@ -1,4 +1,9 @@
-import type { Client as Client2 } from '@modelcontextprotocol/client';
+/**
+ * What programs import that call tools.
+ *
+ * @module mcp-task-server/client
+ */
+import { isModern, type KnownClient } from './clients.ts';
 import type { CallOptions, OfficialClient, TaskOptions, ToolResult } from './options.ts';
 
 export type { Answer, CallOptions, OfficialClient, Progress, Question, TaskOptions, ToolResult } from './options.ts';
@@ -19,8 +24,10 @@ export async function callTask(
   args: Readonly<Record<string, unknown>> = {},
   options: CallOptions = {},
 ): Promise<ToolResult> {
-  if (isModern(client)) return (await import('./modern.ts')).callTask(client, name, args, options);
-  return (await import('./legacy.ts')).callTask(client, name, args, options);
+  const known = client as KnownClient;
+  // Loads only what the revision needs.
+  if (isModern(known)) return (await import('./modern.ts')).callTask(known, name, args, options);
+  return (await import('./legacy.ts')).callTask(known, name, args, options);
 }
 
 /** Continues a task that another client, or an earlier run of this program, has started. Otherwise as `callTask`. */
@@ -29,11 +36,7 @@ export async function resumeTask(
   taskId: string,
   options: TaskOptions = {},
 ): Promise<ToolResult> {
-  if (isModern(client)) return (await import('./modern.ts')).resumeTask(client, taskId, options);
-  return (await import('./legacy.ts')).resumeTask(client, taskId, options);
-}
-
-/** Whether the connection speaks 2026-07-28. Loads only what that revision needs. */
-function isModern(client: OfficialClient): client is Client2 {
-  return 'getProtocolEra' in client && client.getProtocolEra() === 'modern';
+  const known = client as KnownClient;
+  if (isModern(known)) return (await import('./modern.ts')).resumeTask(known, taskId, options);
+  return (await import('./legacy.ts')).resumeTask(known, taskId, options);
 }

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type CallOptions,
-  KEY,
-  type OfficialClient,
-  type Progress,
-  type TaskOptions,
-  type ToolResult,
-} from './options.ts';
+import type { KnownClient } from './clients.ts';
+import { type CallOptions, KEY, type Progress, type TaskOptions, type ToolResult } from './options.ts';
 import { persist } from './persist.ts';
 import { listen } from './questions.ts';
 
@@ -24,7 +18,7 @@ interface Task {
 }
 
 /** 2025-11-25: plain requests of either client. */
-export async function callTask(client: OfficialClient, name: string, args: object, options: CallOptions) {
+export async function callTask(client: KnownClient, name: string, args: object, options: CallOptions) {
   const { idempotencyKey: key, signal } = options;
   signal?.throwIfAborted();
   const send = await senderOf(client);
@@ -49,11 +43,11 @@ export async function callTask(client: OfficialClient, name: string, args: objec
   return settle(client, send, answer.task.taskId, options);
 }
 
-export async function resumeTask(client: OfficialClient, taskId: string, options: TaskOptions) {
+export async function resumeTask(client: KnownClient, taskId: string, options: TaskOptions) {
   return settle(client, await senderOf(client), taskId, options);
 }
 
-async function settle(client: OfficialClient, send: Send, taskId: string, options: TaskOptions): Promise<ToolResult> {
+async function settle(client: KnownClient, send: Send, taskId: string, options: TaskOptions): Promise<ToolResult> {
   const { signal, onQuestion } = options;
   const stop = listen(client, taskId, onQuestion);
   try {
@@ -99,7 +93,7 @@ async function follow(
 }
 
 /** The clients check an answer with a schema, and each takes another kind of schema. */
-async function senderOf(client: OfficialClient): Promise<Send> {
+async function senderOf(client: KnownClient): Promise<Send> {
   const options = { timeout: LONG };
   if ('getProtocolEra' in client) {
     const any = { '~standard': { version: 1, vendor: 'any', validate: (value: unknown) => ({ value }) } } as const;

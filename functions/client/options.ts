@@ -1,8 +1,13 @@
-import type { Client as Client2 } from '@modelcontextprotocol/client';
-import type { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
-
-/** A connected official client: of `@modelcontextprotocol/client` 2.x, or of `@modelcontextprotocol/sdk` 1.x. */
-export type OfficialClient = Client1 | Client2;
+/**
+ * A connected official client: of `@modelcontextprotocol/client` 2.x, or of `@modelcontextprotocol/sdk` 1.x. The type has
+ * only what tells a client from other things, so that programs compile with one of the packages.
+ */
+export interface OfficialClient {
+  readonly transport?: unknown;
+  request(...args: never[]): Promise<unknown>;
+  setRequestHandler(...args: never[]): unknown;
+  getServerCapabilities(): unknown;
+}
 
 /** The state of a task. */
 export interface Progress {

@@ -1,17 +1,26 @@
 import type { Client as Client2 } from '@modelcontextprotocol/client';
-import { type Answer, NO_ANSWER, type OfficialClient, type Question, type TaskOptions } from './options.ts';
+import type { KnownClient } from './clients.ts';
+import { type Answer, NO_ANSWER, type Question, type TaskOptions } from './options.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const RELATED = 'io.modelcontextprotocol/related-task';
 
 type Listener = (question: Question, id: string) => Promise<Answer>;
-const listeners = new WeakMap<OfficialClient, Map<string, Listener>>();
+const listeners = new WeakMap<KnownClient, Map<string, Listener>>();
+
+export interface Listening {
+  /** Rejects with what `onQuestion` throws. */
+  readonly failed: Promise<never>;
+  /** Aborted by `end`. */
+  readonly ended: AbortSignal;
+  end(): void;
+}
 
 /**
  * Answers the questions of one task, unless the client has a handler for them. A question that arrives on two streams,
  * the session's and the result's, has one id and is asked once.
  */
-export function listen(client: OfficialClient, taskId: string, onQuestion: TaskOptions['onQuestion']) {
+export function listen(client: KnownClient, taskId: string, onQuestion: TaskOptions['onQuestion']): Listening {
   const ended = new AbortController();
   const open = new Map<string, Promise<Answer>>();
   const failed = Promise.withResolvers<never>();
@@ -39,7 +48,7 @@ export function listen(client: OfficialClient, taskId: string, onQuestion: TaskO
   return { failed: failed.promise, ended: ended.signal, end };
 }
 
-function askedOf(client: OfficialClient): Map<string, Listener> {
+function askedOf(client: KnownClient): Map<string, Listener> {
   const known = listeners.get(client);
   if (known !== undefined) return known;
   const asked = new Map<string, Listener>();

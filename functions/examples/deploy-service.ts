@@ -1,4 +1,4 @@
-import { defineTool, type ToolResult } from '../tool/index.ts';
+import { defineTool, type ToolResult } from 'mcp-task-server/tool';
 import { confirmation, DEFAULT_STRATEGY } from './deploy/confirm.ts';
 import { type Deployment, deployService } from './deploy/definition.ts';
 import { planFor } from './deploy/plan.ts';

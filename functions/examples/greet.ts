@@ -1,4 +1,4 @@
-import { defineTool } from '../tool/index.ts';
+import { defineTool } from 'mcp-task-server/tool';
 
 /** The smallest tool there is: no task, no progress, one line of text. */
 export const handler = defineTool(

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { defineTool, type Task } from '../tool/index.ts';
+import { defineTool, type Task } from 'mcp-task-server/tool';
 import { profileDataset } from './profile/definition.ts';
 import { profileTable } from './profile/profile.ts';
 import { render } from './profile/render.ts';

@@ -1,4 +1,4 @@
-import { defineTool, type Task, ToolError } from '../tool/index.ts';
+import { defineTool, type Task, ToolError } from 'mcp-task-server/tool';
 import { appendix, concordance, type Format } from './research/concordance.ts';
 import { type Corpus, type Entry, readCorpus } from './research/corpus.ts';
 import { AUDIENCES, type Findings, FORMATS, type ResearchResult, researchTopic } from './research/definition.ts';

@@ -33,7 +33,7 @@ const requestHandler = { ...connections, requestTimeout: REQUEST_TIMEOUT };
 const INPUT_PATIENCE = 4_000;
 
 /**
- * The endpoint as a streaming Lambda function. The entry made at synth calls this once. Throws, by name, if a tool or a
+ * The endpoint as a streaming Lambda function. `lambda.ts` calls this once. Throws, by name, if a tool or a
  * variable of the environment is missing.
  */
 export function createHandler(manifest: Manifest, validators: Validators) {

@@ -1,6 +1,6 @@
 import type { InputRequest } from '../tasks/tool-contract.ts';
 
-// The endpoint's knowledge of its tools. It is made at synth and bundled with the code.
+// The endpoint's knowledge of its tools. It is made at synth and lies beside the code.
 
 export type TaskSupport = 'forbidden' | 'optional' | 'required';
 export type JsonSchema = Readonly<Record<string, unknown>>;

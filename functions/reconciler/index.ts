@@ -32,7 +32,7 @@ const PAGE = 25;
 const STALE = 90_000;
 
 /**
- * The reconciler as a Lambda function. The entry that is made at synth calls it once. `machines`: see
+ * The reconciler as a Lambda function. `lambda.ts` calls it once. `machines`: see
  * `ReconcilerContext`. `stateMachines`: for each tool that is a state machine, its index in the variable TOOL_MACHINES.
  */
 export function createHandler(

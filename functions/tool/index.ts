@@ -1,9 +1,12 @@
-/** What a tool author imports: `mcp-task-server/tool`. */
+/**
+ * What tools import.
+ *
+ * @module mcp-task-server/tool
+ */
 export type * from '../tasks/tool-contract.ts';
 export { type DefinedTool, defineTool } from './define-tool.ts';
 export { TaskEnded, ToolError } from './errors.ts';
 export { reportProgress } from './progress.ts';
 export { elicitForm, elicitUrl, type Question, sample } from './questions.ts';
-export { type Ran, type RunOptions, runTool } from './run-tool.ts';
 export type { ArgumentsOf, OutputOf, ToolDefinition, ToolRegistration } from './schema.ts';
 export type { Task } from './task.ts';

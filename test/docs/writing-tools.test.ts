@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type DefinedTool, type RunOptions, runTool, type ToolEvent } from '../../functions/tool/index.ts';
+import type { DefinedTool, ToolEvent } from '../../functions/tool/index.ts';
+import { type RunOptions, runTool } from '../../functions/tool/testing.ts';
 import { ROOT, readPage } from './pages.ts';
 import { snippet, snippetsOf, useFolder } from './snippets.ts';
 

@@ -37,34 +37,46 @@ const probe = `
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
   console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;
 
-test('the endpoint is one CommonJS file under 331 KB whose loading does not load undici', () => {
+test('the endpoint is a CommonJS file under 331 KB, manifest and validators; none loads undici', () => {
   bundleEndpoint(manifest, (folder) => {
-    expect(readdirSync(folder)).toEqual(['index.js']);
+    expect(readdirSync(folder)).toEqual(['index.js', 'manifest.json', 'validators.cjs']);
+    expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(manifest);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(331_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the reconciler is one CommonJS file under 400 KB with task-capable workflows only', () => {
+test('the reconciler is a CommonJS file under 400 KB, and the workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
-    expect(readdirSync(folder)).toEqual(['index.js']);
+    expect(readdirSync(folder)).toEqual(['index.js', 'machines.json', 'state-machines.json']);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(400_000);
-    expect(readFileSync(join(folder, 'index.js'), 'utf8')).toMatch(/\{"long\.one":"long-one-1"\}/);
+    expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the authorizer is one CommonJS file under 60 KB that knows the scopes of tools', () => {
+test('the authorizer is a CommonJS file under 60 KB, and the scopes of tools', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'deploy', scopes: ['ops:deploy'] } as ToolEntry];
   bundleAuthorizer(tools, (folder) => {
-    expect(readdirSync(folder)).toEqual(['index.js']);
+    expect(readdirSync(folder)).toEqual(['index.js', 'scopes.json']);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(60_000);
-    expect(readFileSync(join(folder, 'index.js'), 'utf8')).toMatch(/\{deploy:\["ops:deploy"\]\}/);
+    expect(readFileSync(join(folder, 'scopes.json'), 'utf8')).toBe('{"deploy":["ops:deploy"]}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
+  });
+});
+
+test('the validators of the endpoint need nothing that does not lie beside them', () => {
+  const properties = { name: { type: 'string', maxLength: 2 }, list: { type: 'array', uniqueItems: true } };
+  const tool = { ...manifest.tools[0], inputSchema: { type: 'object', properties } } as ToolEntry;
+  bundleEndpoint({ ...manifest, tools: [tool] }, (folder) => {
+    const code = `const { inputs } = require(process.argv[1]);
+      console.log(JSON.stringify([{ name: 'ab' }, { name: 'abc' }, { list: [{ a: 1 }, { a: 1 }] }].map((v) => inputs[0](v))))`;
+    const printed = execFileSync(process.execPath, ['-e', code, join(folder, 'validators.cjs')], { encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual([true, false, false]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { elicitForm } from '../../tool/index.ts';
+import { elicitForm } from 'mcp-task-server/tool';
 import { STRATEGIES, type Strategy } from './definition.ts';
 import { type Plan, stepTitles } from './plan.ts';
 

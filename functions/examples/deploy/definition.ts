@@ -1,4 +1,4 @@
-import type { ArgumentsOf, OutputOf } from '../../tool/index.ts';
+import type { ArgumentsOf, OutputOf } from 'mcp-task-server/tool';
 
 const strategy = { type: 'string', enum: ['rolling', 'canary', 'all-at-once'] } as const;
 export const STRATEGIES = strategy.enum;

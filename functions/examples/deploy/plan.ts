@@ -1,4 +1,4 @@
-import { ToolError } from '../../tool/index.ts';
+import { ToolError } from 'mcp-task-server/tool';
 import type { DeployArguments, Strategy } from './definition.ts';
 
 /** What is confirmed, and then carried out: the same arguments give the same plan. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Task } from '../../tool/index.ts';
+import type { Task } from 'mcp-task-server/tool';
 import type { Deployment, Strategy } from './definition.ts';
 import { type Health, measureTraffic, placeReplicas, type Replica, smokeCheck } from './environment.ts';
 import { contentDigest, renderManifest } from './manifest.ts';

@@ -1,4 +1,4 @@
-import type { ArgumentsOf, OutputOf } from '../../tool/index.ts';
+import type { ArgumentsOf, OutputOf } from 'mcp-task-server/tool';
 import { profileSchema } from './table/schema.ts';
 
 export type ProfileArguments = ArgumentsOf<typeof profileDataset.inputSchema>;

@@ -1,4 +1,4 @@
-import type { OutputOf } from '../../tool/index.ts';
+import type { OutputOf } from 'mcp-task-server/tool';
 
 export type ResearchResult = OutputOf<typeof researchTopic.outputSchema>;
 /** What was found out about one aspect. */

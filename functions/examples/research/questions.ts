@@ -1,4 +1,4 @@
-import { elicitForm } from '../../tool/index.ts';
+import { elicitForm } from 'mcp-task-server/tool';
 import { AUDIENCES, FORMATS } from './definition.ts';
 import type { Survey } from './survey.ts';
 

@@ -1,4 +1,4 @@
-import { ToolError } from '../../tool/index.ts';
+import { ToolError } from 'mcp-task-server/tool';
 import { type Corpus, ranked, tally } from './corpus.ts';
 import { termsOf } from './terms.ts';
 

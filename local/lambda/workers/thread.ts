@@ -1,9 +1,10 @@
+import { extname } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { workerEnvironment } from '../environment.ts';
 import type { FromWorker, ToWorker, WorkerSettings } from '../protocol.ts';
 import type { FunctionSpec } from '../types.ts';
 
-const bootstrap = new URL('./worker.ts', import.meta.url);
+const bootstrap = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /** What runs the code of a function: a worker thread, or what looks like one. */
 export interface Thread {

@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test, vi } from 'vitest';
 import { type Deployment, deployService } from '../../../functions/examples/deploy/definition.ts';
 import { handler } from '../../../functions/examples/deploy-service.ts';
-import { type InputResponse, runTool, type ToolEvent, type ToolResult } from '../../../functions/tool/index.ts';
+import type { InputResponse, ToolEvent, ToolResult } from '../../../functions/tool/index.ts';
+import { runTool } from '../../../functions/tool/testing.ts';
 
 // Nothing to wait for in a test.
 vi.mock('node:timers/promises', async (original) => ({

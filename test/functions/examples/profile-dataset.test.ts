@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { ProfileArguments } from '../../../functions/examples/profile/definition.ts';
 import { handler } from '../../../functions/examples/profile-dataset.ts';
-import { runTool, type ToolEvent } from '../../../functions/tool/index.ts';
+import type { ToolEvent } from '../../../functions/tool/index.ts';
+import { runTool } from '../../../functions/tool/testing.ts';
 
 // The bundler embeds this file; here it is read.
 vi.mock('../../../functions/examples/profile/source/samples.ts', async () => {

@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest';
 import { type ResearchResult, researchTopic } from '../../../functions/examples/research/definition.ts';
 import { study } from '../../../functions/examples/research/study.ts';
 import { handler } from '../../../functions/examples/research-topic.ts';
-import { type InputRequest, type InputResponse, runTool, type ToolResult } from '../../../functions/tool/index.ts';
+import type { InputRequest, InputResponse, ToolResult } from '../../../functions/tool/index.ts';
+import { runTool } from '../../../functions/tool/testing.ts';
 
 // The bundler embeds this file; here it is read.
 vi.mock('../../../functions/examples/research/journal.ts', async () => {

@@ -31,7 +31,7 @@ describe('registrations', () => {
       readFileSync(new URL(`../../../functions/examples/${folder}/definition.ts`, import.meta.url), 'utf8'),
     );
     const imports = sources.flatMap((source) => [...source.matchAll(/from '(.*)'/g)].map(([, from]) => from));
-    expect(new Set(imports)).toEqual(new Set(['../../tool/index.ts', './table/schema.ts']));
+    expect(new Set(imports)).toEqual(new Set(['mcp-task-server/tool', './table/schema.ts']));
   });
 });
 

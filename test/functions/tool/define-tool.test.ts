@@ -6,7 +6,6 @@ import {
   defineTool,
   elicitForm,
   elicitUrl,
-  runTool,
   sample,
   TaskEnded,
   ToolError,
@@ -14,6 +13,7 @@ import {
   type ToolResult,
 } from '../../../functions/tool/index.ts';
 import type { RunContext } from '../../../functions/tool/run-context.ts';
+import { runTool } from '../../../functions/tool/testing.ts';
 
 const words = {
   description: 'Counts words',

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool, elicitForm, elicitUrl, runTool } from '../../../functions/tool/index.ts';
+import { defineTool, elicitForm, elicitUrl } from '../../../functions/tool/index.ts';
+import { runTool } from '../../../functions/tool/testing.ts';
 
 const anything = { description: 'd', inputSchema: { type: 'object' } } as const;
 const accept = (content: object) => ({ action: 'accept', content });

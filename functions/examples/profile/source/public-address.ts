@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { ToolError } from '../../../tool/index.ts';
+import { ToolError } from 'mcp-task-server/tool';
 
 export interface Address {
   readonly address: string;

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { ToolError } from '../../../tool/index.ts';
+import { ToolError } from 'mcp-task-server/tool';
 import type { ProfileArguments } from '../definition.ts';
 import type { Report } from '../report.ts';
 import { download, MAX_BYTES, type Net } from './download.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { ToolError } from '../../../tool/index.ts';
+import { ToolError } from 'mcp-task-server/tool';
 import { count } from '../words.ts';
 
 const MAX_RECORD_CHARS = 1_000_000;

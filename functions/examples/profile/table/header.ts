@@ -1,4 +1,4 @@
-import { ToolError } from '../../../tool/index.ts';
+import { ToolError } from 'mcp-task-server/tool';
 import { count, shorten } from '../words.ts';
 
 export const MAX_COLUMNS = 200;

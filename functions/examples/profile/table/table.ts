@@ -1,4 +1,4 @@
-import { ToolError } from '../../../tool/index.ts';
+import { ToolError } from 'mcp-task-server/tool';
 import type { ProfileArguments } from '../definition.ts';
 import type { Report } from '../report.ts';
 import { count } from '../words.ts';

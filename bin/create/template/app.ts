@@ -1,0 +1,17 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { anonymous, McpTaskServer, ToolFunction } from 'mcp-task-server';
+import { handler as countWords } from './tools/count-words.ts';
+
+const stack = new Stack(new App(), 'McpTools');
+
+const server = new McpTaskServer(stack, 'Server', {
+  // Anyone who knows the URL may call. Before real use: oauth(…) or iam().
+  auth: anonymous(),
+  // The table of tasks goes with the stack. Before real use: remove this line.
+  removalPolicy: RemovalPolicy.DESTROY,
+});
+
+server.addTool('count_words', {
+  ...countWords.definition,
+  handler: new ToolFunction(stack, 'CountWords', { entry: 'tools/count-words.ts', timeout: Duration.minutes(1) }),
+});

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
+import { addCommonJs } from './common-js.ts';
+import { packageJson, templateJson } from './package-json.ts';
+import { removeUnreached } from './reachable.ts';
+
+/** `npm run build`: makes the npm packages below `dist`, each ready for `npm publish`. */
+const ROOT = join(import.meta.dirname, '../..');
+const DIST = join(ROOT, 'dist');
+
+rmSync(DIST, { recursive: true, force: true });
+server(join(DIST, 'mcp-task-server'));
+local(join(DIST, 'mcp-task-server-local'));
+create(join(DIST, 'create-mcp-task-server'));
+
+function server(out: string): void {
+  compile('tsconfig.server.json');
+  const json = packageJson(ROOT, { commonJs: true });
+  removeUnreached(out, json);
+  cpSync(join(ROOT, 'lib/workflow'), join(out, 'lib/workflow'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.ts'),
+  });
+  mkdirSync(join(out, PREBUILT));
+  for (const name of Object.keys(SERVER_FUNCTIONS) as ServerFunction[]) {
+    writeFileSync(join(out, PREBUILT, `${name}.js`), serverCode(name));
+  }
+  addCommonJs(out);
+  finish(out, json, ['README.md', 'CHANGELOG.md', 'LICENSE']);
+}
+
+function local(out: string): void {
+  compile('tsconfig.local.json');
+  finish(out, packageJson(join(ROOT, 'local')), ['local/README.md', 'LICENSE']);
+}
+
+function create(out: string): void {
+  compile('tsconfig.create.json');
+  cpSync(join(ROOT, 'bin/create/template'), join(out, 'template'), { recursive: true });
+  writeJson(join(out, 'template/package.json'), templateJson(ROOT));
+  // As `cdk init` does: how new apps should behave.
+  const context = readJson(join(ROOT, 'node_modules/aws-cdk-lib/recommended-feature-flags.json'));
+  writeJson(join(out, 'template/cdk.json'), { ...readJson(join(ROOT, 'bin/create/template/cdk.json')), context });
+  finish(out, packageJson(join(ROOT, 'bin/create')), ['LICENSE']);
+}
+
+function compile(config: string): void {
+  execFileSync('tsc', ['-p', join(import.meta.dirname, config)], { stdio: 'inherit' });
+}
+
+function finish(out: string, json: object, files: readonly string[]): void {
+  writeJson(join(out, 'package.json'), json);
+  for (const file of files) cpSync(join(ROOT, file), join(out, file.replace(/^.*\//, '')));
+}
+
+function readJson(file: string): object {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+function writeJson(file: string, json: object): void {
+  writeFileSync(file, `${JSON.stringify(json, undefined, 2)}\n`);
+}

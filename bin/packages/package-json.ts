@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a package.json of this repository says, as far as its users need it. */
+interface Source {
+  readonly name: string;
+  readonly version: string;
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+/** In a published package. */
+export interface Entry {
+  readonly require?: { readonly types: string; readonly default: string };
+  readonly types: string;
+  readonly default: string;
+}
+
+export interface Published extends Readonly<Record<string, unknown>> {
+  readonly exports?: Readonly<Record<string, Entry>>;
+}
+
+const KEPT = [
+  'name',
+  'version',
+  'description',
+  'keywords',
+  'license',
+  'type',
+  'sideEffects',
+  'engines',
+  'dependencies',
+  'peerDependencies',
+  'peerDependenciesMeta',
+];
+
+/**
+ * The package.json to publish of the one in `folder`, whose `exports` and `bin` name sources. `commonJs`: whether each
+ * entry is there for `require`, too.
+ */
+export function packageJson(folder: string, { commonJs = false } = {}): Published {
+  const source: Source = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const entries = Object.entries(source.exports ?? {}).map(([name, file]) => [name, entry(file, commonJs)] as const);
+  const main = entries.find(([name]) => name === '.')?.[1];
+  const { GITHUB_REPOSITORY: repository } = process.env;
+  return {
+    ...Object.fromEntries(KEPT.flatMap((field) => (field in source ? [[field, source[field]]] : []))),
+    // npm verifies the provenance of a package against it.
+    ...(repository && { repository: { type: 'git', url: `git+https://github.com/${repository}.git` } }),
+    ...(source.bin && { bin: compiled(source.bin) }),
+    ...(main && {
+      exports: Object.fromEntries(entries),
+      types: main.types,
+      main: main.require?.default ?? main.default,
+    }),
+    // For TypeScript with `moduleResolution: node10`, as `cdk init` wrote it before 2026: it does not read exports.
+    ...(main && { typesVersions: { '*': Object.fromEntries(entries.flatMap(subpath)) } }),
+  };
+}
+
+/** The package.json of the project that `npm create` makes, with the versions that this repository is tested with. */
+export function templateJson(root: string): object {
+  const json = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+  const { name, version, dependencies: own, peerDependencies, devDependencies } = json('package.json');
+  const template = json('bin/create/template/package.json');
+  const versionOf = (wanted: string): string => {
+    if (wanted.startsWith(name)) return `^${version}`;
+    return own[wanted] ?? peerDependencies[wanted] ?? `^${devDependencies[wanted]}`;
+  };
+  const filled = (list: object) => Object.fromEntries(Object.keys(list).map((wanted) => [wanted, versionOf(wanted)]));
+  const { dependencies, devDependencies: tools } = template;
+  return { ...template, dependencies: filled(dependencies), devDependencies: filled(tools) };
+}
+
+function entry(file: string, commonJs: boolean): Entry {
+  const stem = file.replace(/\.ts$/, '');
+  return {
+    ...(commonJs && { require: { types: `${stem}.d.cts`, default: `${stem}.cjs` } }),
+    types: `${stem}.d.ts`,
+    default: `${stem}.js`,
+  };
+}
+
+const subpath = ([name, { types }]: readonly [string, Entry]) =>
+  name === '.' ? [] : [[name.slice(2), [types]] as const];
+
+const compiled = (files: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(files).map(([name, file]) => [name, file.replace(/\.ts$/, '.js')]));

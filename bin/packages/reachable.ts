@@ -1,0 +1,33 @@
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Published } from './package-json.ts';
+
+/**
+ * Removes the compiled files that no entry of the package needs: those that only lend types to sources of others.
+ * Throws if a file that is left imports a package that is neither a dependency nor a peer.
+ */
+export function removeUnreached(folder: string, { exports = {}, dependencies, peerDependencies }: Published): void {
+  const reached = new Set(Object.values(exports).flatMap((entry) => [join(entry.types), join(entry.default)]));
+  const packages = new Set(Object.keys({ ...(dependencies ?? {}), ...(peerDependencies ?? {}) }));
+  for (const file of reached) {
+    for (const name of importsIn(readFileSync(join(folder, file), 'utf8'))) {
+      if (name.startsWith('.')) reached.add(target(join(dirname(file), name), file));
+      else if (!name.startsWith('node:') && !packages.has(packageOf(name))) {
+        throw new Error(`${file} imports ${name}: not a dependency`);
+      }
+    }
+  }
+  for (const file of globSync('**/*.{js,d.ts}', { cwd: folder })) {
+    if (!reached.has(file)) rmSync(join(folder, file));
+  }
+  const missing = [...reached].filter((file) => !existsSync(join(folder, file)));
+  if (missing.length > 0) throw new Error(`Imported, but not there: ${missing.join(', ')}`);
+}
+
+const IMPORT = /(?:^(?:import|export)\b[^'";]*\bfrom\s*|^import\s*|\bimport\()['"]([^'"\n]+)['"]/gm;
+const importsIn = (code: string): string[] => [...code.matchAll(IMPORT)].map(([, name = '']) => name);
+
+/** The file that an import names. TypeScript writes `.ts` into declarations, and means the declaration beside it. */
+const target = (path: string, from: string) => (from.endsWith('.d.ts') ? path.replace(/\.(js|ts)$/, '.d.ts') : path);
+
+const packageOf = (name: string) => name.split('/', name.startsWith('@') ? 2 : 1).join('/');

@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callTask } from '../../functions/client/index.ts';
+import { ROOT } from '../docs/pages.ts';
+import * as added from './cdk-project.ts';
+import { install, run, serve } from './shell.ts';
+
+/** In ms. Installing and synthesizing take a minute when the machine is busy. */
+const LONG = 300_000;
+const NAMES = ['mcp-task-server', 'mcp-task-server-local', 'create-mcp-task-server'] as const;
+const TOOL = 'tools/count-words.ts';
+const COUNTED = { total: 3, counts: { one: 1, two: 2 } };
+
+interface Packed {
+  readonly filename: string;
+  /** In bytes. */
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'mcp-packages-'));
+const packed = {} as Record<(typeof NAMES)[number], Packed>;
+const tarball = (name: (typeof NAMES)[number]) => join(folder, packed[name].filename);
+const rootJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+beforeAll(async () => {
+  execFileSync(process.execPath, ['bin/packages/build.ts'], { cwd: ROOT });
+  for (const name of NAMES) {
+    const printed = await run(join(ROOT, 'dist', name), 'npm', 'pack', '--json', '--pack-destination', folder);
+    packed[name] = Object.values(JSON.parse(printed) as Record<string, Packed>)[0] as Packed;
+  }
+}, LONG);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the tarballs', () => {
+  test('take less than 1 MB, and hold no source and no test', () => {
+    for (const name of NAMES) {
+      const paths = packed[name].files.map(({ path }) => path).filter((path) => !path.startsWith('template/'));
+      expect(packed[name].size, name).toBeLessThan(1_000_000);
+      expect(
+        paths.filter((path) => /(?<!\.d)\.ts$|\.test\.|^(test\/|\.)/.test(path)),
+        name,
+      ).toEqual([]);
+    }
+    const paths = packed['mcp-task-server'].files.map(({ path }) => path);
+    for (const name of ['endpoint', 'reconciler', 'authorizer', 'rotation'])
+      expect(paths).toContain(`prebuilt/${name}.js`);
+  });
+
+  test('have one version, and may be published', () => {
+    for (const name of NAMES) {
+      const json = JSON.parse(readFileSync(join(ROOT, 'dist', name, 'package.json'), 'utf8'));
+      expect(json, name).toMatchObject({ name, version: rootJson.version, license: 'Apache-2.0' });
+      expect(json.private ?? json.scripts ?? json.devDependencies, name).toBeUndefined();
+    }
+  });
+});
+
+describe('in the project of cdk init app --language typescript', () => {
+  const project = join(folder, 'app');
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(project, file)), { recursive: true });
+    writeFileSync(join(project, file), text);
+  };
+
+  beforeAll(async () => {
+    mkdirSync(project);
+    const cdk = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
+    await run(project, 'node', cdk, 'init', 'app', '--language', 'typescript', '--generate-only');
+    const clients = ['@modelcontextprotocol/client', '@modelcontextprotocol/ext-tasks'];
+    const versions = clients.map((name) => `${name}@${rootJson.devDependencies[name]}`);
+    await install(project, tarball('mcp-task-server'), tarball('mcp-task-server-local'), ...versions);
+    write('lib/app-stack.ts', added.stack);
+    write('test/app.test.ts', added.test);
+    write('call.mts', added.call);
+    mkdirSync(join(project, 'tools'));
+    copyFileSync(join(ROOT, 'bin/create/template', TOOL), join(project, TOOL));
+  }, LONG);
+
+  test('one CDK is installed, and no other Node', () => {
+    expect(readdirSync(join(project, 'node_modules/.bin'))).not.toContain('node');
+    expect(existsSync(join(project, 'node_modules/mcp-task-server/node_modules'))).toBe(false);
+  });
+
+  test('it compiles, with the declarations of the packages checked', { timeout: LONG }, async () => {
+    await run(project, 'npx', 'tsc', '--skipLibCheck', 'false');
+  });
+
+  test('its tests pass under its Jest', { timeout: LONG }, async () => {
+    await run(project, 'npm', 'test');
+  });
+
+  test('cdk synth bundles the tool, and no function of the server', { timeout: LONG }, async () => {
+    await run(project, 'npx', 'cdk', 'synth', '--quiet');
+    const files = readdirSync(join(project, 'cdk.out'), { recursive: true, encoding: 'utf8' });
+    const endpoint = files.find((file) => file.endsWith('validators.cjs')) ?? '';
+    const code = (file: string) => readFileSync(file, 'utf8');
+    expect(code(join(project, 'cdk.out', dirname(endpoint), 'index.js'))).toBe(
+      code(join(ROOT, 'dist/mcp-task-server/prebuilt/endpoint.js')),
+    );
+  });
+
+  test('the embedded cloud serves it, and the official client gets a result', { timeout: LONG }, async () => {
+    const printed = await run(project, 'npx', 'tsx', 'call.mts');
+    expect(JSON.parse(printed)).toEqual({ structuredContent: COUNTED, tasks: 1 });
+  });
+});
+
+describe('in the project of npm create mcp-task-server, with the oldest CDK that is supported', () => {
+  const project = join(folder, 'my-tools');
+
+  beforeAll(async () => {
+    const create = ['--yes', `--package=${tarball('create-mcp-task-server')}`, '--', 'create-mcp-task-server'];
+    const printed = await run(folder, 'npm', 'exec', ...create, 'my-tools');
+    expect(printed).toContain('cd my-tools\n  npm install\n');
+    const oldest = ['aws-cdk-lib', 'constructs'].map((name) => `${name}@${rootJson.peerDependencies[name].slice(1)}`);
+    await install(project, tarball('mcp-task-server'), tarball('mcp-task-server-local'), ...oldest);
+  }, LONG);
+
+  test('its files name the project and the versions of this repository', () => {
+    const json = JSON.parse(readFileSync(join(ROOT, 'dist/create-mcp-task-server/template/package.json'), 'utf8'));
+    expect(json.dependencies).toMatchObject({ 'mcp-task-server': `^${rootJson.version}` });
+    expect(JSON.stringify(json)).not.toMatch(/"\*"|undefined/);
+    expect(readFileSync(join(project, 'README.md'), 'utf8')).toMatch(/^# my-tools\n/);
+    expect(existsSync(join(project, '.gitignore'))).toBe(true);
+  });
+
+  test('a folder that holds something is refused, and so is a name that npm would refuse', async () => {
+    const create = join(ROOT, 'dist/create-mcp-task-server/index.js');
+    await expect(run(folder, 'node', create, 'my-tools')).rejects.toThrow(/my-tools is not empty/);
+    await expect(run(folder, 'node', create, 'My Tools')).rejects.toThrow(/use a-z 0-9/);
+    await expect(run(folder, 'node', create)).rejects.toThrow(/usage: npm create mcp-task-server/);
+  });
+
+  test('it compiles, and its tests pass', { timeout: LONG }, async () => {
+    await run(project, 'npm', 'test');
+  });
+
+  test('npm start serves it, and the official client gets a result', { timeout: LONG }, async () => {
+    const server = await serve(project);
+    try {
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+      await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+      const { structuredContent } = await callTask(client, 'count_words', { text: 'one two two' });
+      await client.close();
+      expect(structuredContent).toEqual(COUNTED);
+    } finally {
+      await server.stop();
+    }
+  });
+});
