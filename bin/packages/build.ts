@@ -33,6 +33,8 @@ function server(out: string): void {
 
 function local(out: string): void {
   compile('tsconfig.local.json');
+  const python = 'lambda/runtime/bootstrap.py';
+  cpSync(join(ROOT, 'local', python), join(out, python));
   finish(out, packageJson(join(ROOT, 'local')), ['local/README.md', 'LICENSE']);
 }
 

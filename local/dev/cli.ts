@@ -7,7 +7,7 @@ import { type Session, type SessionOptions, startSession } from './session.ts';
 import { terminal } from './terminal.ts';
 
 const USAGE = `usage: mcp-task-server dev [options]      in the folder of a CDK app
-  --port N      where the server listens (default 3000, 0 for a free one)
+  --port N      where the server listens (default: PORT, or 3000; 0 for a free one)
   --data DIR    keeps tasks and sessions from one run to the next (default: for this run)
   --stack NAME  the stack whose server runs, if the app has more than one
   --strict      refuse what the embedded cloud does not know, instead of leaving it alone
@@ -24,7 +24,7 @@ function readFlags(args: readonly string[]): Flags {
       args: [...args],
       allowPositionals: true,
       options: {
-        port: { type: 'string', default: '3000' },
+        port: { type: 'string', default: process.env.PORT ?? '3000' },
         data: { type: 'string' },
         stack: { type: 'string' },
         strict: { type: 'boolean', default: false },

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callTask } from '../../functions/client/index.ts';
 import { ROOT } from '../docs/pages.ts';
 import * as added from './cdk-project.ts';
@@ -149,14 +149,17 @@ describe('in the project of npm create mcp-task-server, with the oldest CDK that
     await run(project, 'npm', 'test');
   });
 
-  test('npm start serves it, and the official client gets a result', { timeout: LONG }, async () => {
+  test('npm start serves it; a saved tool answers anew without a restart', { timeout: LONG }, async () => {
     const server = await serve(project);
     try {
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
       await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
-      const { structuredContent } = await callTask(client, 'count_words', { text: 'one two two' });
+      const count = async () => (await callTask(client, 'count_words', { text: 'one two two' })).structuredContent;
+      expect(await count()).toEqual(COUNTED);
+      const tool = readFileSync(join(project, TOOL), 'utf8');
+      writeFileSync(join(project, TOOL), tool.replace('total: words.length', 'total: words.length * 10'));
+      await vi.waitFor(async () => expect(await count()).toEqual({ ...COUNTED, total: 30 }), 20_000);
       await client.close();
-      expect(structuredContent).toEqual(COUNTED);
     } finally {
       await server.stop();
     }
