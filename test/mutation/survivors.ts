@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 /** A mutant that no test kills, and why that is right. */
 interface Survivor {
   readonly file: string;
@@ -88,16 +90,6 @@ const SURVIVORS: readonly Survivor[] = [
     file: 'functions/tasks/questions/question-problem.ts',
     ...{ from: "''", to: '"Stryker was here!"' },
     why: '17 bytes of 240,000, where a task has no arguments',
-  },
-  {
-    file: 'functions/tasks/questions/question-problem.ts',
-    ...{ from: 'text.length > limits.asked / 4', to: 'true' },
-    why: 'equivalent: only spares the count of bytes',
-  },
-  {
-    file: 'functions/tasks/questions/question-problem.ts',
-    ...{ from: 'text.length > limits.asked / 4', to: 'text.length >= limits.asked / 4' },
-    why: 'equivalent: only spares the count of bytes',
   },
   {
     file: 'functions/tasks/errors.ts',
@@ -283,8 +275,36 @@ const SURVIVORS: readonly Survivor[] = [
 
 /** Why this mutant may survive, if it may. */
 export function reasonFor(file: string, from: string, to: string): string | undefined {
-  return SURVIVORS.find((known) => known.file === file && says(known.from, from) && says(known.to, to))?.why;
+  return SURVIVORS.find((known) => explains(known, file, from, to))?.why;
 }
+
+/** The entries whose code is no longer in their file: they explain nothing. */
+export function staleReasons(): string[] {
+  const isThere = ({ file, from }: Survivor) =>
+    existsSync(file) && squeezed(readFileSync(file, 'utf8')).includes(from.replace(/…$/, ''));
+  return SURVIVORS.filter((known) => !isThere(known)).map(lineOf);
+}
+
+/** A mutant in the terms of an entry. */
+export interface Judged {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The entries for these files that none of the survivors needs. */
+export function unusedReasons(files: ReadonlySet<string>, survivors: readonly Judged[]): string[] {
+  const isUsed = (known: Survivor) => survivors.some(({ file, from, to }) => explains(known, file, from, to));
+  return SURVIVORS.filter((known) => files.has(known.file) && !isUsed(known)).map(lineOf);
+}
+
+/** Code with each white space as one blank. */
+export const squeezed = (code: string): string => code.replace(/\s+/g, ' ');
+
+const lineOf = ({ file, from, to }: Survivor): string => `${file} \`${from}\` -> \`${to}\``;
+
+const explains = (known: Survivor, file: string, from: string, to: string): boolean =>
+  known.file === file && says(known.from, from) && says(known.to, to);
 
 const says = (known: string, code: string): boolean =>
   known.endsWith('…') ? code.startsWith(known.slice(0, -1)) : code === known;
