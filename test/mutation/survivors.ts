@@ -271,6 +271,46 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: "''", to: '"Stryker was here!"' },
     why: 'equivalent: it is no reference, either',
   },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: DynamoDB always sends Items',
+  },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: 'after !== undefined', to: 'true' },
+    why: 'equivalent: the client leaves out what is undefined',
+  },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: 'next !== undefined', to: 'true' },
+    why: 'equivalent: its reader asks whether it is undefined',
+  },
+  {
+    file: 'functions/tasks/table/store.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is no known record, and is left out',
+  },
+  {
+    file: 'functions/tasks/table/store.ts',
+    ...{ from: "typeof last === 'string'", to: 'true' },
+    why: 'equivalent: its readers ask whether it is undefined',
+  },
+  {
+    file: 'functions/tasks/table/progress-item.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is the report of no task',
+  },
+  {
+    file: 'functions/tasks/table/open-task-slots.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text has no taskId',
+  },
+  {
+    file: 'functions/mcp/wire/2026-07-28.ts',
+    ...{ from: 'default: return {};', to: 'default:' },
+    why: 'equivalent: undefined adds no member, either',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */
