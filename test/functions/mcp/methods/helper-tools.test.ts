@@ -125,11 +125,12 @@ describe('get_task_result waits', () => {
 
   test('until the task ends or asks', async () => {
     const { get, waited, records, taskId, at, server } = await world();
-    server.sleep = async (ms) => {
+    const sleep = async (ms: number) => {
       at.now += ms;
       const record = records.get(taskId) as TaskRecord;
       if (waited() > 1_000) records.set(taskId, { ...record, status: 'completed', result: '"late"' });
     };
+    Object.assign(server, { sleep });
     expect((await get()).result?.structuredContent).toMatchObject({ status: 'completed', result: 'late' });
     expect(waited()).toBeLessThan(2_000);
   });
