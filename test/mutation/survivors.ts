@@ -311,6 +311,71 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: 'default: return {};', to: 'default:' },
     why: 'equivalent: undefined adds no member, either',
   },
+  {
+    file: 'functions/mcp/wire/tool-result.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is no block',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: "typeof ttl !== 'number'", to: 'false' },
+    why: 'equivalent: Number.isFinite is false for what is no number; the compiler wants both',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: 'progressToken !== undefined', to: 'true' },
+    why: 'equivalent: the store leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: 'tool.outputSchemaId !== undefined', to: 'true' },
+    why: 'equivalent: the store leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: no question is of this kind',
+  },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'taskIds === undefined', to: 'false' },
+    why: 'equivalent: undefined has no ids',
+  },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'now - quietSince >= QUIET', to: 'now - quietSince > QUIET' },
+    why: 'a comment to keep the stream open may come a second later',
+  },
+  {
+    file: 'functions/mcp/methods/tasks-list.ts',
+    ...{ from: "typeof params.cursor === 'string'", to: 'true' },
+    why: 'equivalent: the signer opens nothing else; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/methods/tools-call.ts',
+    ...{ from: "'leave'", to: '""' },
+    why: "equivalent: only 'refuse' is asked about",
+  },
+  {
+    file: 'functions/mcp/methods/tools-call.ts',
+    ...{ from: "'call'", to: '""' },
+    why: "equivalent in 2026-07-28, where only 'result' is asked about",
+  },
+  {
+    file: 'functions/mcp/methods/server-discover.ts',
+    ...{ from: 'manifest.instructions !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/initialize.ts',
+    ...{ from: 'instructions !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: 'message !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */
