@@ -376,6 +376,16 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: 'message !== undefined', to: 'true' },
     why: 'equivalent: JSON leaves out what is undefined',
   },
+  {
+    file: 'functions/tasks/table/open-task-slots.ts',
+    ...{ from: 'got.Responses?.[table]', to: 'got.Responses[table]' },
+    why: 'equivalent: DynamoDB always sends Responses; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/table/stream-count.ts',
+    ...{ from: 'last === undefined', to: 'false' },
+    why: 'equivalent: no attribute is called nundefined',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */

@@ -44,7 +44,7 @@ test('a new window keeps the count of the one before, and drops older ones', asy
   const last = T0 - LONGEST;
   const older = [T0 - 2 * LONGEST, T0 - 3 * LONGEST];
   const counts = Object.fromEntries([last, ...older].map((window) => [`n${window}`, 1]));
-  const { open, inputs } = countOf({ window: last, held: 1, n: 1, note1: 1, n1x: 1, ...counts });
+  const { open, inputs } = countOf({ window: last, held: 1, n: 1, begin1: 1, n1x: 1, ...counts });
   await open(3);
   const [{ UpdateExpression = '', ExpressionAttributeNames: names = {} } = {}] = inputs('Update');
   const removed = UpdateExpression.split(' REMOVE ')[1]?.split(', ') ?? [];
