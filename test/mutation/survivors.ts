@@ -386,6 +386,51 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: 'last === undefined', to: 'false' },
     why: 'equivalent: no attribute is called nundefined',
   },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: "record.status !== 'working'", to: 'false' },
+    why: 'equivalent: the check of the whole record follows; only spares a read of S3',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: 'record.accepts !== undefined', to: 'false' },
+    why: 'equivalent: of a client that can answer, large arguments are in S3, and the record has an inputRef',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: 'seen?.status', to: 'seen.status' },
+    why: 'equivalent: that a task is gone is an answer, given before; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: 'seen === undefined', to: 'false' },
+    why: 'equivalent: that a task is gone is an answer, given before; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: "call.wire.era === 'legacy'", to: 'true' },
+    why: 'equivalent: in 2026-07-28 questions are an answer, given before',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: 'server.now() < graceEnds', to: 'server.now() <= graceEnds' },
+    why: 'a wait may be counted a millisecond later',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: toolResult always has content; the compiler wants a default',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: 'result === undefined', to: 'false' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: 'isError === true', to: 'true' },
+    why: 'equivalent: toolResult has no isError but true',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */

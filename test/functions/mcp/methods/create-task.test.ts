@@ -317,7 +317,7 @@ describe('a start that fails', () => {
     const { start, server, only } = failing(new Error('lost'));
     const { create } = server.store;
     server.store.create = async (record) => {
-      await create(record);
+      await create({ ...record });
       return false;
     };
     await expect(start()).rejects.toThrow(TRY);

@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import { helperTools } from '../../../../functions/mcp/methods/helper-tools.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
 import { clients } from '../support/fake-clients.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
@@ -27,7 +31,7 @@ async function world(change: Partial<TaskRecord> = {}) {
     return reply as unknown as Reply & Pick<typeof reply, 'error'>;
   };
   return {
-    ...{ ...fake, at, taskId },
+    ...{ ...fake, at, taskId, legacy: here.legacy },
     get: async (args: object = {}) => call('get_task_result', args),
     cancel: (args: object = {}) => call('cancel_task', args),
     waited: () => at.now - T0,
@@ -97,6 +101,11 @@ describe('get_task_result shows a model', () => {
     expect(result?.structuredContent).toStrictEqual({ taskId, status: 'completed' });
   });
 
+  test('a record without a result as an empty one', async () => {
+    const { get } = await world({ status: 'completed' });
+    expect((await get()).result?.content).toEqual([]);
+  });
+
   test('an error of the tool as an error', async () => {
     const result = '{"content":[{"type":"text","text":"No"}],"isError":true}';
     const { get } = await world({ status: 'completed', isError: true, result });
@@ -133,6 +142,45 @@ describe('get_task_result waits', () => {
     Object.assign(server, { sleep });
     expect((await get()).result?.structuredContent).toMatchObject({ status: 'completed', result: 'late' });
     expect(waited()).toBeLessThan(2_000);
+  });
+});
+
+describe('get_task_result', () => {
+  test('is counted only if it waits (C-37)', async () => {
+    const { server } = await world();
+    const id = '1'.repeat(36);
+    const task = { tool: 'optional', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
+    await server.store.create(create({ owner: 'ann', taskId: id }, task, T0));
+    const counted = vi.spyOn(server.store, 'openStream');
+    const get = (waitSeconds: number) => {
+      const call = { params: { arguments: { taskId: id, waitSeconds } }, wire: modernWire(manifest.serverInfo) };
+      const principal = { kind: 'verified', key: 'ann', scopes: [] };
+      return helperTools.get('get_task_result')?.call({ ...call, principal } as unknown as Call, server);
+    };
+    await get(0);
+    expect(counted).not.toHaveBeenCalled();
+    await get(1);
+    expect(counted).toHaveBeenCalledTimes(1);
+  });
+
+  test('of a task that expires meanwhile does not find it', async () => {
+    const { get, server, records, taskId, at } = await world();
+    const sleep = async (ms: number) => {
+      at.now += ms;
+      records.delete(taskId);
+    };
+    Object.assign(server, { sleep });
+    expect((await get()).result).toMatchObject({ isError: true, content: [text('Task not found')] });
+  });
+
+  test('is no task: 2025-11-25 refuses, the other revisions ignore it (C-05, E-23, C-03)', async () => {
+    const { call, legacy, taskId } = await world({ status: 'completed', result: '1' });
+    const params = { arguments: { taskId }, task: {} };
+    const message = 'Tool get_task_result cannot run as a task';
+    const asked = { name: 'get_task_result', ...params };
+    expect((await legacy('tools/call', asked)).error).toEqual({ code: -32601, message });
+    expect((await legacy('tools/call', asked, '2025-06-18')).error).toBeUndefined();
+    expect((await call('get_task_result', params)).error).toBeUndefined();
   });
 });
 

@@ -127,6 +127,13 @@ describe('a listener (E-24 to E-27)', () => {
     expect(here.elapsed()).toBe(3_000);
   });
 
+  test('hears no more of a task that expires', async () => {
+    const here = await world({ 1000: () => here.change(1, { ttl: 1, updatedAt: T0 + 1 }) });
+    const all = await here.messages(1);
+    expect(all.map(({ params }) => params?.status)).toEqual([undefined, 'working', undefined]);
+    expect(all.at(-1)).toMatchObject({ id: 7, result: { resultType: 'complete' } });
+  });
+
   test('stays through an outage, which is logged', async () => {
     const here = await world({
       1000: () => here.getMany.mockRejectedValueOnce(new Error('no')),
