@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 import { synthApp } from '../../local/template/synth.ts';
 import { SLICES, type Slice } from './slices.ts';
-import { reasonFor } from './survivors.ts';
+import { reasonFor, squeezed, staleReasons, unusedReasons } from './survivors.ts';
 
 /** In percent, for each slice. */
 const ENOUGH = 85;
@@ -20,7 +20,8 @@ Changes the code in small ways, one at a time, and shows which changes no test n
   --static     also what runs when a module loads, such as a table: it takes longer
   --fresh      asks again about mutants whose code and tests are as they were in the last run
 
-Fails when the score of a slice is below ${ENOUGH} % and a survivor has no reason in test/mutation/survivors.ts.`;
+Fails when the score of a slice is below ${ENOUGH} % and a survivor has no reason in test/mutation/survivors.ts,
+or when a reason there is about code that is gone. Names the reasons that no survivor needs.`;
 
 const { values, positionals } = parseArgs({
   options: {
@@ -51,7 +52,8 @@ function options(name: string, slice: Slice): Options {
     tsconfigFile: 'none',
     disableTypeChecks: false,
     concurrency: 1,
-    timeoutMS: 10_000,
+    // On a busy machine a slow test must not count as one that hangs.
+    timeoutMS: 30_000,
     reporters: ['progress-append-only'],
     ignorePatterns: ['cdk.out*', 'results', 'coverage', '.data'],
     tempDirName: '.stryker-tmp',
@@ -82,25 +84,34 @@ function report(name: string, mutants: readonly Mutant[]): boolean {
   }
   console.log(
     `${name}: ${score.toFixed(1)} % of ${killed + alive.length}: ${killed} killed, ${alive.length} survived, of which ` +
-      `${unexplained.length} without a reason; ${count('Ignored')} left out, ${count('CompileError', 'RuntimeError')} errors`,
+      `${unexplained.length} without a reason; ${count('Timeout')} timeouts among the killed, ${count('Ignored')} left out, ${count('CompileError', 'RuntimeError')} errors`,
   );
+  for (const line of values.only === undefined ? unusedReasons(new Set(mutants.map(fileOf)), judged) : []) {
+    console.log(`not needed: the reason for ${line}`);
+  }
   return score >= ENOUGH || unexplained.length === 0;
 }
 
+const fileOf = ({ fileName }: Mutant): string => fileName.slice(process.cwd().length + 1);
+
 /** One line of it: where, from what, to what. */
-function describe({ fileName, location: { start, end }, replacement, mutatorName }: Mutant) {
-  const file = fileName.slice(process.cwd().length + 1);
+function describe(mutant: Mutant) {
+  const { fileName, location, replacement, mutatorName } = mutant;
+  const { start, end } = location;
+  const file = fileOf(mutant);
   const inside = readFileSync(fileName, 'utf8')
     .split('\n')
     .slice(start.line - 1, end.line);
   inside.push(inside.pop()?.slice(0, end.column - 1) ?? '');
   inside.unshift(inside.shift()?.slice(start.column - 1) ?? '');
-  const [from = '', to = ''] = [inside.join('\n'), replacement ?? ''].map((code) => code.replace(/\s+/g, ' '));
+  const [from = '', to = ''] = [inside.join('\n'), replacement ?? ''].map(squeezed);
   const text = `${file}:${start.line}:${start.column} ${mutatorName} \`${from}\` -> \`${to}\``;
-  return { text, reason: reasonFor(file, from, to) };
+  return { text, file, from, to, reason: reasonFor(file, from, to) };
 }
 
 async function main(): Promise<number> {
+  const stale = staleReasons();
+  if (stale.length > 0) throw new Error(`survivors.ts names code that is gone:\n${stale.join('\n')}`);
   mkdirSync(OUT, { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), 'mcp-mutation-'));
   try {

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 /** A mutant that no test kills, and why that is right. */
 interface Survivor {
   readonly file: string;
@@ -88,16 +90,6 @@ const SURVIVORS: readonly Survivor[] = [
     file: 'functions/tasks/questions/question-problem.ts',
     ...{ from: "''", to: '"Stryker was here!"' },
     why: '17 bytes of 240,000, where a task has no arguments',
-  },
-  {
-    file: 'functions/tasks/questions/question-problem.ts',
-    ...{ from: 'text.length > limits.asked / 4', to: 'true' },
-    why: 'equivalent: only spares the count of bytes',
-  },
-  {
-    file: 'functions/tasks/questions/question-problem.ts',
-    ...{ from: 'text.length > limits.asked / 4', to: 'text.length >= limits.asked / 4' },
-    why: 'equivalent: only spares the count of bytes',
   },
   {
     file: 'functions/tasks/errors.ts',
@@ -279,12 +271,200 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: "''", to: '"Stryker was here!"' },
     why: 'equivalent: it is no reference, either',
   },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: DynamoDB always sends Items',
+  },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: 'after !== undefined', to: 'true' },
+    why: 'equivalent: the client leaves out what is undefined',
+  },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: 'next !== undefined', to: 'true' },
+    why: 'equivalent: its reader asks whether it is undefined',
+  },
+  {
+    file: 'functions/tasks/table/store.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is no known record, and is left out',
+  },
+  {
+    file: 'functions/tasks/table/store.ts',
+    ...{ from: "typeof last === 'string'", to: 'true' },
+    why: 'equivalent: its readers ask whether it is undefined',
+  },
+  {
+    file: 'functions/tasks/table/progress-item.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is the report of no task',
+  },
+  {
+    file: 'functions/tasks/table/open-task-slots.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text has no taskId',
+  },
+  {
+    file: 'functions/mcp/wire/2026-07-28.ts',
+    ...{ from: 'default: return {};', to: 'default:' },
+    why: 'equivalent: undefined adds no member, either',
+  },
+  {
+    file: 'functions/mcp/wire/tool-result.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is no block',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: "typeof ttl !== 'number'", to: 'false' },
+    why: 'equivalent: Number.isFinite is false for what is no number; the compiler wants both',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: 'progressToken !== undefined', to: 'true' },
+    why: 'equivalent: the store leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: 'tool.outputSchemaId !== undefined', to: 'true' },
+    why: 'equivalent: the store leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: no question is of this kind',
+  },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'taskIds === undefined', to: 'false' },
+    why: 'equivalent: undefined has no ids',
+  },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'now - quietSince >= QUIET', to: 'now - quietSince > QUIET' },
+    why: 'a comment to keep the stream open may come a second later',
+  },
+  {
+    file: 'functions/mcp/methods/tasks-list.ts',
+    ...{ from: "typeof params.cursor === 'string'", to: 'true' },
+    why: 'equivalent: the signer opens nothing else; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/methods/tools-call.ts',
+    ...{ from: "'leave'", to: '""' },
+    why: "equivalent: only 'refuse' is asked about",
+  },
+  {
+    file: 'functions/mcp/methods/tools-call.ts',
+    ...{ from: "'call'", to: '""' },
+    why: "equivalent in 2026-07-28, where only 'result' is asked about",
+  },
+  {
+    file: 'functions/mcp/methods/server-discover.ts',
+    ...{ from: 'manifest.instructions !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/initialize.ts',
+    ...{ from: 'instructions !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: 'message !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/tasks/table/open-task-slots.ts',
+    ...{ from: 'got.Responses?.[table]', to: 'got.Responses[table]' },
+    why: 'equivalent: DynamoDB always sends Responses; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/table/stream-count.ts',
+    ...{ from: 'last === undefined', to: 'false' },
+    why: 'equivalent: no attribute is called nundefined',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: "record.status !== 'working'", to: 'false' },
+    why: 'equivalent: the check of the whole record follows; only spares a read of S3',
+  },
+  {
+    file: 'functions/mcp/methods/create-task.ts',
+    ...{ from: 'record.accepts !== undefined', to: 'false' },
+    why: 'equivalent: of a client that can answer, large arguments are in S3, and the record has an inputRef',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: 'seen?.status', to: 'seen.status' },
+    why: 'equivalent: that a task is gone is an answer, given before; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: 'seen === undefined', to: 'false' },
+    why: 'equivalent: that a task is gone is an answer, given before; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: "call.wire.era === 'legacy'", to: 'true' },
+    why: 'equivalent: in 2026-07-28 questions are an answer, given before',
+  },
+  {
+    file: 'functions/mcp/methods/delivery.ts',
+    ...{ from: 'server.now() < graceEnds', to: 'server.now() <= graceEnds' },
+    why: 'a wait may be counted a millisecond later',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: toolResult always has content; the compiler wants a default',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: 'result === undefined', to: 'false' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/methods/helper-tools.ts',
+    ...{ from: 'isError === true', to: 'true' },
+    why: 'equivalent: toolResult has no isError but true',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */
 export function reasonFor(file: string, from: string, to: string): string | undefined {
-  return SURVIVORS.find((known) => known.file === file && says(known.from, from) && says(known.to, to))?.why;
+  return SURVIVORS.find((known) => explains(known, file, from, to))?.why;
 }
+
+/** The entries whose code is no longer in their file: they explain nothing. */
+export function staleReasons(): string[] {
+  const isThere = ({ file, from }: Survivor) =>
+    existsSync(file) && squeezed(readFileSync(file, 'utf8')).includes(from.replace(/…$/, ''));
+  return SURVIVORS.filter((known) => !isThere(known)).map(lineOf);
+}
+
+/** A mutant in the terms of an entry. */
+export interface Judged {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The entries for these files that none of the survivors needs. */
+export function unusedReasons(files: ReadonlySet<string>, survivors: readonly Judged[]): string[] {
+  const isUsed = (known: Survivor) => survivors.some(({ file, from, to }) => explains(known, file, from, to));
+  return SURVIVORS.filter((known) => files.has(known.file) && !isUsed(known)).map(lineOf);
+}
+
+/** Code with each white space as one blank. */
+export const squeezed = (code: string): string => code.replace(/\s+/g, ' ');
+
+const lineOf = ({ file, from, to }: Survivor): string => `${file} \`${from}\` -> \`${to}\``;
+
+const explains = (known: Survivor, file: string, from: string, to: string): boolean =>
+  known.file === file && says(known.from, from) && says(known.to, to);
 
 const says = (known: string, code: string): boolean =>
   known.endsWith('…') ? code.startsWith(known.slice(0, -1)) : code === known;

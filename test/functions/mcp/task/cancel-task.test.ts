@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { cancelTask } from '../../../../functions/mcp/task/cancel-task.ts';
 import { newTaskKey, type Principal } from '../../../../functions/tasks/ids.ts';
 import { cancel, create } from '../../../../functions/tasks/transitions.ts';
@@ -32,4 +32,19 @@ test('a repeated cancel stops work that the first one left running (C-27)', asyn
   expect(won).toBe(false);
   expect(did).toContain('stop');
   expect(did).not.toContain('apply');
+});
+
+test('what cannot be done after a cancel is logged, and the task stays cancelled (C-25)', async () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { server, records } = fakeServer();
+  const ann: Principal = { kind: 'verified', key: 'ann' };
+  const record = create(newTaskKey(ann, T0), task, T0);
+  records.set(record.taskId, record);
+  server.workflow.stop = () => Promise.reject(Object.assign(new Error('planted'), { name: 'Denied' }));
+  server.store.slotFreed = () => Promise.reject(new Error('no'));
+  expect((await cancelTask(ann, record.taskId, server)).won).toBe(true);
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(line));
+  expect(lines[0]).toEqual({ event: 'stop_failed', tool: 'required', error: 'Denied' });
+  expect(lines[1]).toMatchObject({ event: 'unexpected_error', where: 'open-task slots' });
+  logged.mockRestore();
 });

@@ -1,7 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { taskStore, updateExpression } from '../../../../functions/tasks/table/store.ts';
-import { answer, create } from '../../../../functions/tasks/transitions.ts';
+import { answer, cancel, create } from '../../../../functions/tasks/transitions.ts';
+import { fakeTable } from './fake-table.ts';
 
 /** A table that leaves out the second of two tasks so often before it gives it, too. */
 function leavingOut(times: number) {
@@ -36,4 +37,57 @@ test('a change with hundreds of answers has an expression as short as one (4,096
     return updateExpression(answer(record, Object.keys(answers), answers, record.createdAt)).UpdateExpression.length;
   };
   expect(lengthFor(700)).toBe(lengthFor(1));
+});
+
+test('what decides is read strongly consistent; reports, which decide nothing, are not (C-23)', async () => {
+  const key = { owner: 'o', taskId: 't'.repeat(36) };
+  const run = { ...key, round: 1, deadline: 1 };
+  const { db, asked } = fakeTable(() => ({}));
+  const store = taskStore(db, 't');
+  for (const read of [
+    () => store.get(key),
+    () => store.glimpse(key),
+    () => store.getMany([key]),
+    () => store.list('o', 10),
+    () => store.recall(run),
+    () => store.session('s'),
+    () => store.takeSlot(key, 1, 1, 1),
+    () => store.openStream('o', 1, 1, 1),
+  ]) {
+    asked.length = 0;
+    await read();
+    const [first] = asked;
+    const { RequestItems, ConsistentRead = RequestItems?.t.ConsistentRead } = first?.input ?? {};
+    expect([first?.command, ConsistentRead]).toEqual([expect.stringMatching(/Get|Query/), true]);
+  }
+  asked.length = 0;
+  await store.look(key);
+  expect(asked.map(({ input }) => input.ConsistentRead)).toEqual([true, undefined]);
+});
+
+test('a batch is given up after five reads that bring nothing', async () => {
+  const { db, asked } = fakeTable(() => ({ UnprocessedKeys: { t: { Keys: [{ owner: 'o', taskId: 't' }] } } }));
+  await expect(taskStore(db, 't').getMany([{ owner: 'o', taskId: 't' }])).rejects.toMatchObject({
+    name: 'Unavailable',
+  });
+  expect(asked).toHaveLength(5);
+});
+
+test('a change is fenced by where the input of the record is: nowhere, in one object, or wherever it is', () => {
+  const change = (inputRef: string | null | undefined) =>
+    updateExpression({ ...cancel(1), ...(inputRef !== undefined && { inputRef }) });
+  expect(change(undefined).ConditionExpression).not.toContain('inputRef');
+  expect(change(null).ConditionExpression).toContain(' AND attribute_not_exists(#inputRef)');
+  expect(change('s3/x')).toMatchObject({
+    ConditionExpression: expect.stringContaining(' AND #inputRef = :inInput'),
+    ExpressionAttributeNames: { '#inputRef': 'inputRef' },
+    ExpressionAttributeValues: { ':inInput': 's3/x' },
+  });
+});
+
+test('a list reads none of the items beside the tasks: their names begin with #', async () => {
+  const { db, inputs } = fakeTable(() => ({}));
+  await taskStore(db, 't').list('o', 10);
+  const first = String(inputs('Query')[0]?.ExpressionAttributeValues?.[':first']);
+  expect('#~' < first && first < '0').toBe(true);
 });

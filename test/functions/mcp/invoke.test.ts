@@ -1,0 +1,72 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invoker } from '../../../functions/mcp/invoke.ts';
+import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
+
+/** What Lambda answers next; undefined: nothing. */
+let next: { status: number; headers?: Record<string, string>; body: string } | undefined;
+const seen: { method?: string | undefined; url?: string | undefined; body: string }[] = [];
+const server = createServer(async (request, response) => {
+  seen.push({ method: request.method, url: request.url, body: String(await buffer(request)) });
+  if (next !== undefined) response.writeHead(next.status, next.headers).end(next.body);
+});
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const tool: ToolEntry = {
+  ...{ name: 'x', description: 'd', inputSchema: { type: 'object' }, taskSupport: 'forbidden' },
+  ...{ timeout: 5_000, function: 1 },
+};
+const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+function invoke(answer: typeof next, timeout = 5_000) {
+  next = answer;
+  seen.length = 0;
+  const env = { AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL_LAMBDA: origin(), AWS_ENDPOINT_URL: 'http://127.0.0.1:1' };
+  return invoker(['first', 'arn:aws:lambda:eu:1:function:x'], env)({ ...tool, timeout }, '{"n":1}');
+}
+const failed = (body: string) => invoke({ status: 200, headers: { 'x-amz-function-error': 'Unhandled' }, body });
+
+describe('a direct tool', () => {
+  test('is invoked once, by its own name, with its event; its text is the answer', async () => {
+    expect(await invoke({ status: 200, body: '{"a":1}' })).toEqual({ text: '{"a":1}' });
+    const url = '/2015-03-31/functions/arn%3Aaws%3Alambda%3Aeu%3A1%3Afunction%3Ax/invocations';
+    expect(seen).toEqual([{ method: 'POST', url, body: '{"n":1}' }]);
+  });
+
+  test('that returns nothing has returned null', async () => {
+    expect(await invoke({ status: 200, body: '' })).toEqual({ text: 'null' });
+  });
+
+  test.each([
+    ['{"errorType": "TypeError","errorMessage":"planted"}', 'TypeError'],
+    ['{"errorMessage":"planted"}', 'Lambda.Unknown'],
+    [`{"errorType":"${'x'.repeat(101)}"}`, 'Lambda.Unknown'],
+    ['{"errorType":"a planted text"}', 'Lambda.Unknown'],
+  ])('that fails has an error by its name, and nothing else of it (A-15): %#', async (body, error) => {
+    expect(await failed(body)).toEqual({ error });
+  });
+
+  test('that Lambda refuses is an error with its status, so that only some are tried again', async () => {
+    const headers = { 'x-amzn-errortype': 'TooManyRequestsException' };
+    await expect(invoke({ status: 429, headers, body: '' })).rejects.toMatchObject({
+      ...{ message: 'Lambda answered 429 TooManyRequestsException', $metadata: { httpStatusCode: 429 } },
+    });
+    await expect(invoke({ status: 500, body: '' })).rejects.toMatchObject({ message: 'Lambda answered 500 ' });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('that takes too long is given up; a lost connection is another error', async () => {
+    expect(await invoke(undefined, 100)).toEqual({ error: 'timeout' });
+    const env = { AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL: 'http://127.0.0.1:1' };
+    await expect(invoker(['a', 'b'], env)(tool, '{}')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('without a region is an error by the name of the variable', () => {
+    expect(() => invoker([], {})).toThrow('AWS_REGION');
+  });
+});

@@ -1,0 +1,326 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import type { ToolEntry } from '../../../../functions/mcp/manifest.ts';
+import { createRefusedTask, createTask, startTask } from '../../../../functions/mcp/methods/create-task.ts';
+import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+
+const NOW = 1_700_000_000_000;
+const FORM = 'elicitation/create';
+const user = { kind: 'verified', key: 'user' } as const;
+const question = { method: FORM, params: { message: '?', requestedSchema: { type: 'object', properties: {} } } };
+const optional = manifest.tools.find(({ name }) => name === 'optional') as ToolEntry;
+
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+afterEach(() => void vi.restoreAllMocks());
+const logged = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(line));
+
+interface Asked {
+  readonly era?: 'legacy' | 'modern';
+  readonly key?: string;
+  readonly accepts?: readonly string[];
+  readonly principal?: Call['principal'];
+  readonly task?: object;
+  readonly tool?: Partial<ToolEntry>;
+  readonly args?: string;
+}
+
+/** A server whose clock the test sets, and calls of one caller. */
+function world() {
+  const at = { now: NOW };
+  const objects = fakeObjects();
+  const fake = fakeServer({ now: () => at.now, inputs: inputStore(objects) });
+  const { start } = fake.server.workflow;
+  const inputs: Record<string, unknown>[] = [];
+  fake.server.workflow.start = (record, machine, input) => {
+    inputs.push(JSON.parse(input));
+    return start(record, machine, input);
+  };
+  const callOf = ({ era = 'modern', key, accepts = [FORM], principal = user, task }: Asked): Call =>
+    ({
+      ...{ wire: era === 'legacy' ? legacyWire : modernWire(manifest.serverInfo), accepts, principal },
+      params: {
+        name: 'optional',
+        task,
+        _meta: { ...(key !== undefined && { 'mcp-task-server/idempotencyKey': key }) },
+      },
+      ...{ method: 'tools/call', request: { headers: {} } },
+    }) as unknown as Call;
+  const toolOf = ({ tool = {} }: Asked): ToolEntry => ({ ...optional, ...tool });
+  return {
+    ...{ ...fake, at, objects, inputs },
+    start: (asked: Asked = {}) => startTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
+    create: (asked: Asked = {}) => createTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
+    refuse: (asked: Asked = {}) => createRefusedTask(callOf(asked), fake.server, optional, { content: [] }),
+    only: () => [...fake.records.values()][0] as TaskRecord,
+    change: (more: Partial<TaskRecord>) => {
+      for (const [id, record] of fake.records) fake.records.set(id, { ...record, ...more });
+    },
+  };
+}
+
+describe('a new task', () => {
+  test.each([-1, Number.POSITIVE_INFINITY, '5'])('has no ttl of %s (C-11)', async (ttl) => {
+    const { create, records } = world();
+    await expect(create({ era: 'legacy', task: { ttl } })).rejects.toMatchObject({
+      ...{ code: -32602, message: 'task.ttl is a number of ms' },
+    });
+    expect(records.size).toBe(0);
+  });
+
+  test('may have a ttl of 0: it is read for as long as its work may take (C-11)', async () => {
+    const { create, only } = world();
+    await create({ era: 'legacy', task: { ttl: 0 } });
+    expect(only().ttl).toBeGreaterThan(0);
+  });
+
+  test('names the schema that its result is held to, if there is one (A-19)', async () => {
+    const { create, only } = world();
+    await create({ tool: { outputSchemaId: 'v1' } });
+    expect(only().outputSchemaId).toBe('v1');
+  });
+
+  test.each<[string, Asked, boolean, boolean]>([
+    ['small, and the client can answer', {}, false, true],
+    ['large, and the client can answer', { args: large() }, true, false],
+    ['small, and the client cannot answer', { accepts: [] }, false, true],
+    ['large, and the client cannot answer', { accepts: [], args: large() }, false, false],
+  ])('with arguments that are %s', async (_name, asked, isMoved, kept) => {
+    const { create, only, objects, did, inputs, server } = world();
+    const { put } = server.inputs;
+    server.inputs.put = (...given) => {
+      did.push('put');
+      return put(...given);
+    };
+    await create(asked);
+    // What a record refers to is there before it.
+    expect(did).toEqual([...(isMoved ? ['put'] : []), 'create', 'start']);
+    expect(only().inputRef !== undefined).toBe(isMoved);
+    expect(only().arguments).toBeUndefined();
+    expect([...objects.objects.values()].map((text) => JSON.parse(text).arguments)).toEqual(
+      isMoved ? [asked.args] : [],
+    );
+    expect(inputs[0]).toMatchObject({ arguments: asked.args ?? '{}' });
+    expect(inputs[0]?.keepArguments).toBe(kept ? undefined : false);
+  });
+
+  test('with arguments that are too large once they are escaped: an error, and nothing is stored', async () => {
+    const { create, records } = world();
+    const args = JSON.stringify({ x: '"'.repeat(70_000) });
+    await expect(create({ args })).rejects.toMatchObject({
+      code: -32602,
+      message: 'arguments are too large once they are escaped: a task carries 256 KiB at most',
+    });
+    expect(records.size).toBe(0);
+  });
+
+  test('with as many arguments as a task can carry, if its tool does not ask first', async () => {
+    const { create, records } = world();
+    const args = JSON.stringify({ x: '"'.repeat(62_000) });
+    await create({ args });
+    expect(records.size).toBe(1);
+    await expect(create({ args, tool: { askFirst: { sure: question } } })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test('whose tool asks first waits for its client; one that cannot be asked fails it (E-32)', async () => {
+    const tool = { askFirst: { sure: question } };
+    const { start, did } = world();
+    expect(await start({ era: 'legacy', tool })).toMatchObject({ status: 'input_required' });
+    expect(did).not.toContain('start');
+    const other = world();
+    const failed = await other.start({ era: 'legacy', tool, accepts: [] });
+    expect(failed.status).toBe('failed');
+    expect(JSON.parse(failed.error ?? '')).toEqual({
+      code: -32603,
+      message: 'The tool needs input of a kind that the client did not declare it can give',
+      data: { reason: 'InputNotSupported', kinds: [FORM] },
+    });
+    expect(other.did).not.toContain('start');
+  });
+
+  test.each([250, 251])('that started in %s ms: after 250 a client may have found and cancelled it', async (ms) => {
+    const { create, server, at, did, records } = world();
+    server.workflow.start = async ({ taskId }) => {
+      at.now += ms;
+      const record = records.get(taskId);
+      if (record) records.set(taskId, { ...record, status: 'cancelled' });
+    };
+    await create();
+    expect(did.includes('stop')).toBe(ms > 250);
+  });
+
+  test('is started even if nobody can see whether it was cancelled', async () => {
+    const { create, server, at } = world();
+    server.workflow.start = async () => {
+      at.now += 300;
+    };
+    server.store.get = () => Promise.reject(new Error('no'));
+    await create();
+    expect(logged()).toMatchObject([{ event: 'unexpected_error', where: 'over before its start' }]);
+  });
+});
+
+const large = () => JSON.stringify({ x: 'y'.repeat(limits.inlineInput) });
+
+describe('the slots of a caller (C-37)', () => {
+  test('one is taken for a new task, until after the longest task has gone', async () => {
+    const { create, server, only } = world();
+    const takeSlot = vi.spyOn(server.store, 'takeSlot');
+    await create();
+    const expires = Math.ceil((NOW + manifest.maxTtl + limits.retention) / 1_000);
+    expect(takeSlot.mock.calls).toEqual([[only(), manifest.maxOpenTasks, NOW, expires]]);
+  });
+
+  test('without one nothing is stored', async () => {
+    const { create, server, records } = world();
+    server.store.takeSlot = async () => false;
+    const data = { reason: 'TooManyOpenTasks', limit: manifest.maxOpenTasks };
+    await expect(create()).rejects.toMatchObject({ code: -32603, data });
+    expect(records.size).toBe(0);
+  });
+
+  test('are not asked for by callers who look alike, refused arguments, or a repeat', async () => {
+    const { create, refuse, server, did } = world();
+    await create({ key: 'k' });
+    server.store.takeSlot = async () => false;
+    did.length = 0;
+    await create({ key: 'k' });
+    // A repeat reads its task once, and once more after its start.
+    expect(did).toEqual(['get', 'start', 'get']);
+    await create({ principal: { kind: 'anonymous' } });
+    await refuse();
+  });
+});
+
+describe('a repeat under an idempotency key', () => {
+  test.each<[string, Partial<TaskRecord>]>([
+    ['has ended', { status: 'completed', result: '1' }],
+    ['asks', { status: 'input_required', asked: JSON.stringify({ inputRequests: { sure: question } }) }],
+    ['is in a later round', { round: 2 }],
+  ])('starts nothing if its task %s', async (_name, more) => {
+    const { start, change, did } = world();
+    await start({ key: 'k' });
+    change(more);
+    did.length = 0;
+    expect(await start({ key: 'k' })).toMatchObject(more);
+    expect(did).not.toContain('start');
+  });
+
+  test('starts nothing if the input of its task is lost', async () => {
+    const { start, server, did } = world();
+    const asked = { key: 'k', args: large() };
+    await start(asked);
+    // In another container, which remembers no text.
+    Object.assign(server.inputs, inputStore(fakeObjects()));
+    did.length = 0;
+    expect(await start(asked)).toMatchObject({ status: 'failed' });
+    expect(did).not.toContain('start');
+  });
+
+  test('sends the input of the first call, also from a client that can be asked less', async () => {
+    const { start, inputs } = world();
+    await start({ key: 'k' });
+    await start({ key: 'k', accepts: [] });
+    expect(inputs[1]).toEqual(inputs[0]);
+  });
+
+  test('leaves a task alone whose run has its name already', async () => {
+    const { start, only, server } = world();
+    await start({ key: 'k' });
+    server.workflow.start = async () => 'taken';
+    await start({ key: 'k' });
+    expect(only().status).toBe('working');
+  });
+
+  test('after the ttl of its task is an error that asks for another key', async () => {
+    const { start, change, did } = world();
+    await start({ key: 'k' });
+    change({ ttl: 0 });
+    did.length = 0;
+    await expect(start({ key: 'k' })).rejects.toMatchObject({
+      code: -32602,
+      message: 'The task of this idempotency key has expired: use a new key',
+    });
+    expect(did).not.toContain('start');
+  });
+
+  test('that loses the race for the record, and does not find it, is an error', async () => {
+    const { start, server, did } = world();
+    server.store.create = async () => false;
+    await expect(start({ key: 'k' })).rejects.toMatchObject({ code: -32603 });
+    expect(did).not.toContain('start');
+  });
+});
+
+describe('a start that fails', () => {
+  const TRY = 'The task could not be started: try again later';
+  const failing = (error: Error) => {
+    const here = world();
+    here.server.workflow.start = () => Promise.reject(error);
+    return here;
+  };
+
+  test('is logged by the name of its error, and says in the record no more than the client may see', async () => {
+    const { start, only } = failing(Object.assign(new Error('planted'), { name: 'Denied' }));
+    await expect(start()).rejects.toThrow(TRY);
+    expect(logged()).toEqual([{ event: 'start_failed', tool: 'optional', error: 'Denied' }]);
+    expect(JSON.parse(only().error ?? '')).toEqual({ code: -32603, message: 'The task could not be started' });
+  });
+
+  test('for certain, under a key: a repeat may have started it, so the task is left alone', async () => {
+    const { start, only } = failing(new TooManyStarts(true));
+    const { status, deadlineAt } = await (async () => {
+      await expect(start({ key: 'k' })).rejects.toBeInstanceOf(TooManyStarts);
+      return only();
+    })();
+    expect([status, deadlineAt > NOW]).toEqual(['working', true]);
+  });
+
+  test('for certain, and cannot be withdrawn: the log says so', async () => {
+    const { start, server } = failing(new TooManyStarts(true));
+    server.store.apply = () => Promise.reject(new Error('no'));
+    await expect(start()).rejects.toBeInstanceOf(TooManyStarts);
+    expect(logged()).toMatchObject([{ event: 'start_failed' }, { where: 'withdrawing a task' }]);
+  });
+
+  test.each<[string, Partial<TaskRecord> | undefined]>([
+    ['was cancelled meanwhile', { status: 'cancelled' }],
+    ['is gone', undefined],
+  ])('is stopped if its task %s', async (_name, more) => {
+    const { start, server, did, records, change } = failing(new Error('lost'));
+    server.store.apply = async () => {
+      if (more === undefined) records.clear();
+      else change(more);
+      return undefined;
+    };
+    await expect(start()).rejects.toThrow(TRY);
+    expect(did).toContain('stop');
+  });
+
+  test('of a repeat is logged, and changes nothing', async () => {
+    const { start, only, server } = world();
+    await start({ key: 'k' });
+    const before = only();
+    server.workflow.start = () => Promise.reject(new Error('no'));
+    await expect(start({ key: 'k' })).rejects.toThrow(TRY);
+    expect(only()).toEqual(before);
+    expect(logged()).toMatchObject([{ event: 'unexpected_error', where: 'repeated call' }]);
+  });
+
+  test('after a put that the SDK repeated: the record is this call’s own, and is failed', async () => {
+    const { start, server, only } = failing(new Error('lost'));
+    const { create } = server.store;
+    server.store.create = async (record) => {
+      await create({ ...record });
+      return false;
+    };
+    await expect(start()).rejects.toThrow(TRY);
+    expect(only().status).toBe('failed');
+  });
+});

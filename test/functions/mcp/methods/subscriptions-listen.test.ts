@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import type { EventStream } from '../../../../functions/mcp/http/sse.ts';
+import { subscriptionsListen } from '../../../../functions/mcp/methods/subscriptions-listen.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+
+const T0 = 1_700_000_000_000;
+const task = { tool: 'optional', ttl: 3_600_000, timeout: 3_600_000, accepts: ['elicitation/create'], legacy: false };
+const idOf = (n: number) => String(n).repeat(36);
+const form = {
+  method: 'elicitation/create',
+  params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
+};
+const asked = JSON.stringify({ inputRequests: { sure: form } });
+
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+afterEach(() => void vi.restoreAllMocks());
+const logged = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(line));
+
+/** Two tasks of Ann that work, and a listener. Time passes only while the server sleeps; `at` says what happens when. */
+async function world(at: Readonly<Record<number, () => unknown>> = {}, holdCap = 5_500) {
+  let now = T0;
+  const objects = fakeObjects();
+  const due = Object.entries(at).map(([ms, run]) => ({ ms: Number(ms), run }));
+  const fake = fakeServer({
+    manifest: { ...manifest, holdCap },
+    inputs: inputStore(objects),
+    now: () => now,
+    async sleep(ms) {
+      now += ms;
+      while (due[0] !== undefined && now >= T0 + due[0].ms) await due.shift()?.run();
+    },
+  });
+  for (const n of [1, 2]) await fake.server.store.create(create({ owner: 'ann', taskId: idOf(n) }, task, T0));
+  const getMany = vi.spyOn(fake.server.store, 'getMany');
+  const listen = (taskIds?: unknown) => {
+    const call = {
+      ...{ wire: modernWire(manifest.serverInfo), id: 7, method: 'subscriptions/listen', tasks: true, accepts: [] },
+      ...{ principal: { kind: 'verified', key: 'ann', scopes: [] }, params: { notifications: { taskIds } } },
+    } as unknown as Call;
+    return subscriptionsListen(call, fake.server) as Promise<EventStream>;
+  };
+  const frames = async (...ids: number[]) => {
+    const all: string[] = [];
+    const { signal } = new AbortController();
+    for await (const frame of (await listen(ids.map(idOf))).frames(signal)) all.push(frame);
+    return all;
+  };
+  const messages = async (...ids: number[]) =>
+    (await frames(...ids)).filter((frame) => frame.startsWith('data')).map((frame) => JSON.parse(frame.slice(6)));
+  return {
+    ...{ ...fake, objects, getMany, listen, frames, messages },
+    elapsed: () => now - T0,
+    change: (n: number, more: Partial<TaskRecord>) =>
+      fake.records.set(idOf(n), { ...(fake.records.get(idOf(n)) as TaskRecord), ...more }),
+  };
+}
+const rounds = (messages: { params?: { inputRequests?: object } }[]) =>
+  messages.flatMap(({ params }) => Object.keys(params?.inputRequests ?? {}));
+
+describe('a listener (E-24 to E-27)', () => {
+  test('that is not valid is told why', async () => {
+    const { listen, server } = await world();
+    const message = `notifications.taskIds is an array of ${limits.listenTasks} ids at most`;
+    for (const ids of ['x', Array.from({ length: limits.listenTasks + 1 }, () => idOf(1))]) {
+      await expect(listen(ids)).rejects.toMatchObject({ code: -32602, message });
+    }
+    const none = { params: {}, tasks: true } as unknown as Call;
+    await expect(subscriptionsListen(none, server)).rejects.toThrow('notifications must be an object');
+  });
+
+  test('of ids that no server makes, or of no tasks, reads nothing', async () => {
+    const { frames, listen, getMany, server } = await world();
+    await frames();
+    for await (const _frame of (await listen(['x', 5])).frames(new AbortController().signal));
+    for await (const _frame of (await listen()).frames(new AbortController().signal));
+    expect(getMany).not.toHaveBeenCalled();
+    expect(server.now()).toBeGreaterThan(T0);
+  });
+
+  test('of an unknown task next to a known one leaves a line in the audit log, for that one only', async () => {
+    const { frames, audited } = await world();
+    await frames(1, 3);
+    const denied = audited.map((line) => JSON.parse(line)).filter(({ action }) => action === 'denied');
+    expect(denied.map(({ taskId }) => taskId)).toEqual([idOf(3)]);
+  });
+
+  test('ends when its time is over, not a moment later', async () => {
+    const { frames, elapsed } = await world();
+    await frames(1);
+    expect(elapsed()).toBe(5_500);
+  });
+
+  test('hears of a question of the next round, however fast it comes', async () => {
+    const here = await world({
+      1000: () => here.change(1, { status: 'input_required', asked, updatedAt: T0 + 1 }),
+      2000: () => here.change(1, { round: 2 }),
+    });
+    expect(rounds(await here.messages(1))).toEqual(['r1.sure', 'r2.sure']);
+  });
+
+  test('hears of large questions, and their input is moved to S3', async () => {
+    const large = asked.replace('"?"', JSON.stringify('x'.repeat(limits.inlineInput)));
+    const here = await world({
+      1000: () => here.change(1, { status: 'input_required', asked: large, arguments: '{}', updatedAt: T0 + 1 }),
+    });
+    expect(rounds(await here.messages(1))).toEqual(['r1.sure']);
+    expect(here.objects.objects.size).toBe(1);
+  });
+
+  test('hears of a result that S3 gives late, and nothing of it before', async () => {
+    const ref = JSON.stringify({ resultRef: { bytes: limits.result.inline + 1 } });
+    const here = await world({
+      1000: () => here.change(1, { status: 'completed', result: ref, updatedAt: T0 + 1 }),
+      3000: () => here.change(1, { result: '"late"' }),
+    });
+    const all = await here.messages(1);
+    expect(all.map(({ params, result }) => params?.status ?? result?.resultType)).toEqual([
+      ...[undefined, 'working', 'completed', 'complete'],
+    ]);
+    expect(here.elapsed()).toBe(3_000);
+  });
+
+  test('hears no more of a task that expires', async () => {
+    const here = await world({ 1000: () => here.change(1, { ttl: 1, updatedAt: T0 + 1 }) });
+    const all = await here.messages(1);
+    expect(all.map(({ params }) => params?.status)).toEqual([undefined, 'working', undefined]);
+    expect(all.at(-1)).toMatchObject({ id: 7, result: { resultType: 'complete' } });
+  });
+
+  test('stays through an outage, which is logged', async () => {
+    const here = await world({
+      1000: () => here.getMany.mockRejectedValueOnce(new Error('no')),
+      3000: () => here.change(1, { status: 'completed', result: '1', updatedAt: T0 + 1 }),
+    });
+    const all = await here.messages(1);
+    expect(all.map(({ params }) => params?.status)).toEqual([undefined, 'working', 'completed', undefined]);
+    expect(logged()).toMatchObject([{ event: 'unexpected_error', where: 'subscriptions/listen' }]);
+  });
+});

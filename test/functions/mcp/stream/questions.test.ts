@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import {
+  openKey,
+  openQuestionId,
+  questionId,
+  questionMessage,
+  questionsFor,
+} from '../../../../functions/mcp/stream/questions.ts';
+import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+
+const { server } = fakeServer();
+const form = { method: 'elicitation/create', params: { message: '?' } };
+const roots = { method: 'roots/list' };
+const asked = JSON.stringify({ inputRequests: { a: form, b: roots } });
+const record = { taskId: 't', status: 'input_required', round: 1, asked } as TaskRecord;
+const ann = { principal: { kind: 'verified', key: 'ann' } } as const;
+const call = (accepts: string[]) => ({ ...ann, wire: legacyWire, accepts }) as unknown as Call;
+
+describe('the id of a question (B-19)', () => {
+  test('is the same on every stream, and another one after each refused answer', async () => {
+    const first = await questionId(ann, record, 'r1.a', server);
+    expect(await questionId(ann, { ...record, refused: { 'r1.b': 1 } }, 'r1.a', server)).toBe(first);
+    const second = await questionId(ann, { ...record, refused: { 'r1.a': 1 } }, 'r1.a', server);
+    expect(second).not.toBe(first);
+    expect(await openQuestionId(ann, second, server)).toEqual(await openQuestionId(ann, first, server));
+  });
+
+  test('finds its question while that is open', async () => {
+    const id = await openQuestionId(ann, await questionId(ann, record, 'r1.b', server), server);
+    expect(id?.taskId).toBe('t');
+    expect(id && openKey(record, id)).toBe('r1.b');
+    expect(id && openKey({ ...record, inputResponses: { 'r1.b': '{}' } }, id)).toBeUndefined();
+  });
+
+  test('opens for its caller only; no other text and no number opens', async () => {
+    const id = await questionId(ann, record, 'r1.a', server);
+    expect(await openQuestionId({ principal: { kind: 'verified', key: 'bob' } }, id, server)).toBeUndefined();
+    for (const other of [7, null, '', 't.abc', `${id}x`]) {
+      expect(await openQuestionId(ann, other, server)).toBeUndefined();
+    }
+  });
+});
+
+describe('the questions for a 2025-11-25 client are', () => {
+  test('those of the kinds that it declared, each with how often it was refused (B-17)', () => {
+    const refused = { ...record, refused: { 'r1.a': 2 } };
+    expect(questionsFor(refused, call(['elicitation/create', 'roots/list']))).toEqual([
+      { key: 'r1.a', request: form, askedAs: 'r1.a#2' },
+      { key: 'r1.b', request: roots, askedAs: 'r1.b#0' },
+    ]);
+    expect(questionsFor(record, call(['roots/list'])).map(({ key }) => key)).toEqual(['r1.b']);
+  });
+
+  test('none in 2026-07-28, where they are answers', () => {
+    const modern = { ...call(['elicitation/create']), wire: modernWire(manifest.serverInfo) };
+    expect(questionsFor(record, modern)).toEqual([]);
+  });
+
+  test('requests, with their task for a client that knows it (C-21)', async () => {
+    const [question] = questionsFor(record, call(['elicitation/create']));
+    if (question === undefined) throw new Error('there is no question');
+    const message = (related: boolean) => questionMessage(question, record, related, call([]), server);
+    const id = await questionId(ann, record, 'r1.a', server);
+    expect(await message(false)).toEqual({ jsonrpc: '2.0', id, ...form });
+    expect(await message(true)).toMatchObject({ params: { _meta: { [RELATED]: { taskId: 't' } } } });
+  });
+});
+
+const RELATED = 'io.modelcontextprotocol/related-task';

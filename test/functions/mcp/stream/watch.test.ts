@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { watch } from '../../../../functions/mcp/stream/watch.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+import { fakeServer } from '../support/fake-server.ts';
+
+const T0 = 1_700_000_000_000;
+const key = { owner: 'o', taskId: 't' };
+const outage = () => Object.assign(new Error('no'), { name: 'ThrottlingException' });
+
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+afterEach(() => void vi.restoreAllMocks());
+
+/** A task that works, and when it was read. Time passes only while the server sleeps. */
+function world(look: () => Promise<unknown> = async () => {}) {
+  const at = { now: T0 };
+  const reads: number[] = [];
+  const fake = fakeServer({
+    now: () => at.now,
+    async sleep(ms) {
+      at.now += ms;
+    },
+  });
+  const record = create(key, { tool: 'x', ttl: 3_600_000, timeout: 3_600_000, accepts: [], legacy: false }, T0);
+  fake.server.store.look = async () => {
+    reads.push(at.now - T0);
+    await look();
+    return record;
+  };
+  const all = async (ms: number, gone?: AbortSignal) => {
+    const seen: unknown[] = [];
+    for await (const one of watch(key, T0 + ms, fake.server, gone)) seen.push(one);
+    return seen;
+  };
+  return { ...fake, all, reads, record };
+}
+
+describe('a task that is waited for is read', () => {
+  test('often at first, then every half second, and at the end', async () => {
+    const { all, reads } = world();
+    await all(5_000);
+    const pauses = reads.slice(1).map((time, i) => time - (reads[i] ?? 0));
+    expect(pauses.slice(0, 3)).toEqual([50, 75, 112.5]);
+    expect(pauses.slice(6, -1).every((pause) => pause === 500)).toBe(true);
+    expect(Math.max(...pauses)).toBe(500);
+    expect(reads.at(-1)).toBe(5_000);
+  });
+
+  test('once, if there is no time to wait', async () => {
+    const { all, reads } = world();
+    expect(await all(0)).toHaveLength(1);
+    expect(reads).toEqual([0]);
+  });
+
+  test('not any more once its reader has gone', async () => {
+    const { all, reads } = world();
+    const gone = new AbortController();
+    gone.abort();
+    expect(await all(5_000, gone.signal)).toHaveLength(1);
+    expect(reads).toEqual([0]);
+  });
+
+  test('again after an outage; one that lasts to the end is an error', async () => {
+    let reads = 0;
+    const short = world(async () => {
+      if (++reads === 1) throw outage();
+    });
+    expect((await short.all(50)).length).toBe(1);
+    const long = world(async () => {
+      throw outage();
+    });
+    await expect(long.all(50)).rejects.toThrow('no');
+    expect(long.reads).toEqual([0, 50]);
+  });
+
+  test('not again after another error', async () => {
+    const { all, reads } = world(async () => {
+      throw new Error('broken');
+    });
+    await expect(all(5_000)).rejects.toThrow('broken');
+    expect(reads).toEqual([0]);
+  });
+});
