@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCloud } from '../../local/cloud.ts';
 import { synthApp } from '../../local/template/synth.ts';
-import { plantLeak } from './soak/leak.ts';
-import { createMemory } from './soak/memory.ts';
+import { plantLeak } from '../proofs/faults/memory/leak.ts';
+import { createMemory } from '../proofs/faults/memory/memory.ts';
 import { disturb } from './soak/strikes.ts';
 import { createWork } from './soak/work.ts';
 

@@ -1,6 +1,6 @@
 import type { Cloud } from '../../../local/cloud.ts';
 import { type Fault, type FaultCall, randomFaults } from '../../../local/testing.ts';
-import { roleOf } from './roles.ts';
+import { roleOf } from '../../proofs/faults/memory/roles.ts';
 
 /** The faults that have struck, by kind. */
 export interface Strikes {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Choose } from '../../../local/testing.ts';
+import type { Choose } from '../../../../local/testing.ts';
+import { disturb } from '../../../bench/soak/strikes.ts';
 import { createMemory } from './memory.ts';
-import { disturb } from './strikes.ts';
 
 const MEGABYTE = 2 ** 20;
 /** What a worker holds at an age, in MB; undefined when it does not live. */
