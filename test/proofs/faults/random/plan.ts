@@ -6,6 +6,8 @@ export interface Plan {
   readonly seed: number;
   /** The share of points that are struck by chance. */
   readonly rate: number;
+  /** Of so many deaths of workers one happens. */
+  readonly deaths: number;
   /** One kind of call that fails several times in a row, as no independent chances would have it. */
   readonly outage: Outage | undefined;
   readonly tasks: readonly PlannedTask[];
@@ -50,6 +52,8 @@ export interface Disturbance {
   readonly ms: number;
 }
 
+/** A worker's start costs as much as a dozen calls. */
+export const DEATHS = 3;
 /** Besides `others`. */
 const TASKS = 10;
 /** One schedule in so many goes on until its tasks have expired. */
@@ -78,7 +82,7 @@ const ERRORS: Readonly<Partial<Record<FaultService, readonly Fault[]>>> = {
   ],
 };
 
-export function planOf(seed: number): Plan {
+export function planOf(seed: number, deaths = DEATHS): Plan {
   const random = createRandom(`plan ${seed}`);
   const chance = (share: number) => random.number() < share;
   const upTo = (most: number) => Math.floor(random.number() * (most + 1));
@@ -115,7 +119,7 @@ export function planOf(seed: number): Plan {
   };
   const rate = pick(RATES);
   return {
-    ...{ seed, rate, outage: chance(0.6) ? outage() : undefined },
+    ...{ seed, rate, deaths, outage: chance(0.6) ? outage() : undefined },
     tasks: [...Array.from({ length: TASKS }, (_, number) => task(number)), ...others(seed)],
     disturbances: Array.from({ length: chance(0.4) ? 1 + upTo(2) : 0 }, disturbance),
     expires: seed % EXPIRE === 0,

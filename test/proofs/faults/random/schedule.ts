@@ -9,7 +9,7 @@ import type { World } from '../world.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';
 import { type Life, listen, live, liveOn, look, newLife } from './life.ts';
-import { type Disturbance, type Plan, planOf } from './plan.ts';
+import type { Disturbance, Plan } from './plan.ts';
 import { raise, type Storm } from './storm.ts';
 import { startsIn, writesIn } from './writes.ts';
 
@@ -38,9 +38,8 @@ const ROUNDS = 4;
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
  * everything must have come to its end: the first minute's sweep, and for what is left the deadline and one more.
  */
-export async function runSchedule(seed: number, world: World): Promise<Outcome> {
+export async function runSchedule(plan: Plan, world: World): Promise<Outcome> {
   const begun = performance.now();
-  const plan = planOf(seed);
   const { cloud } = world;
   const { now } = cloud.clock;
   const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-'));
