@@ -78,8 +78,11 @@ export function createMemory(cloud: Weighed, tasks: () => number, weigh: () => n
       }
     },
     line() {
-      const { bytes = 0, rss = 0 } = own.at(-1) ?? {};
-      const last = [...workers].map(([name, all]) => `${name.slice(-16)} ${megabytes(all.at(-1)?.bytes ?? 0)}`);
+      const { bytes = 0, rss = 0, at } = own.at(-1) ?? {};
+      const last = [...workers].flatMap(([name, all]) => {
+        const sample = all.at(-1);
+        return sample?.at === at ? [`${name.slice(-16)} ${megabytes(sample?.bytes ?? 0)}`] : [];
+      });
       return `MB: process ${megabytes(bytes)} (${megabytes(rss)} with all garbage and workers), ${last.join(', ')}`;
     },
     report() {

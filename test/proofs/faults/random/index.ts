@@ -42,7 +42,7 @@ const seeds = Array.from({ length: repeats ?? Number(values.schedules ?? usual) 
 const SAMPLE_MS = 20_000;
 const MINUTE = 60_000;
 /** Of so many deaths one happens with `--minutes`: the memory of a worker can be judged only if it lives. */
-const LONG_DEATHS = 20;
+const LONG_DEATHS = 60;
 
 /** All outcomes so far, in one line. */
 function tally() {

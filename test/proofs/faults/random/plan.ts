@@ -6,7 +6,7 @@ export interface Plan {
   readonly seed: number;
   /** The share of points that are struck by chance. */
   readonly rate: number;
-  /** Of so many deaths of workers one happens. */
+  /** Of so many deaths of workers one happens; tools crash as rarely. */
   readonly deaths: number;
   /** One kind of call that fails several times in a row, as no independent chances would have it. */
   readonly outage: Outage | undefined;
@@ -98,8 +98,8 @@ export function planOf(seed: number, deaths = DEATHS): Plan {
   const argsOf = (tool: string): PlannedTask['args'] => {
     if (tool === 'sleep') return { ms: upTo(150) };
     if (tool === 'steps') return { steps: 1 };
-    if (tool === 'charge_once') return { crashes: chance(0.2) ? 1 : 0 };
-    if (tool === 'charge_then_crash') return { crashes: upTo(1) };
+    if (tool === 'charge_once') return { crashes: chance((0.2 * DEATHS) / deaths) ? 1 : 0 };
+    if (tool === 'charge_then_crash') return { crashes: chance(1 - (0.5 * DEATHS) / deaths) ? 0 : 1 };
     return { n: upTo(1_000_000) };
   };
   const task = (number: number): PlannedTask => {
