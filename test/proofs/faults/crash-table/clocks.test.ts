@@ -4,7 +4,7 @@ import { EVENT, FINISH, INVOKE, useCrashCloud } from './cloud.ts';
 import { MINUTE, SECONDS, settles } from './row.ts';
 
 /** Rows 20 and 21 of the crash table: clocks disagree, or nobody repairs anything. */
-const { cloud, url, now, start, get, stored, sweep, stopRun, quiet } = useCrashCloud();
+const { cloud, url, now, start, get, stored, runsOf, sweep, stopRun, quiet } = useCrashCloud();
 const GRACE = 30_000;
 const HOUR = 60 * MINUTE;
 const ENDPOINT = 'ServerEndpoint';
@@ -64,6 +64,7 @@ test.for([19_000, -19_000])(
     settles(task, { row: 20, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE + 1, sinceDeadline: true });
     expect(await stored(taskId)).toMatchObject({ status: 'failed' });
     expect(await get(taskId)).toEqual(told);
+    expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
   },
 );
 
