@@ -156,7 +156,8 @@ test('row 16: two answers and a cancel race, 200 times: one answer counts (F-09)
     if (i % 5 === 1) await cancel(taskId);
     const answers = [answer(taskId, { ok: true }), answer(taskId, { ok: false })];
     if (i % 5 > 1) await sleep(i % AT_ONCE).then(() => cancel(taskId));
-    for (const { body } of await Promise.all(answers)) expect(body.result, JSON.stringify(body)).toMatchObject({ resultType: 'complete' });
+    for (const { body } of await Promise.all(answers))
+      expect(body.result, JSON.stringify(body)).toMatchObject({ resultType: 'complete' });
     const told = await poll(url(), taskId, ended);
     return { taskId, told, tookMs: now() - since };
   });
