@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { withProgress } from '../../../../functions/tasks/table/progress-item.ts';
 import { cancel, create, fail } from '../../../../functions/tasks/transitions.ts';
 import { applied } from '../../tasks/applied.ts';
-import { fakeServer } from '../support/fake-server.ts';
+import { ALL_KINDS, fakeServer } from '../support/fake-server.ts';
 import { legacyCall, modernCall } from '../support/posted.ts';
 
 /** One record, and what each revision shows of it: every member of every answer. */
@@ -23,7 +23,7 @@ const settings = {
   tool: 'optional',
   ttl: 600_000,
   timeout: 60_000,
-  accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
+  accepts: ALL_KINDS,
   legacy: false,
 };
 const working = create(key, settings, START);

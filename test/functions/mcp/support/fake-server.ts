@@ -88,7 +88,9 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
       slotFreed: async () => {},
       openStream: async (owner) => ({ owner, window: 0 }),
       closeStream: async () => {},
-      applyBlind: async () => true,
+      async applyBlind(key, change) {
+        return (await this.apply(key, change)) !== undefined;
+      },
     },
     seen: () => {},
     audit: (action, facts) => void audited.push(auditLine(action, facts)),
@@ -121,6 +123,8 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
 }
 
 export const START = 1_700_000_000_000;
+/** The questions of a client that can be asked everything. */
+export const ALL_KINDS = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
 
 /** The same with a clock that runs only while the server sleeps. */
 export function clockedServer(over: Partial<ServerContext> = {}) {

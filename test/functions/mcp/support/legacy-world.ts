@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../../functions/mcp/manifest.ts';
 import type { Headers_ } from '../../../support/clients.ts';
-import { clockedServer, manifest } from './fake-server.ts';
+import { ALL_KINDS, clockedServer, manifest } from './fake-server.ts';
 import { exchanged, type Message } from './posted.ts';
 
 const caller = { key: `owner#${'o'.repeat(26)}`, scopes: [], enough: true, expires: 9e15, challengeAt: '/challenge' };
@@ -24,9 +24,7 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
         if (rounds.length === 0) return change(taskId, { deadlineAt });
         const inputRequests = rounds[round - 1];
         const asked = JSON.stringify({ inputRequests });
-        // As if by a client that can be asked everything.
-        const accepts = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
-        const waiting = { status: 'input_required', asked, accepts, arguments: '{}', deadlineAt } as const;
+        const waiting = { status: 'input_required', asked, accepts: ALL_KINDS, arguments: '{}', deadlineAt } as const;
         if (inputRequests !== undefined) return change(taskId, waiting);
         change(taskId, { status: 'completed', result: JSON.stringify(JSON.parse(input).inputResponses) });
       },
