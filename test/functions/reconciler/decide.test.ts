@@ -8,9 +8,8 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { type Change, after as changed } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
-import { answered, GRACE, MINUTE, record, T0, waiting } from './fake-context.ts';
+import { answered, END, GRACE, MINUTE, record, T0, waiting } from './fake-context.ts';
 
-const END = T0 + 10 * MINUTE + GRACE;
 const run = (status: Run['status'], error?: string): Run => ({ status, error });
 
 function changeOf(decision: Decision): Change {

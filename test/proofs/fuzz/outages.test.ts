@@ -17,6 +17,8 @@ const question = {
 };
 const asking = JSON.stringify({ inputRequests: { a: question } });
 const yes = { action: 'accept', content: { ok: true } };
+const one = { name: 'optional', arguments: { json: '1' } };
+const asks = { name: 'optional', arguments: { json: asking } };
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue();
@@ -122,47 +124,36 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ),
   'tools/call, 2026-07-28, as a task': scenario(
     nothing,
-    (world) => world.modern('tools/call', { name: 'optional', arguments: { json: '1' } }),
+    (world) => world.modern('tools/call', one),
     (again) => expect(again.result.resultType).toBe('task'),
     ran,
   ),
   'tools/call, 2026-07-28, without a task': scenario(
     nothing,
-    (world) => world.modern('tools/call', { name: 'optional', arguments: { json: '1' } }, {}),
+    (world) => world.modern('tools/call', one, {}),
     hasResult,
     ran,
   ),
   'tools/call, 2026-07-28, with an idempotency key': scenario(
     nothing,
-    (world) =>
-      world.modern('tools/call', {
-        name: 'optional',
-        arguments: { json: '1' },
-        _meta: { 'mcp-task-server/idempotencyKey': KEY },
-      }),
+    (world) => world.modern('tools/call', { ...one, _meta: { 'mcp-task-server/idempotencyKey': KEY } }),
     hasResult,
   ),
   'tools/call, 2026-07-28, that goes on with answers': scenario(
-    async (world) =>
-      lastOf(await world.modern('tools/call', { name: 'optional', arguments: { json: asking } }, ALL)).result
-        .requestState,
+    async (world) => lastOf(await world.modern('tools/call', asks, ALL)).result.requestState,
     (world, requestState) =>
-      world.modern(
-        'tools/call',
-        { name: 'optional', arguments: { json: asking }, requestState, inputResponses: { 'r1.a': yes } },
-        ALL,
-      ),
+      world.modern('tools/call', { ...asks, requestState, inputResponses: { 'r1.a': yes } }, ALL),
     hasResult,
   ),
   'tools/call, 2025-11-25, as a task': scenario(
     nothing,
-    (world) => world.legacy('tools/call', { name: 'optional', arguments: { json: '1' }, task: {} }),
+    (world) => world.legacy('tools/call', { ...one, task: {} }),
     (again) => expect(again.result.task.status).toBe('working'),
     ran,
   ),
   'tools/call, 2025-11-25, without a task': scenario(
     nothing,
-    (world) => world.legacy('tools/call', { name: 'optional', arguments: { json: '1' } }),
+    (world) => world.legacy('tools/call', one),
     hasResult,
     ran,
   ),
