@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Authorizer } from '../api-gateway/authorizers.ts';
-import { readGatewayResponse } from '../api-gateway/gateway-responses.ts';
-import { startApiGateway } from '../api-gateway/index.ts';
-import { readMock } from '../api-gateway/mock.ts';
-import type { Api, Route } from '../api-gateway/routes.ts';
-import { noFaults } from '../faults/index.ts';
-import { throttled } from '../lambda/errors.ts';
-import type { InvokeResult } from '../lambda/index.ts';
-import type { Resource } from '../template/resources.ts';
+import type { Authorizer } from '../../api-gateway/authorizers.ts';
+import { readGatewayResponse } from '../../api-gateway/gateway-responses.ts';
+import { startApiGateway } from '../../api-gateway/index.ts';
+import { readMock } from '../../api-gateway/mock.ts';
+import type { Api, Route } from '../../api-gateway/routes.ts';
+import { noFaults } from '../../faults/index.ts';
+import { throttled } from '../../lambda/errors.ts';
+import type { InvokeResult } from '../../lambda/index.ts';
+import type { Resource } from '../../template/resources.ts';
 
 const ARN = 'arn:aws:execute-api:eu-west-1:000000000000:abc/v1/GET/things/one';
 const cached: Authorizer = { id: 'a1', functionArn: 'authorizer', identity: ['authorization'], ttlMs: 60_000 };

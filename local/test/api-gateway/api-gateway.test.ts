@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 import { PassThrough, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startApiGateway } from '../api-gateway/index.ts';
-import { type Api, type FunctionRoute, matchRoute } from '../api-gateway/routes.ts';
-import { AwsError } from '../aws-error.ts';
-import { noFaults } from '../faults/index.ts';
-import type { Iam } from '../iam/index.ts';
-import type { InvokeResult, Lambda, StreamResult } from '../lambda/index.ts';
+import { startApiGateway } from '../../api-gateway/index.ts';
+import { type Api, type FunctionRoute, matchRoute } from '../../api-gateway/routes.ts';
+import { AwsError } from '../../aws-error.ts';
+import { noFaults } from '../../faults/index.ts';
+import type { Iam } from '../../iam/index.ts';
+import type { InvokeResult, Lambda, StreamResult } from '../../lambda/index.ts';
 
 type FakeLambda = Partial<Pick<Lambda, 'invoke' | 'invokeStreaming'>>;
 
