@@ -46,7 +46,7 @@ async function run(json: string) {
   judge((await session.request('tasks/result', { taskId })).body, json);
 }
 
-test(`a machine returns ${OUTPUTS} outputs of wrong shape, seed ${seed}: each gets its error, nothing leaks (A-15, A-17)`, async () => {
+test(`${OUTPUTS} wrong outputs of a machine, seed ${seed}: each gets its error, nothing leaks (A-15, A-17)`, async () => {
   const left = Array.from({ length: OUTPUTS }, (_, i) => fuzzedResult(randomOf(seed, i)));
   while (left.length > 0) await Promise.all(left.splice(0, 5).map(run));
   expect((await runTask(url(), 'echo', { a: 1 })).result.structuredContent).toEqual({ a: 1 });

@@ -32,7 +32,7 @@ async function start(name: string, args: object = {}): Promise<string> {
   return body.result.taskId;
 }
 
-/** A task of 2025-11-25 and what its `tasks/result` came to. */
+/** A task of 2025-11-25 and the answer to its `tasks/result`. */
 async function runLegacy(name: string, args: object = {}) {
   const session = await legacySession(url());
   const created = await session.request('tools/call', { name, arguments: args, task: {} });

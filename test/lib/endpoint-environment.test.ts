@@ -54,7 +54,7 @@ function longest(stack: Stack): string {
   return JSON.stringify(Object.fromEntries(Object.entries(Variables).map(([name, node]) => [name, value(node)])));
 }
 
-test('25 functions and 20 state machines fit the 4 KB of the endpoint, whatever they are named', () => {
+test('25 functions and 20 state machines with any names fit the 4 KB of the endpoint', () => {
   const { stack, server, machines } = makeServer();
   for (let i = 0; i < 25; i++) server.addTool(`f${i}`, { ...described, handler: inlineFunction(stack, `F${i}`) });
   machines(20);

@@ -75,7 +75,7 @@ describe('function-finished.jsonata: an envelope', () => {
     checkPlaceholders(write);
   });
 
-  test('digits that no double holds are kept, whatever language wrote them', async () => {
+  test('digits that no double holds are kept, from any language', async () => {
     const text = '{"id":12345678901234567890,"pi":3.14159265358979323846,"huge":1E400}';
     expect((await finished({ mcpTask: 1, text })).values[':result']).toEqual({ S: text });
   });

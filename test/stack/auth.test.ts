@@ -211,7 +211,9 @@ test('iam: everything but the preflight is signed, and there is nothing of OAuth
 test('anonymous is said aloud at synth, the others are not', () => {
   const warnings = (auth: Auth) => Annotations.fromStack(makeStack(auth)).findWarning('*', Match.anyValue());
   expect(warnings(anonymous()).map(({ entry }) => entry.data)).toEqual([
-    expect.stringMatching(/anonymous\(\): whoever reaches the endpoint may call every tool.*mcp-task-server:anonymous/),
+    expect.stringMatching(
+      /anonymous\(\): every client that reaches the endpoint may call every tool.*mcp-task-server:anonymous/,
+    ),
   ]);
   for (const auth of [protectedBy, iam()]) expect(warnings(auth)).toEqual([]);
 });

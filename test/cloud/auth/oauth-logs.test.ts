@@ -78,7 +78,7 @@ test('a refusal is logged with the task asked for, the missing scope or the kind
   ]);
 });
 
-/** Nobody is to find these anywhere but in the hands of those who hold them: not in a log, a call to AWS, a history. */
+/** None of these may be in a log, in a call to AWS or in a history. */
 const CREDENTIAL = `${PLANTED}-credential`;
 /** These are what a task is about: they lie in its record and its runs (SECURITY.md), and in no log. */
 const CONTENT = `${PLANTED}-content`;

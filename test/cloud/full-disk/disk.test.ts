@@ -99,7 +99,7 @@ describe('a full disk', () => {
       const task = await poll(after, id, ({ status }) => status !== 'working');
       const before = seen.get(id);
       if (before !== undefined) expect(task).toEqual({ ...before, pollIntervalMs: task.pollIntervalMs });
-      // A tool that may not be repeated and was in a worker at that moment: nobody can know what it did.
+      // A tool that may not be repeated and was in a worker at that moment: what it did is unknown.
       const interrupted = task.status === 'failed' && task.error.data.reason === 'Runtime.ExitError';
       if (interrupted) continue;
       if (asks) expect(task).toMatchObject({ status: 'input_required' });

@@ -1,6 +1,6 @@
 /**
  * Kills the cloud at every point, in any order, ten times a round: `node test/cloud/kills/index.ts`, ten rounds with a
- * new seed; `--seed 7`: that one; `--seed 7 --rounds 100`: so many from there on. Exits 1 if one comes to a wrong end.
+ * new seed; `--seed 7`: that one; `--seed 7 --rounds 100`: 100 from there on. Exits 1 if one ends wrong.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -126,7 +126,7 @@ describe('tasks/update', () => {
     },
   );
 
-  test('other keys are ignored, whatever they hold, also beside a good answer (E-17, E-18)', async () => {
+  test('other keys with any value are ignored, also beside a good answer (E-17, E-18)', async () => {
     const taskId = await waiting('ask');
     const others = { confirm: 5, 'r2.confirm': null, 'r1.confirm ': {}, '': [], constructor: 'x' };
     for (const keys of [others, JSON.parse('{"__proto__":{"r1.confirm":{"action":"accept"}}}')]) {

@@ -37,7 +37,7 @@ test('the event of a run that ended, delivered twice at once, fails the task onc
   expect(await stored(taskId)).toEqual(failed);
 });
 
-test('an answered task is started once, by two sweeps and two polls at the same time (rows 14, 16)', async () => {
+test('an answered task is started once, by two sweeps and two polls at once (rows 14, 16)', async () => {
   const taskId = await answeredAndLost();
   const fire = () => cloud().schedules.fire('ServerReconcilerSweep');
   const get = () => modernRequest(url(), 'tasks/get', { taskId });

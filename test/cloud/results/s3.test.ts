@@ -124,7 +124,7 @@ describe('objects', () => {
     expect(answer.headers.get('content-type')).toBe('application/xml');
   });
 
-  test('refused: whatever is not signed', async () => {
+  test('every request that is not signed is refused', async () => {
     expect((await send(cloud, 'PUT', `${at}/k2`, 'x', { authorization: '' })).status).toBe(403);
     expect((await send(cloud, 'GET', `${at}/k2`)).status).toBe(404);
   });

@@ -79,7 +79,7 @@ export function finishContract(referee: () => Referee): void {
     expect(await store().get(record)).toStrictEqual(failedFor(record, reason));
   });
 
-  test('what an execution of a state machine came to is written by the same changes', async () => {
+  test('the outcome of a state machine is written by the same changes', async () => {
     const [good, bad] = [await created(), await created()];
     const Output = '{"id":9007199254740993}';
     expect(await runMachine(good, { Status: 'SUCCEEDED', Output })).toMatchObject(finished);

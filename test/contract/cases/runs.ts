@@ -48,7 +48,7 @@ export function runsOn(referee: () => Referee) {
     return execute(machine, record, integrationsWith(invoke), timeScale);
   }
 
-  /** The same for a tool that is a state machine, whose execution comes to this. */
+  /** The same for a tool that is a state machine, whose execution ends so. */
   async function runMachine(record: TaskRecord, outcome: object) {
     const names: Readonly<Record<string, string>> = { TableName: referee().table, ToolTimeoutSeconds: '60' };
     const definition = machineDefinition().replace(/\$\{(\w+)\}/g, (_, name: string) => names[name] ?? name);

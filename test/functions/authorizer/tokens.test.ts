@@ -65,7 +65,7 @@ const OTHERS: Row[] = [
   ['is bound to a DPoP key (RFC 9449)', { cnf: { jkt: 'x' } }, { typ: 'at+jwt' }],
   ['is bound to a certificate (RFC 8705)', { cnf: { 'x5t#S256': 'x' } }],
   ['is bound to a key, and says typ DPoP', { typ: 'DPoP', cnf: { jkt: 'x' } }],
-  ['is for nobody', { aud: undefined }],
+  ['has no audience', { aud: undefined }],
   ['never ends', { exp: undefined }],
 ];
 

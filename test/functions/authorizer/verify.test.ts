@@ -60,7 +60,7 @@ test('Cognito access tokens without an audience are judged by client; ID tokens 
   expect(await verify(issuer.token({ ...cognito, token_use: 'access', client_id: 'other' }))).toBe('invalid');
   expect(await verify(issuer.token(cognito))).toBe('invalid');
   expect(await verify(issuer.token({ aud: 'app-client', token_use: 'id' }))).toBe('invalid');
-  // An audience that is there counts, whatever the client is.
+  // An audience counts where there is one, with any client.
   expect(await verify(issuer.token({ ...cognito, aud: 'other', token_use: 'access' }))).toBe('invalid');
 });
 

@@ -24,7 +24,7 @@ const waiting: TaskRecord = {
 const { deadlineAt } = working;
 const inputResponses = { 'r1.a': { action: 'accept', content: {} } };
 
-/** A server that meets a task at a moment; a write takes as long as it is told to. */
+/** A server that meets a task at a moment. The first write takes `writeTakes` ms. */
 function world(record: TaskRecord, now: number, writeTakes = 0) {
   const fake = clockedServer();
   const { clock } = fake;

@@ -3,7 +3,7 @@ import { reconcile } from '../../../functions/reconciler/reconcile.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { answered, END, executionArn, fakeContext, Killed, key, MINUTE, record, T0, waiting } from './fake-context.ts';
 
-describe('whatever came in between', () => {
+describe('another write in between', () => {
   const between = (change: Partial<TaskRecord>) => {
     const fake = fakeContext([record()]);
     const describe = async () => {

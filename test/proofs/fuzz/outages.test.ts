@@ -90,13 +90,13 @@ function throttled(): Error {
 
 /** The records that a request which was answered with an error must not leave behind. */
 type HalfDone = (records: TaskRecord[]) => TaskRecord[];
-/** Nobody knows of these tasks: they have failed, or were not started and never will be (crash table, rows 2 to 4). */
+/** No client has the ids of these tasks: they failed, or are never started (crash table, rows 2 to 4). */
 const ran: HalfDone = (records) => records.filter(({ status }) => !['failed', 'working'].includes(status));
 
 interface Scenario {
   readonly prepare: (world: World) => Promise<unknown>;
   readonly request: (world: World, prepared: never) => Promise<WireAnswer>;
-  /** Says whether the request, made again after the outage, has come to what it was for. */
+  /** Checks that the request, made again after the outage, has done its work. */
   readonly then: (again: Body, world: World) => unknown;
   readonly halfDone?: HalfDone | undefined;
 }
@@ -256,7 +256,7 @@ function judge(answer: WireAnswer, records: ReadonlyMap<string, TaskRecord>, hal
   // Without an id, as of a posted answer, HTTP is all there is to say it. A refused start says when to come back.
   const status = error.message.startsWith('Too many tasks are started') ? 429 : 'id' in lastOf(answer) ? 200 : 500;
   expect([answer.status, answer.headers['retry-after']]).toEqual([status, status === 429 ? '5' : undefined]);
-  // Whoever is told to ask for the task is not told to make another.
+  // An error that says to ask for the task does not say to make another.
   if (error.message.includes('try again')) expect(halfDone([...records.values()])).toEqual([]);
 }
 

@@ -10,7 +10,7 @@ function world(questions: object = sure) {
     const respond = (to: unknown, answer: object) => client.post({ jsonrpc: '2.0', id: to, ...answer });
     return {
       ...{ ...client, respond },
-      /** Waits for the result and answers what is asked; all that came, and what became of the answers. */
+      /** Waits for the result and answers the questions. Returns all that came, and the replies to the answers. */
       async settle(taskId: string, answers: (question: Message) => readonly object[]) {
         const replies: { status: number; answer: Message }[] = [];
         const { asked, last } = await client.request('tasks/result', { taskId }, async (message) => {

@@ -116,7 +116,7 @@ const rows: Readonly<Record<string, Row>> = {
 const names = Object.keys(rows);
 const rowOf = (name: string) => rows[name] as Row;
 const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
-/** 15 % of its age, as both revisions are told (within 1 to 30 seconds). */
+/** 15 % of its age, as both revisions say (within 1 to 30 seconds). */
 const pause = ({ now = NOW }: Row) => Math.round((now - START) * 0.15);
 
 async function ask(

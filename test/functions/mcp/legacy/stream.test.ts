@@ -115,7 +115,7 @@ describe('event ids', () => {
     ]);
   });
 
-  test('no two events of a session have the same id, on whatever stream they come (B-11)', async () => {
+  test('no two events of a session have the same id, on any of its streams (B-11)', async () => {
     const { at, report, session } = world();
     const client = await session();
     const [a, b] = [await client.create({ progressToken: 1 }), await client.create({ progressToken: 2 })];

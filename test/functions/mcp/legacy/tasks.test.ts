@@ -47,7 +47,7 @@ describe('tasks/list', () => {
     return { ...here, client, made };
   }
 
-  test('has pages, newest first, each task once, whatever is made meanwhile (A-20, C-23)', async () => {
+  test('has pages, newest first, each task once, also if more are made (A-20, C-23)', async () => {
     const { client, made } = await many(2 * limits.listPage + 7);
     const seen: string[] = [];
     const sizes: number[] = [];
@@ -207,7 +207,7 @@ describe('making a task', () => {
 });
 
 describe('reading a task', () => {
-  test('params.taskId decides, whatever the metadata names (C-34)', async () => {
+  test('params.taskId decides, not the metadata (C-34)', async () => {
     const client = await world().session();
     const [taskId, other] = [await client.create(), await client.create()];
     const _meta = { 'io.modelcontextprotocol/related-task': { taskId: other } };

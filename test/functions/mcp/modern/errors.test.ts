@@ -106,7 +106,7 @@ const older: Bad[] = [
   legacy('a fault', 'tools/call', { name: 'plain' }, {}, broken()),
   legacy('a question, by URL', 'tools/call', { name: 'plain' }, {}, asking(link)),
   ...['tasks/get', 'tasks/result', 'tasks/cancel'].map((method) => legacy(method, method, { taskId: unknown })),
-  legacy('a list of nobody', 'tasks/list'),
+  legacy('a list without a session', 'tasks/list'),
   legacy('a cursor', 'tasks/list', { cursor: 'x' }),
   legacy('a level', 'logging/setLevel', { level: 'loud' }),
 ];

@@ -97,7 +97,7 @@ describe('a question without a task', () => {
     expect(next.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
   });
 
-  test('has no elicitationId, whatever the tool says (D-34)', async () => {
+  test('has no elicitationId, also if the tool sends one (D-34)', async () => {
     const { call } = client(asking(1, { method: form.method, params: { ...form.params, elicitationId: 'x' } }));
     expect((await call()).result.inputRequests.sure).toEqual(form);
     const link = client(asking(1, url('https://a.example/', { elicitationId: 'x' })));
@@ -235,7 +235,7 @@ describe('requestState is hostile (D-23)', () => {
     await expect(open(ann, { method: 'prompts/get' })).rejects.toMatchObject(refused);
   });
 
-  test('expires, whatever it says of itself (D-23)', async () => {
+  test('expires, also with a later time in it (D-23)', async () => {
     const at = { now: 1_700_000_000_000 };
     const { call, events } = client(asking(1), at);
     const { requestState } = (await call()).result;

@@ -9,7 +9,7 @@ import { exchanged } from '../support/posted.ts';
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 type Change = Partial<TaskRecord>;
 
-/** A server whose clock runs while it sleeps; `later` is what becomes of tasks, by ms from the start. */
+/** A server whose clock runs while it sleeps. `later`: what happens, by ms from the start. */
 function clocked(later: Record<number, () => void> = {}, over: Partial<ServerContext> = {}) {
   const fake = clockedServer(over);
   for (const [ms, happen] of Object.entries(later)) fake.at(Number(ms), happen);
@@ -64,7 +64,7 @@ describe('subscriptions/listen', () => {
     expect(raw.match(/^: .+$/gm)).toHaveLength(3);
   });
 
-  test('without taskIds it is acknowledged, and quiet, whatever the client declared (D-29 to D-31)', async () => {
+  test('without taskIds it is acknowledged, and quiet, for any capabilities (D-29 to D-31)', async () => {
     for (const capabilities of [{}, TASKS]) {
       const fake = clocked();
       const { messages } = await listen(fake, {}, { capabilities });

@@ -47,7 +47,7 @@ describe('Accept', () => {
     },
   );
 
-  test('an error is JSON with its status, whatever is accepted (A-07, A-10)', async () => {
+  test('an error is JSON with its status, for any Accept header (A-07, A-10)', async () => {
     const reply = await modern('nope', {}, { headers: { accept: 'text/event-stream' } });
     expect([reply.status, reply.headers['content-type']]).toEqual([404, 'application/json']);
   });
@@ -70,7 +70,7 @@ describe('Accept', () => {
 });
 
 describe('no sessions, no resuming (D-32)', () => {
-  test('a GET is not offered, whatever it brings along (D-32)', async () => {
+  test('a GET is not offered, with any headers (D-32)', async () => {
     for (const more of [{}, { 'last-event-id': 'x' }, { 'mcp-session-id': 'x', 'last-event-id': 'x' }]) {
       const reply = await send(undefined, { 'mcp-protocol-version': '2026-07-28', ...more });
       expect([reply.status, reply.headers.allow, reply.raw]).toEqual([405, 'POST', '']);

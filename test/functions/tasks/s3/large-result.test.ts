@@ -20,7 +20,7 @@ function recorder() {
 }
 
 describe('storeIfLarge', () => {
-  test('what a workflow carries goes as it is, whatever it is', async () => {
+  test('any value that a workflow carries goes unchanged', async () => {
     const { puts, storeOf } = recorder();
     for (const value of [null, undefined, 0, 'text', [], { content: [] }, json(inline)]) {
       expect(await storeIfLarge(value, task, storeOf)).toBe(value);

@@ -8,7 +8,7 @@ import { ended, legacySession, modernRequest, poll } from '../../../support/clie
 import { ACCEPT, EVENT, FINISH, INVOKE, START, STOP, useCrashCloud } from './cloud.ts';
 import { ITS_ANSWER, MINUTE, SECONDS, settles } from './row.ts';
 
-/** Rows 12 to 18 of the crash table: a task comes to its end, or is to, and something goes wrong. */
+/** Rows 12 to 18 of the crash table: something goes wrong as a task ends. */
 const { cloud, url, now, start, get, stored, runsOf, sweep, records, stopRun, pass, quiet } = useCrashCloud();
 const GRACE = 30_000;
 const HOUR = 60 * MINUTE;

@@ -10,7 +10,7 @@ const ALL = { 'S-ServerEndpoint1-1': flat, 'S-Tools1-2': flat, 'S-ServerReconcil
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Ten minutes of 500 tasks each, sampled as the soak does it. */
+/** Ten minutes of 500 tasks each, sampled as `npm run faults -- --minutes` does. */
 async function verdict(lives: Readonly<Record<string, Life>>, own: (minute: number) => number = () => 50, tasks = 500) {
   const begun = performance.now();
   const minute = () => (performance.now() - begun) / 60_000;
@@ -31,7 +31,7 @@ async function verdict(lives: Readonly<Record<string, Life>>, own: (minute: numb
   return memory.wrong();
 }
 
-describe('the memory of a soak', () => {
+describe('the memory of a long run', () => {
   it('is fine where every worker holds in the end what it held in its second minute', async () => {
     expect(await verdict(ALL)).toEqual([]);
   });

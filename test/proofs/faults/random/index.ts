@@ -5,7 +5,7 @@
  * is a matter of milliseconds may take a few tries to come again.
  *
  * `-- --seed 7`: that one; `-- --seed 500 --schedules 100`: so many from there on; `-- --seed 7 --repeat 10`: that one
- * ten times, each in a cloud of its own, and how often it failed.
+ * ten times, each in its own cloud, and how often it failed.
  *
  * `-- --minutes 10`: as many as fit, one after the other in one cloud, with fewer deaths. Its workers must hold as much
  * memory in their last minute as in their second one, and its process no more of a task than its texts and events. With

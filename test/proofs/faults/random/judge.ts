@@ -8,7 +8,7 @@ import { argumentsOf, chargesOf, isDirect, isRepeatable, isRight } from './tools
 import type { Write } from './writes.ts';
 
 export interface Violation {
-  /** `broke off`: the schedule itself did not come to its end. */
+  /** `broke off`: the schedule itself did not end. */
   readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong' | 'unexplained' | 'not gone' | 'broke off';
   readonly what: string;
 }
@@ -21,7 +21,7 @@ export interface Evidence {
   readonly writes: ReadonlyMap<string, readonly Write[]>;
   /** The last look of each client at each of its tasks; undefined where it got no answer. */
   readonly last: ReadonlyMap<string, Look | undefined>;
-  /** What the last stream of each client told of its task last; undefined where none came to its end. */
+  /** The last status on the last stream of each client; undefined if the stream did not end. */
   readonly lastTold: ReadonlyMap<string, string | undefined>;
   readonly folder: string;
   readonly around: Around;
@@ -52,7 +52,7 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
       found.push(violation('lost', `${name}: ${taskId} is ${look?.status}, a stream tells ${lastTold.get(taskId)}`));
     }
     if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
-    if (look === undefined) found.push(violation('lost', `${name}: nobody answers for ${taskId}`));
+    if (look === undefined) found.push(violation('lost', `${name}: no look at ${taskId} was answered`));
     else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
     for (const seen of ends.filter((end) => end.taskId === taskId)) {
       if (show(seen.look) === show(look)) continue;
@@ -78,7 +78,7 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
       found.push(violation('wrong', `${name} came to ${show(look)}`));
     }
   }
-  // Of a call without a task nobody knows the id: some task of this tool must have failed so.
+  // A call without a task shows no id: some task of this tool must have failed so.
   for (const { status, reason } of results) {
     const failed = isDirect(task)
       ? around.strikes.some(({ service, run }) => service === 'lambda' && run === undefined)
@@ -105,7 +105,7 @@ function ofStreams({ told }: Life, taskId: string, history: readonly Write[]): V
     while (at < statuses.length && statuses[at] !== status) at++;
   }
   if (at < statuses.length) return [];
-  return [violation('overwritten', `streams told of ${taskId} ${seen.join(', ')}; it was ${statuses.join(', ')}`)];
+  return [violation('overwritten', `streams of ${taskId} showed ${seen.join(', ')}; it was ${statuses.join(', ')}`)];
 }
 
 function reasonOf(record: TaskRecord | undefined): string | undefined {
@@ -120,11 +120,11 @@ function ofRecord(record: TaskRecord, evidence: Evidence): Violation[] {
   const { lives, writes, around } = evidence;
   const life = lives.find(({ taskIds }) => taskIds.has(taskId));
   const task = life?.task ?? plannedOf(record, evidence);
-  const whose = task === undefined ? 'of nobody' : `of task ${task.number} (${task.era} ${task.tool})`;
+  const whose = task === undefined ? 'of no client' : `of task ${task.number} (${task.era} ${task.tool})`;
   if (!isTerminal(status)) return [violation('stuck', `${taskId} ${whose} is still ${status}`)];
   if (due !== undefined || dueAt !== undefined) return [violation('stuck', `${taskId} ${whose} is still due`)];
   if (status === 'cancelled' && task?.cancelAfterMs === undefined) {
-    return [violation('unexplained', `${taskId} ${whose} is cancelled, and nobody wanted that`)];
+    return [violation('unexplained', `${taskId} ${whose} is cancelled, and no client wanted that`)];
   }
   const write = writes.get(taskId)?.find((one) => one.status === 'failed');
   if (status !== 'failed' || write === undefined) return [];

@@ -19,7 +19,7 @@ export interface ScheduleOptions {
 
 /**
  * Runs schedules one after the other. The fate of a task follows from the seed and from its own calls, so each would do
- * much the same in a cloud of its own; one that breaks off is the last of its cloud.
+ * much the same in its own cloud; one that breaks off is the last of its cloud.
  */
 export async function* runSchedules(
   assembly: string,

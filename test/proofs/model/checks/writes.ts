@@ -26,7 +26,7 @@ export const SKEW = 2_000;
 const FIXED = ['owner', 'taskId', 'tool', 'createdAt', 'ttl', 'deadlineAt', 'expiresAt', 'digest', 'accepts'] as const;
 const GONE = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused', 'progress', 'memory'] as const;
 
-/** What must hold of each write of a task's record, whoever makes it. */
+/** What must hold of each write of a task's record, by any writer. */
 export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): void {
   const { before, after } = write;
   const must = (holds: boolean, rule: string) => {
@@ -82,7 +82,7 @@ function checkRound(before: TaskRecord, after: TaskRecord, must: Must): void {
   must(!asks || Object.keys(outstanding(after)).length > 0, 'A task that waits for input asks something');
 }
 
-/** Once readers are told that a task has failed, nobody writes anything else who could know. */
+/** Once readers see that a task has failed, no writer that could know writes anything else. */
 function checkTime({ before, after, now, sent }: RecordWrite, task: TaskTruth, must: Must): void {
   if (before === undefined) return;
   const failure = lapse(before, now);
