@@ -1,5 +1,5 @@
 import type { TestStateInput, TestStateOutput } from '@aws-sdk/client-sfn';
-import { createStepFunctions, type IntegrationCall, StatesError } from '../../local/step-functions/index.ts';
+import { createStepFunctions, type IntegrationCall, StatesError } from '../../local/testing.ts';
 import { checkRequest } from './request-rules.ts';
 
 /** In place of the index of a retrier. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/template/synth.ts';
+import { synthApp } from '../../local/testing.ts';
 import { legacySession, openStream } from '../support/clients.ts';
 
 /**

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { synthApp } from '../../local/template/synth.ts';
+import { synthApp } from '../../local/testing.ts';
 import { create, type Held, legacyTask, listen, request, Unavailable } from './waiting/client.ts';
 import { startServer } from './waiting/server.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { ExecutionSnapshot } from '../../local/step-functions/index.ts';
+import type { ExecutionSnapshot } from '../../local/testing.ts';
 import {
   ended,
   legacySession,

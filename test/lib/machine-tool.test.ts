@@ -1,7 +1,7 @@
 import jsonata from 'jsonata';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
-import { createStepFunctions, StatesError } from '../../local/step-functions/index.ts';
+import { createStepFunctions, StatesError } from '../../local/testing.ts';
 
 const text = machineDefinition();
 const { States } = JSON.parse(text);

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/template/synth.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
+import { synthApp } from '../../local/testing.ts';
 
 /**
  * An embedded cloud of the test app for one test file; `brief`: with windows and holds of one second. Its schedules run

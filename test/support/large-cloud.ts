@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/template/synth.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
+import { synthApp } from '../../local/testing.ts';
 import { type Answer, legacySession, modernMessage, modernRequest, openStream } from './clients.ts';
 
 type Json = Answer['body'];

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { startCloud } from '../../../local/cloud.ts';
-import { readJournal } from '../../../local/step-functions/journal/read.ts';
 import { tableResource, temporaryDir, writeAssembly } from '../../../local/test/fixture.ts';
+import { readJournal } from '../../../local/testing.ts';
 import { type Answer, ended, modernRequest, poll } from '../../support/clients.ts';
 import { smallDisk } from './small-disk.ts';
 

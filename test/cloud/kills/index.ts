@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { synthApp } from '../../../local/template/synth.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { randomOf, seedOf } from '../../proofs/fuzz/generate/random.ts';
 import { type PointName, points } from './points.ts';
 import { killAll } from './process.ts';

@@ -1,8 +1,7 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, test } from 'vitest';
-import { objectOf } from '../../../local/json.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
-import type { FaultSpec } from '../../../local/testing.ts';
+import { type FaultSpec, objectOf } from '../../../local/testing.ts';
 import { EVENT, FINISH, useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useAssembly } from '../../support/cloud.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ResultKey, resultStore } from '../../../functions/tasks/s3/result-store.ts';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { isExpired } from '../../../local/s3/lifecycle.ts';
+import { isExpired } from '../../../local/testing.ts';
 import { temporaryDir, writeAssembly } from '../../../local/test/fixture.ts';
 
 const DAY = 86_400_000;

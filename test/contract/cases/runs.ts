@@ -3,16 +3,16 @@ import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import { machineDefinition } from '../../../lib/workflow/definition.ts';
-import { AwsError } from '../../../local/aws-error.ts';
-import type { InvokeResult } from '../../../local/lambda/index.ts';
 import {
+  AwsError,
+  createCallLog,
+  createIntegrations,
   createStepFunctions,
   type Integration,
+  type InvokeResult,
   type StateMachineSpec,
   StatesError,
-} from '../../../local/step-functions/index.ts';
-import { createIntegrations } from '../../../local/step-functions/integrations/integrations.ts';
-import { createCallLog } from '../../../local/wire/call-log.ts';
+} from '../../../local/testing.ts';
 import { type Referee, region } from '../referee.ts';
 
 export const args = '{"n":9007199254740993}';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
-import { close, listen } from '../../../local/loopback.ts';
+import { close, listen } from '../../../local/testing.ts';
 import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
 
 let issuer: TestIssuer;

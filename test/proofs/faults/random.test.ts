@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { synthApp } from '../../../local/template/synth.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { type BugName, bugs, plant } from './random/bugs.ts';
 import { planOf } from './random/plan.ts';
 import { explain, runSchedules } from './random/schedules.ts';

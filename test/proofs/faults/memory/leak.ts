@@ -1,8 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readAssembly } from '../../../../local/template/assembly.ts';
-import { resolveStack } from '../../../../local/template/resources.ts';
-import { readSpecs } from '../../../../local/template/specs.ts';
+import { readAssembly, readSpecs, resolveStack } from '../../../../local/testing.ts';
 import { roleOf } from './memory.ts';
 
 const LEAK = `

@@ -1,5 +1,5 @@
 import type { Cloud } from '../../../../local/cloud.ts';
-import { heapBytes } from '../../../../local/lambda/worker/heap.ts';
+import { heapBytes } from '../../../../local/testing.ts';
 
 /** Memory over time: of each worker, and of the process that is the embedded cloud. All of it without garbage. */
 export interface Memory {

@@ -17,7 +17,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { synthApp } from '../../../../local/template/synth.ts';
+import { synthApp } from '../../../../local/testing.ts';
 import { plantLeak } from '../memory/leak.ts';
 import { createMemory, type Memory } from '../memory/memory.ts';
 import { type BugName, bugs, plant } from './bugs.ts';

@@ -1,5 +1,4 @@
-import { createRandom } from '../../../../local/step-functions/random.ts';
-import type { Fault, FaultCall, FaultService } from '../../../../local/testing.ts';
+import { createRandom, type Fault, type FaultCall, type FaultService } from '../../../../local/testing.ts';
 
 /** All that a schedule decides before it begins: the same seed is the same plan. */
 export interface Plan {

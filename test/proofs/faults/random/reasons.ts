@@ -1,6 +1,6 @@
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
-import { matchesLogicalId } from '../../../../local/logical-id.ts';
+import { matchesLogicalId } from '../../../../local/testing.ts';
 import type { PlannedTask } from './plan.ts';
 import { kills, type Storm, type Strike } from './storm.ts';
 import { isRepeatable, natural } from './tools.ts';

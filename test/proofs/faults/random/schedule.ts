@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
-import { createRandom } from '../../../../local/step-functions/random.ts';
+import { createRandom } from '../../../../local/testing.ts';
 import type { World } from '../world.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';

@@ -1,11 +1,11 @@
-import { objectOf } from '../../../../local/json.ts';
-import { createRandom } from '../../../../local/step-functions/random.ts';
 import {
   type Choose,
+  createRandom,
   type Fault,
   type FaultCall,
   type FaultHandle,
   type Faults,
+  objectOf,
   randomFaults,
 } from '../../../../local/testing.ts';
 import type { Outage, Plan } from './plan.ts';

@@ -1,6 +1,5 @@
 import type { Status } from '../../../../functions/tasks/record.ts';
-import { type JsonObject, objectOf } from '../../../../local/json.ts';
-import type { Call } from '../../../../local/testing.ts';
+import { type Call, type JsonObject, objectOf } from '../../../../local/testing.ts';
 
 /** A write of a task's record that was carried out, answered or not. */
 export interface Write {

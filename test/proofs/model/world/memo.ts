@@ -1,4 +1,4 @@
-import { BOUNDS, compileExpression, type Expression } from '../../../../local/step-functions/jsonata/expression.ts';
+import { BOUNDS, compileExpression, type Expression } from '../../../../local/testing.ts';
 
 /**
  * What an expression reads, and its outcome, as a tree: a read, then for each value that it found the next read, at the

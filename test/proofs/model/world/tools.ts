@@ -1,6 +1,6 @@
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../../functions/tool/envelope.ts';
-import { type Integration, StatesError } from '../../../../local/step-functions/index.ts';
+import { type Integration, StatesError } from '../../../../local/testing.ts';
 import type { Outcome } from '../scenario.ts';
 import type { Agenda } from './agenda.ts';
 import type { Draw } from './draw.ts';

@@ -6,7 +6,7 @@ import { type TaskStore, taskStore } from '../../../../functions/tasks/table/sto
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
-import { type Integration, StatesError } from '../../../../local/step-functions/index.ts';
+import { type Integration, StatesError } from '../../../../local/testing.ts';
 import { announce } from '../actors/reconciler.ts';
 import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';
 import { checkBegin, checkExecution } from '../checks/starts.ts';
