@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { lapse } from '../../../functions/tasks/deadlines.ts';
-import { isTerminal } from '../../../functions/tasks/transitions.ts';
+import { unsettled } from '../record-rules.ts';
 import { runClient } from './actors/clients.ts';
 import { scheduleSweeps } from './actors/reconciler.ts';
 import type { Scenario } from './scenario.ts';
@@ -66,7 +66,8 @@ async function settle(world: World): Promise<void> {
   // Clients go on meanwhile, and may make new tasks.
   while (agenda.now() <= bound() && !bad()) await agenda.runTo(bound() + SECOND);
   for (const { record } of truth.tasks.values()) {
-    if (!isTerminal(record.status)) truth.violated(`Long after its deadline ${record.taskId} is ${record.status}`);
+    const open = unsettled(record);
+    if (open !== undefined) truth.violated(`Long after its deadline ${record.taskId} ${open}`);
   }
   const due = [...world.table.items()].filter((item) => item.due !== undefined);
   if (due.length > 0) truth.violated(`The index keeps ${due.length} tasks`);

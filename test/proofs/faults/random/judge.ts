@@ -1,5 +1,6 @@
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { canMove, isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { brokenMove, unsettled } from '../../record-rules.ts';
 import type { Look } from './client.ts';
 import { isOver, type Life } from './life.ts';
 import type { PlannedTask } from './plan.ts';
@@ -116,13 +117,13 @@ function reasonOf(record: TaskRecord | undefined): string | undefined {
 
 /** Also of tasks that no client knows of: they end, the sweep is rid of them, and there is a cause for their end. */
 function ofRecord(record: TaskRecord, evidence: Evidence): Violation[] {
-  const { taskId, status, due, dueAt } = record;
+  const { taskId, status } = record;
   const { lives, writes, around } = evidence;
   const life = lives.find(({ taskIds }) => taskIds.has(taskId));
   const task = life?.task ?? plannedOf(record, evidence);
   const whose = task === undefined ? 'of no client' : `of task ${task.number} (${task.era} ${task.tool})`;
-  if (!isTerminal(status)) return [violation('stuck', `${taskId} ${whose} is still ${status}`)];
-  if (due !== undefined || dueAt !== undefined) return [violation('stuck', `${taskId} ${whose} is still due`)];
+  const open = unsettled(record);
+  if (open !== undefined) return [violation('stuck', `${taskId} ${whose} ${open}`)];
   if (status === 'cancelled' && task?.cancelAfterMs === undefined) {
     return [violation('unexplained', `${taskId} ${whose} is cancelled, and no client wanted that`)];
   }
@@ -147,14 +148,12 @@ function ofHistory(taskId: string, history: readonly Write[]): Violation[] {
   const [first, ...rest] = history;
   const told = show(history);
   if (first?.status === undefined || first.round === undefined) return [violation('wrong', `${taskId}: ${told}`)];
-  let { status, round } = { status: first.status, round: first.round };
-  for (const write of rest) {
-    if (isTerminal(status)) return [violation('overwritten', `${taskId} was over and was written to: ${told}`)];
-    if (write.round !== undefined && write.round !== round + 1) return [violation('wrong', `${taskId}: ${told}`)];
-    const moved = write.status !== undefined && write.status !== status;
-    if (moved && write.status && !canMove(status, write.status)) return [violation('wrong', `${taskId}: ${told}`)];
-    status = write.status ?? status;
-    round = write.round ?? round;
+  let before = { status: first.status, round: first.round };
+  for (const { status = before.status, round = before.round } of rest) {
+    const broken = brokenMove(before, { status, round });
+    const kind = isTerminal(before.status) ? 'overwritten' : 'wrong';
+    if (broken !== undefined) return [violation(kind, `${broken}: ${taskId} ${told}`)];
+    before = { status, round };
   }
   return [];
 }
