@@ -138,6 +138,37 @@ describe('tasks/update', () => {
     const { result } = await poll(url(), taskId, ended);
     expect(result.structuredContent).toMatchObject({ answer: { action: 'cancel' } });
   });
+
+  test('partial answers leave the rest outstanding (E-19)', async () => {
+    const taskId = await waiting('ask_two');
+    const [yes, no] = [true, false].map((ok) => ({ action: 'accept', content: { ok } }));
+    await update(taskId, { 'r1.first': yes });
+    expect(await open(taskId)).toEqual(['r1.second']);
+    await update(taskId, { 'r1.second': no });
+    expect((await poll(url(), taskId, ended)).result.structuredContent).toEqual({ first: yes, second: no });
+  });
+
+  test.each([[null], ['yes'], [5], [[]]])(
+    'a malformed answer is refused by name, and nothing is stored: %o (D-25)',
+    async (answer) => {
+      const taskId = await waiting('ask');
+      const { error } = await update(taskId, { 'r1.confirm': answer });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('r1.confirm') });
+      expect(await open(taskId)).toEqual(['r1.confirm']);
+    },
+  );
+
+  test('a client that did not declare the kind is never asked (E-32)', async () => {
+    const { result } = await call('ask', {}, TASKS);
+    expect(await poll(url(), result.taskId, asking)).toMatchObject({
+      ...{ status: 'failed', error: { data: { reason: 'InputNotSupported' } } },
+    });
+  });
+
+  test('too much of an answer is refused with its limit', async () => {
+    const { error } = await update((await call('ask')).result.taskId, { x: 'y'.repeat(40_000) });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('32000') });
+  });
 });
 
 describe('a tool that breaks its outputSchema (A-19)', () => {

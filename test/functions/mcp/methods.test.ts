@@ -142,15 +142,6 @@ describe('tools/call', () => {
     expect((await modern('tools/call', { name: 'plain' })).result).toMatchObject({ resultType: 'complete' });
   });
 
-  test('a legacy tasks capability enables nothing in 2026-07-28 (F-03)', async () => {
-    const { modern } = clients();
-    expect((await modern('tools/call', { name: 'required' }, { tasks: {} })).error).toEqual({
-      code: -32021,
-      message: 'Tool required only runs as a task: declare the extension io.modelcontextprotocol/tasks',
-      data: { requiredCapabilities: TASKS },
-    });
-  });
-
   test('refused arguments are a result a model can read, and nothing runs (A-14, X-21)', async () => {
     const { legacy, modern, did } = clients();
     for (const reply of [
@@ -274,22 +265,6 @@ describe('tasks', () => {
         code: -32602,
         message: 'Task not found',
       });
-    }
-  });
-
-  test('tasks/list: a session sees its own tasks, with a cursor only it can use (C-23, C-24)', async () => {
-    const { legacy, server } = clients();
-    const session = async () =>
-      (await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {} })).headers['mcp-session-id'];
-    const [mine, other] = [await session(), await session()];
-    await legacy('tools/call', { name: 'optional', task: {} }, '2025-11-25', mine);
-    expect((await legacy('tasks/list', {}, '2025-11-25', mine)).result).toMatchObject({
-      tasks: [{ status: 'working' }],
-    });
-    expect((await legacy('tasks/list', {}, '2025-11-25', other)).result).toEqual({ tasks: [] });
-    const foreign = await server.signer.seal('cursor:session#x', 'id');
-    for (const cursor of ['', 'x', 5, foreign]) {
-      expect((await legacy('tasks/list', { cursor }, '2025-11-25', mine)).error?.code).toBe(-32602);
     }
   });
 });
