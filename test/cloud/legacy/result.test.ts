@@ -14,7 +14,6 @@ import { useCloud } from '../../support/cloud.ts';
 
 const cloud = useCloud('brief');
 const url = () => `${cloud().url}/mcp`;
-const RELATED = 'io.modelcontextprotocol/related-task';
 type Session = Awaited<ReturnType<typeof legacySession>>;
 type Message = Answer['body'];
 let nextId = 1;
@@ -46,34 +45,6 @@ async function follow(client: Session, method: string, params: object, between: 
 const texts = (content: { text: string }[]) => content.map(({ text }) => text);
 
 describe.concurrent('tasks/result', () => {
-  test('waits as long as it takes, over several holds, and answers once (B-10, C-17 to C-19)', async () => {
-    const client = await legacySession(url());
-    const taskId = await start(client, 'sleep', { ms: 4_000 });
-    const { id, streams, messages } = await follow(client, 'tasks/result', { taskId });
-    expect(streams.length).toBeGreaterThan(1);
-    for (const [first] of streams)
-      expect(first).toEqual({ id: expect.any(String), data: '', retry: expect.any(Number) });
-    for (const events of streams.slice(0, -1)) expect(events.at(-1)?.retry).toBeGreaterThan(0);
-    const content = [{ type: 'text', text: 'slept 4000 ms' }];
-    expect(messages).toEqual([{ jsonrpc: '2.0', id, result: { content, _meta: { [RELATED]: { taskId } } } }]);
-  });
-
-  test('progress has the token of the creating call, grows, and ends with the call (A-22, C-33)', async () => {
-    const client = await legacySession(url());
-    const taskId = await start(client, 'steps', { steps: 4 }, { progressToken: 'of the call' });
-    const { messages, streams } = await follow(client, 'tasks/result', { taskId, _meta: { progressToken: 'x' } });
-    expect(streams.length).toBeGreaterThan(1);
-    const progress = messages.slice(0, -1).map(({ method, params }) => ({ method, ...params }));
-    const seen = progress.map((params) => params.progress);
-    expect(seen.length).toBeGreaterThan(1);
-    expect(seen).toEqual([...new Set(seen)].toSorted());
-    for (const params of progress) {
-      const about = { progressToken: 'of the call', total: 4, message: `step ${params.progress}` };
-      expect(params).toEqual({ method: 'notifications/progress', progress: params.progress, ...about });
-    }
-    expect(texts(messages.at(-1).result.content)).toEqual(['done']);
-  });
-
   test('a client that hung up, or sent notifications/cancelled, has cancelled no task (B-15, B-16)', async () => {
     const client = await legacySession(url());
     const taskId = await start(client, 'sleep', { ms: 1_500 });
