@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/context.ts';
 import { asOf } from '../../../functions/tasks/deadlines.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
-import { clients, TASKS } from './support/fake-clients.ts';
+import { TASKS } from '../../support/clients.ts';
+import { clients } from './support/fake-clients.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 
 describe('what the server says about itself', () => {
