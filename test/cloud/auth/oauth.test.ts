@@ -2,19 +2,15 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
 import { type Answer, legacySession, modernRequest, post } from '../../support/clients.ts';
+import { issuer } from '../../support/issuer.ts';
 import { startOAuthCloud } from '../../support/oauth-cloud.ts';
-import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+import { AUDIENCE, jwt } from '../../support/oidc.ts';
 
-let issuer: TestIssuer;
 let cloud: Cloud;
 beforeAll(async () => {
-  issuer = await startIssuer();
   cloud = await startOAuthCloud(issuer.url);
 });
-afterAll(async () => {
-  await cloud?.stop();
-  await issuer?.stop();
-});
+afterAll(() => cloud?.stop());
 
 const url = () => `${cloud.url}/mcp`;
 const metadata = () => `${cloud.url}/.well-known/oauth-protected-resource/mcp`;

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifier } from '../../../functions/authorizer/verify.ts';
-import { type Claims, type Header, startIssuer, type TestIssuer } from '../../support/oidc.ts';
-
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer?.stop());
+import { issuer } from '../../support/issuer.ts';
+import type { Claims, Header } from '../../support/oidc.ts';
 
 const now = Math.floor(Date.now() / 1_000);
 /** An ID token has the client as its audience. docs/auth.md has it so for access tokens of Cognito, Entra ID for all. */

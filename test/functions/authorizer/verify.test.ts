@@ -1,16 +1,11 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
 import { close, listen } from '../../../local/testing.ts';
-import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
-
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer?.stop());
+import { issuer } from '../../support/issuer.ts';
+import { AUDIENCE, jwt } from '../../support/oidc.ts';
 
 const now = () => Math.floor(Date.now() / 1_000);
 const verify = (token: string, more: object = {}) =>

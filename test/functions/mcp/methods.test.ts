@@ -235,25 +235,6 @@ describe('tasks', () => {
     expect((await legacy('tasks/cancel', { taskId })).error?.message).toContain('already cancelled');
   });
 
-  test('cancel: flat task or empty ack; then an error or the same ack (C-25, C-26, E-21, X-14)', async () => {
-    const { legacy, modern } = clients();
-    const make = async () =>
-      ((await modern('tools/call', { name: 'optional' })).result as unknown as { taskId: string }).taskId;
-    const [a, b] = [await make(), await make()];
-    expect((await legacy('tasks/cancel', { taskId: a })).result).toMatchObject({
-      taskId: a,
-      status: 'cancelled',
-      ttl: 3_600_000,
-    });
-    expect((await legacy('tasks/cancel', { taskId: a })).error).toEqual({
-      code: -32602,
-      message: 'Cannot cancel task: it is already cancelled',
-    });
-    const ack = { resultType: 'complete', _meta: expect.anything() };
-    expect((await modern('tasks/cancel', { taskId: b })).result).toEqual(ack);
-    expect((await modern('tasks/cancel', { taskId: b })).result).toEqual(ack);
-  });
-
   test('unknown ids get one answer from every method (C-28, E-15)', async () => {
     const { legacy, modern } = clients();
     for (const taskId of ['0'.repeat(36), 'x', 5, undefined]) {
