@@ -96,7 +96,7 @@ export class McpTaskServer extends Construct {
     });
     if (auth.kind === 'anonymous') {
       const warning =
-        'anonymous(): whoever reaches the endpoint may call every tool, and read, answer and cancel any task whose id they know';
+        'anonymous(): every client that reaches the endpoint may call every tool, and read, answer and cancel any task whose id they know';
       Annotations.of(this).addWarningV2('mcp-task-server:anonymous', warning);
     }
     this.reconciler = new Reconciler(this, 'Reconciler', {

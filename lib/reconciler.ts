@@ -120,7 +120,7 @@ export class Reconciler extends Construct {
   #heartbeat(Server: string): Alarm {
     const period = Duration.minutes(1);
     return new Alarm(this, 'NoSweep', {
-      alarmDescription: 'No sweep has come to its end for five minutes: crashed tasks stay as they are',
+      alarmDescription: 'No sweep has ended for five minutes: crashed tasks stay as they are',
       metric: new Metric({
         namespace: NAMESPACE,
         metricName: 'Sweep',

@@ -1,13 +1,12 @@
 import { Duration, Token } from 'aws-cdk-lib';
 import type { Manifest } from '../functions/mcp/manifest.ts';
-import { limits } from '../functions/tasks/limits.ts';
+import { DAY, limits, MAX_TTL } from '../functions/tasks/limits.ts';
 import { checkUrl } from './auth/auth.ts';
 import type { McpTaskServerProps } from './server-props.ts';
 
 export type ServerSettings = Omit<Manifest, 'tools'>;
 
 const SECOND = 1_000;
-const DAY = 24 * 3_600 * SECOND;
 const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'];
 
 /** The settings of the endpoint, checked. */
@@ -22,7 +21,7 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
     ...(props.auth.kind === 'oauth' && { scopes: props.auth.scopes }),
     serverInfo: props.serverInfo ?? { name: 'mcp-task-server', version: '0.1.0' },
     ...(props.instructions !== undefined && { instructions: props.instructions }),
-    maxTtl: between('maxTtl', props.maxTtl, SECOND, 7 * DAY, DAY),
+    maxTtl: between('maxTtl', props.maxTtl, SECOND, MAX_TTL, DAY),
     inlineWindow: between('inlineWindow', props.inlineWindow, SECOND, 600 * SECOND, 25 * SECOND),
     holdCap: between('holdCap', props.holdCap, SECOND, 600 * SECOND, 50 * SECOND),
     helperTools: props.helperTools ?? true,

@@ -5,6 +5,8 @@ import type { Permissions } from './iam/index.ts';
 import type { Clock } from './time/clock.ts';
 import type { CallLog } from './wire/call-log.ts';
 
+export { AwsError } from './aws-error.ts';
+export { startDynamoDb } from './dynamodb/index.ts';
 export type {
   Choose,
   Fault,
@@ -18,8 +20,39 @@ export type {
 export { ConnectionLost, randomFaults } from './faults/index.ts';
 export type { Permissions } from './iam/index.ts';
 export type { Grant } from './iam/ledger.ts';
+export { type JsonObject, listOf, objectOf } from './json.ts';
+export type { InvokeResult } from './lambda/index.ts';
+export { heapBytes } from './lambda/worker/heap.ts';
+export { matchesLogicalId } from './logical-id.ts';
+export { close, listen } from './loopback.ts';
+export { isExpired } from './s3/lifecycle.ts';
+export { asStatesError } from './step-functions/errors.ts';
+export { createRecorder, newHistory } from './step-functions/history.ts';
+export {
+  createStepFunctions,
+  type ExecutionSnapshot,
+  type Integration,
+  type IntegrationCall,
+  type StateMachineSpec,
+  StatesError,
+} from './step-functions/index.ts';
+export { createIntegrations } from './step-functions/integrations/integrations.ts';
+export { openJournal } from './step-functions/journal/file.ts';
+export { readJournal } from './step-functions/journal/read.ts';
+export type { Answer } from './step-functions/journal/records.ts';
+export { BOUNDS, compileExpression, type Expression, JsonataFailure } from './step-functions/jsonata/expression.ts';
+export { awsFunctions } from './step-functions/jsonata/functions.ts';
+export { loadMachine, type Machine } from './step-functions/machine/machine.ts';
+export { createRandom } from './step-functions/random.ts';
+export type { Replay } from './step-functions/replay.ts';
+export { runExecution } from './step-functions/run.ts';
+export { readAssembly } from './template/assembly.ts';
+export { resolveStack } from './template/resources.ts';
+export { type MachineResource, readSpecs, type TableResource } from './template/specs.ts';
+export { synthApp } from './template/synth.ts';
 export type { Clock } from './time/clock.ts';
 export type { Call, CallLog, Consumed } from './wire/call-log.ts';
+export { createCallLog } from './wire/call-log.ts';
 
 /** Options of `startCloud` for tests. */
 export interface TestingOptions {

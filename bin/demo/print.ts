@@ -29,7 +29,7 @@ export function indent(text: string, lines = 40): string {
     .join('\n');
 }
 
-/** Messages count their steps as "3/12" or "40,000 of 100,000"; a task's status has no number of its own. */
+/** Messages count their steps as "3/12" or "40,000 of 100,000"; a task's status has no number. */
 function fractionOf(message: string): number | undefined {
   const [, done, total] = /([\d,]+)\s*(?:\/|of)\s*([\d,]+)/.exec(message) ?? [];
   if (done === undefined || total === undefined) return undefined;

@@ -4,7 +4,7 @@ import { type Deployment, deployService } from './deploy/definition.ts';
 import { planFor } from './deploy/plan.ts';
 import { release } from './deploy/release.ts';
 
-/** Why nothing was deployed, by what became of the question. */
+/** Why nothing was deployed, by the answer to the question. */
 const REASONS = {
   accept: 'it was not confirmed',
   decline: 'the confirmation was declined',

@@ -1,5 +1,6 @@
 import { Script } from 'node:vm';
 import { limits } from '../tasks/limits.ts';
+import { logEvent } from '../tasks/log.ts';
 import type { Validator } from './manifest.ts';
 
 /** Only a script with a timeout can end running JavaScript, regular expressions included. */
@@ -27,7 +28,7 @@ export function bounded(validate: Validator, what: string): Validator {
       return fits;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-      console.error(JSON.stringify({ event: 'schema_too_slow', what, ms: timeout }));
+      logEvent('schema_too_slow', { what, ms: timeout });
       check.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
       return false;
     } finally {

@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
-import { errorFacts } from '../tasks/error-facts.ts';
+import { errorFacts, logEvent } from '../tasks/log.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { resultStore } from '../tasks/s3/result-store.ts';
 import { audited } from '../tasks/table/audited-store.ts';
@@ -49,7 +49,7 @@ export function createHandler(
  * Lambda logs the message of an error and puts it into the dead letter. A message of AWS may quote the input of a run.
  */
 function failed(error: unknown): never {
-  console.error(JSON.stringify({ event: 'unexpected_error', where: 'reconciler', ...errorFacts(error) }));
+  logEvent('unexpected_error', { where: 'reconciler', ...errorFacts(error) });
   throw new Error('The event could not be settled: see unexpected_error in the log');
 }
 
@@ -61,7 +61,7 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
     const report = await sweep(context.now() + remaining * SHARE, context);
     print(reportLines(report, server, context.now()));
     const { errors } = report;
-    if (Object.keys(errors).length > 0) console.error(JSON.stringify({ event: 'sweep_errors', errors }));
+    if (Object.keys(errors).length > 0) logEvent('sweep_errors', { errors });
     return;
   }
   const done = await settleEnded(event.detail, context);

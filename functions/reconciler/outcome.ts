@@ -1,5 +1,5 @@
-import { isErrorName } from '../tasks/error-facts.ts';
 import { limits } from '../tasks/limits.ts';
+import { isErrorName } from '../tasks/log.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import { type Change, failAsSeen, finish } from '../tasks/transitions.ts';

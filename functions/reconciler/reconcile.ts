@@ -1,5 +1,6 @@
 import { RecordUnknown } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
+import { logEvent } from '../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
@@ -107,7 +108,6 @@ async function stop(record: TaskRecord, machine: string, workflow: Workflow): Pr
     await workflow.stop(record, machine);
   } catch (error) {
     const { name } = error as Error;
-    if (name !== 'ExecutionDoesNotExist')
-      console.error(JSON.stringify({ event: 'stop_failed', tool: record.tool, error: name }));
+    if (name !== 'ExecutionDoesNotExist') logEvent('stop_failed', { tool: record.tool, error: name });
   }
 }

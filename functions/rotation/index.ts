@@ -1,5 +1,6 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { SecretsManagerRotationEvent } from 'aws-lambda';
+import { logEvent } from '../tasks/log.ts';
 import { rotate } from './rotate.ts';
 
 const secrets = new SecretsManagerClient({
@@ -8,5 +9,5 @@ const secrets = new SecretsManagerClient({
 
 /** Secrets Manager calls this once for each step of a rotation. */
 export async function handler(event: SecretsManagerRotationEvent): Promise<void> {
-  if ((await rotate(event, secrets)) === 'done') console.log(JSON.stringify({ event: 'signing_key_rotated' }));
+  if ((await rotate(event, secrets)) === 'done') logEvent('signing_key_rotated', {}, 'log');
 }

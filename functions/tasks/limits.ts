@@ -3,6 +3,11 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const KB = 1_000;
 
+/** In ms. */
+export const DAY = 24 * HOUR;
+/** The most that `maxTtl` may be, in ms. */
+export const MAX_TTL = 7 * DAY;
+
 export const limits = {
   /** A task can be read for at least `fetch` after its deadline, even if its client asked for a shorter ttl. */
   ttl: { default: 1 * HOUR, fetch: 300 * SECOND },

@@ -1,12 +1,47 @@
-import { errorFacts } from './error-facts.ts';
 import { McpError } from './errors.ts';
 import { outstanding } from './input.ts';
 import type { TaskRecord } from './record.ts';
 
+/** The name of an error. Anything else in its place may be text that a tool wrote. */
+const NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
+
+export const isErrorName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
+
+/**
+ * What a log may say of an error: its name, where in the code it was thrown, and the request id of AWS. Never its
+ * message: it may quote what a client or a tool sent, as messages of JSON.parse and of AWS do.
+ */
+export function errorFacts(error: unknown): object {
+  if (!(error instanceof Error)) return { error: 'Error' };
+  const {
+    name,
+    code,
+    message,
+    stack = '',
+    $metadata,
+  } = error as Error & {
+    readonly code?: unknown;
+    readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
+  };
+  // The stack repeats the message, whose lines could pass for those of the stack.
+  const at = message.includes('\n') ? [] : stack.split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));
+  return {
+    error: isErrorName(name) ? name : 'Error',
+    code: isErrorName(code) ? code : undefined,
+    status: $metadata?.httpStatusCode,
+    requestId: $metadata?.requestId,
+    at: at.slice(0, 3).map((line) => line.trim()),
+  };
+}
+
+/** One line of JSON for operators. @param facts nothing that a client or a tool wrote */
+export function logEvent(event: string, facts: object = {}, level: 'error' | 'warn' | 'log' = 'error'): void {
+  console[level](JSON.stringify({ event, ...facts }));
+}
+
 /** For operators only: no client sees it. */
 export function logUnexpected(error: unknown, where: string): void {
-  if (error instanceof McpError) return;
-  console.error(JSON.stringify({ event: 'unexpected_error', where, ...errorFacts(error) }));
+  if (!(error instanceof McpError)) logEvent('unexpected_error', { where, ...errorFacts(error) });
 }
 
 /**
@@ -17,5 +52,5 @@ export function logIgnored(record: TaskRecord, ignored: number): void {
   const { taskId, tool, status } = record;
   const open = Object.keys(outstanding(record)).slice(0, 20);
   const openKeys = open.map((key) => key.slice(0, 64));
-  console.warn(JSON.stringify({ event: 'answer_ignored', taskId, tool, status, ignored, openKeys }));
+  logEvent('answer_ignored', { taskId, tool, status, ignored, openKeys }, 'warn');
 }

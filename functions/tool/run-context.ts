@@ -1,7 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { connections } from '../tasks/aws/connections.ts';
+import { setBounded } from '../tasks/bounded-map.ts';
 import { limits } from '../tasks/limits.ts';
+import { logEvent } from '../tasks/log.ts';
 import { storeIfLarge } from '../tasks/s3/large-result.ts';
 import { type RunStore, runStore } from '../tasks/table/store.ts';
 import type { TaskContext } from '../tasks/tool-contract.ts';
@@ -42,15 +44,13 @@ export const runContext: RunContext = {
     if (before !== undefined && now - before.at < INTERVAL) return true;
     // A message alone does not change the amount.
     const report = { message: message.slice(0, limits.statusMessage), ...before?.amount, ...amount };
-    remembered(run, { at: now, amount: { ...before?.amount, ...amount } });
+    setBounded(last, run, { at: now, amount: { ...before?.amount, ...amount } }, MOST_RUNS);
     try {
       // A read is cheaper than a write, so a cancelled task pays for no more writes.
       return (await alive(task)) && (await storeOf(task).report(task, report, now));
     } catch (error) {
       // The work goes on without this report.
-      if (!isDenied(error, 'dynamodb:UpdateItem')) {
-        console.error(JSON.stringify({ event: 'progress_failed', error: (error as Error).name }));
-      }
+      if (!isDenied(error, 'dynamodb:UpdateItem')) logEvent('progress_failed', { error: (error as Error).name });
       return true;
     }
   },
@@ -78,13 +78,6 @@ export const runContext: RunContext = {
   keep: (task, result) => storeIfLarge(result, task),
 };
 
-function remembered(run: string, report: { readonly at: number; readonly amount: Amount }): void {
-  last.delete(run);
-  last.set(run, report);
-  const [oldest] = last.keys();
-  if (last.size > MOST_RUNS && oldest !== undefined) last.delete(oldest);
-}
-
 async function alive(task: TaskContext): Promise<boolean> {
   const seen = await readRecord(task);
   return seen === 'denied' || (seen?.status === 'working' && seen.round === task.round);
@@ -110,7 +103,7 @@ function isDenied(error: unknown, action: 'dynamodb:GetItem' | 'dynamodb:UpdateI
   const { name } = error as Error;
   if (name !== 'AccessDeniedException') return false;
   const event = action === 'dynamodb:GetItem' ? 'read_denied' : 'write_denied';
-  if (!denied.has(action)) console.error(JSON.stringify({ event, action, error: name }));
+  if (!denied.has(action)) logEvent(event, { action, error: name });
   denied.add(action);
   return true;
 }

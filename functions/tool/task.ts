@@ -90,7 +90,7 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     getVariable: (name) => memory.variables[name] as never,
     async step(name, work) {
       checkAlive(true);
-      if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each a name of its own`);
+      if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
       begun.add(name);
       if (name in memory.steps) return memory.steps[name] as never;
       try {

@@ -1,9 +1,8 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { DAY } from '../../functions/tasks/limits.ts';
 import type { OperationProps } from '../server-props.ts';
-
-const DAY = 86_400_000;
 
 /**
  * Results and input too large for a task's record (docs/architecture.md, "The task record"). They expire with their

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { limits } from '../../functions/tasks/limits.ts';
+import { limits, MAX_TTL } from '../../functions/tasks/limits.ts';
 
 /**
  * The function did not run: a retry is safe even for a tool with side effects. Besides throttling, these are functions
@@ -43,8 +43,8 @@ const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
 /** Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. In ms. */
 const NUMBERS = { deadlineGrace: limits.deadlineGrace, lateWrite: limits.lateWrite };
 
-/** In seconds: 10 minutes more than the longest `maxTtl`, so `Run` ends first and `Finish` has time to write. */
-const LONGEST_RUN = 7 * 86_400 + 600;
+/** In seconds: 10 minutes more than any ttl, so `Run` ends first and `Finish` has time to write. */
+const LONGEST_RUN = MAX_TTL / 1_000 + 600;
 
 interface Asl {
   readonly States: Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ export class ConnectionLost extends Error {
 
 /** Refuses to kill a process that also runs something else than the cloud. */
 export function checkMortal(mortal: boolean): void {
-  if (!mortal) throw new Error('killProcess is for a cloud that was started as mortal, in a process of its own');
+  if (!mortal) throw new Error('killProcess is for a cloud that was started as mortal, in its own process');
 }
 
 /** Refuses a fault at a point that no call passes, or that has no meaning there: it would never strike. */
@@ -26,5 +26,5 @@ export function checkSpec({ service, operation, at = 'before', do: fault }: Faul
   if (kills && service === 'apigateway' && at === 'before') refuse('no worker answers yet');
   if (operation !== 'Run') return;
   if (service !== 'lambda' || at !== 'before') refuse('Run is of lambda, and before');
-  if (kind === 'drop' || kind === 'error') refuse('nobody hears of a Run');
+  if (kind === 'drop' || kind === 'error') refuse('no caller waits for a Run');
 }

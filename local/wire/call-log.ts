@@ -32,6 +32,8 @@ export interface CallLog {
   mark(): number;
   /** The calls since a mark, or all that are kept. */
   since(mark?: number): readonly Call[];
+  /** Drops the calls that are kept. */
+  forget(): void;
 }
 
 /** @param bound how many calls are kept; the oldest go first. 0 keeps none. */
@@ -55,6 +57,10 @@ export function createCallLog(bound: number): CallLog {
       // A silent gap would make a test count too few.
       if (mark < dropped) throw new Error(`calls since this mark were dropped: only ${bound} are kept`);
       return kept.slice(mark - dropped);
+    },
+    forget() {
+      dropped += kept.length;
+      kept = [];
     },
   };
 }

@@ -56,7 +56,7 @@ export const removed = {
   asking: ['statusMessage', 'refused', 'progress', 'progressTotal', 'memory', 'memoryRound'].toSorted(),
 };
 
-/** The clock of whoever evaluates the expression. */
+/** The clock of the engine that evaluates the expression. */
 export const someTime = { N: expect.stringMatching(/^\d{13}$/) };
 const when = { working: { S: 'working' }, inRound: { N: '2' } };
 

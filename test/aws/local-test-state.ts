@@ -1,5 +1,5 @@
 import type { TestStateInput, TestStateOutput } from '@aws-sdk/client-sfn';
-import { createStepFunctions, type IntegrationCall, StatesError } from '../../local/step-functions/index.ts';
+import { createStepFunctions, type IntegrationCall, StatesError } from '../../local/testing.ts';
 import { checkRequest } from './request-rules.ts';
 
 /** In place of the index of a retrier. */
@@ -45,7 +45,7 @@ function checkCount(before: readonly number[], now: number, said: number): void 
 }
 
 interface Run {
-  /** What became of the attempt asked for; of none, if it was to be retried. */
+  /** The outcome of the attempt asked for; none if it is to be retried. */
   readonly end: TestStateOutput;
   /** The arguments of every attempt, up to the one after it. */
   readonly sent: readonly unknown[];
@@ -151,7 +151,7 @@ function ended(
   };
 }
 
-/** An error that nobody mocked was matched by its name: no row needs a retrier for States.ALL there. */
+/** Errors without a mock are matched by their names: no row needs a retrier for States.ALL there. */
 function errorOf({ definition = '', stateName = '', mock }: TestStateInput, retrier: number): string | undefined {
   const names: string[] = JSON.parse(definition).States[stateName].Retry[retrier].ErrorEquals;
   return mock?.errorOutput?.error ?? (names.length === 1 ? names[0] : undefined);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { synthApp } from '../../local/template/synth.ts';
+import { synthApp } from '../../local/testing.ts';
 import { create, type Held, legacyTask, listen, request, Unavailable } from './waiting/client.ts';
 import { startServer } from './waiting/server.ts';
 
@@ -35,7 +35,7 @@ const percentile = (values: readonly number[], share: number): number =>
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
-/** Calls every so many ms, whether or not the calls before are answered; stops when it is told, and answers what each took. */
+/** Calls at a fixed pace, also before earlier calls are answered. When stopped, returns how long each took. */
 function clientOf(everyMs: number, call: () => Promise<unknown>): () => Promise<number[]> {
   const calls: Promise<number>[] = [];
   const timer = setInterval(() => {
@@ -65,7 +65,7 @@ async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>)
 }
 
 let refused = 0;
-/** Opens a stream, as often as the server says to try again. */
+/** Opens a stream, and again while the server says to try again. */
 async function opened(open: () => Held): Promise<Held> {
   for (;;) {
     const held = open();

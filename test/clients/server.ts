@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/template/synth.ts';
+import { synthApp } from '../../local/testing.ts';
 
 export interface Created {
   readonly taskId: string;

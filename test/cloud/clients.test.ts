@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
-import { resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
-import { legacySession, modernRequest, runTask } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
-import { openTaskSession } from '../support/task-session.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
@@ -72,53 +69,5 @@ describe('the official client 2.x', () => {
     expect(result).toMatchObject({ structuredContent: { args: { a: 1 } } });
     expect(await client.callTool({ name: 'echo', arguments: { b: 2 } })).toMatchObject({ structuredContent: { b: 2 } });
     await client.close();
-  });
-
-  test('ext-tasks: runs a task, answers its question, gets its result', async () => {
-    const { session, close } = await openTaskSession(url(), () => ({ action: 'accept', content: { ok: true } }));
-    const execution = await session.callTool('ask', {});
-    expect(execution.kind).toBe('task');
-    const { outcome } = await execution.settle();
-    expect(resultFromTaskOutcome(outcome)).toMatchObject({
-      structuredContent: { round: 2, answer: { action: 'accept', content: { ok: true } } },
-    });
-    await close();
-  });
-});
-
-describe('one record, two eras (F-05)', () => {
-  test('a task of 2025-11-25 reads with the fields of 2026-07-28, and the other way round (F-07)', async () => {
-    const legacy = await legacySession(url());
-    const made = await legacy.request('tools/call', { name: 'echo', arguments: { a: 1 }, task: {} });
-    const { taskId } = made.body.result.task;
-    await sleep(500);
-    const modern = await modernRequest(url(), 'tasks/get', { taskId });
-    expect(modern.body.result).toMatchObject({
-      resultType: 'complete',
-      taskId,
-      status: 'completed',
-      ttlMs: 3_600_000,
-      pollIntervalMs: expect.any(Number),
-      result: { structuredContent: { a: 1 }, resultType: 'complete' },
-    });
-    expect(modern.body.result).not.toHaveProperty('ttl');
-    expect(JSON.stringify(modern.body.result.result)).not.toContain('related-task');
-
-    const other = await runTask(url(), 'echo', { b: 2 });
-    const read = await legacy.request('tasks/get', { taskId: other.taskId });
-    expect(Object.keys(read.body.result).sort()).toEqual([
-      'createdAt',
-      'lastUpdatedAt',
-      'pollInterval',
-      'status',
-      'taskId',
-      'ttl',
-    ]);
-    const result = await legacy.request('tasks/result', { taskId: other.taskId });
-    expect(result.body.result).toEqual({
-      content: [{ type: 'text', text: '{"b":2}' }],
-      structuredContent: { b: 2 },
-      _meta: { 'io.modelcontextprotocol/related-task': { taskId: other.taskId } },
-    });
   });
 });

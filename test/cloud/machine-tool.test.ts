@@ -1,14 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Cloud, startCloud } from '../../local/cloud.ts';
-import type { ExecutionSnapshot } from '../../local/step-functions/index.ts';
-import { synthApp } from '../../local/template/synth.ts';
-import { randomOf, testSeed as seed } from '../proofs/fuzz/generate/random.ts';
-import { fuzzedResult } from '../proofs/fuzz/generate/tool-results.ts';
-import { internalsIn } from '../proofs/fuzz/judge/judge.ts';
+import { describe, expect, test } from 'vitest';
+import type { ExecutionSnapshot } from '../../local/testing.ts';
 import {
   ended,
   legacySession,
@@ -17,25 +9,21 @@ import {
   type OpenStream,
   openStream,
   poll,
+  post,
   runTask,
 } from '../support/clients.ts';
+import { useAssembly, useCloud } from '../support/cloud.ts';
 
-const assembly = mkdtempSync(join(tmpdir(), 'mcp-machine-assembly-'));
-let cloud: Cloud;
-beforeAll(async () => {
-  await synthApp('test/support/apps/machine-app.ts', assembly);
-  cloud = await startCloud({ assembly, recordCalls: true, onLog: () => {} });
-});
-afterAll(async () => {
-  await cloud?.stop();
-  rmSync(assembly, { recursive: true, force: true });
-});
-const url = () => `${cloud.url}/mcp`;
+const assembly = useAssembly('test/support/apps/machine-app.ts');
+const cloud = useCloud('assembly', { assembly, schedules: true });
+const url = () => `${cloud().url}/mcp`;
 const accept = { action: 'accept', content: { ok: true } };
 
 /** The tool workflow's execution of a task's round, and the machine's. */
 function runsOf(taskId: string, round = 1): [ExecutionSnapshot | undefined, ExecutionSnapshot | undefined] {
-  const both = cloud.stepFunctions.executions().filter(({ name }) => name === `${taskId}-r${round}`);
+  const both = cloud()
+    .stepFunctions.executions()
+    .filter(({ name }) => name === `${taskId}-r${round}`);
   return [both.find(({ states }) => states[0] === 'Run'), both.find(({ states }) => states[0] !== 'Run')];
 }
 
@@ -44,7 +32,7 @@ async function start(name: string, args: object = {}): Promise<string> {
   return body.result.taskId;
 }
 
-/** A task of 2025-11-25 and what its `tasks/result` came to. */
+/** A task of 2025-11-25 and the answer to its `tasks/result`. */
 async function runLegacy(name: string, args: object = {}) {
   const session = await legacySession(url());
   const created = await session.request('tools/call', { name, arguments: args, task: {} });
@@ -61,13 +49,13 @@ async function* messages({ events }: OpenStream): AsyncGenerator<any> {
 
 describe('a run', () => {
   test('costs two charged states beside those of the machine, and no function', async () => {
-    const mark = cloud.calls.mark();
+    const mark = cloud().calls.mark();
     const { taskId, result } = await runTask(url(), 'echo', { a: 1 });
     expect(result.structuredContent).toEqual({ a: 1 });
     const [workflow, machine] = runsOf(taskId);
     expect(workflow).toMatchObject({ status: 'SUCCEEDED', states: ['Run', 'Finish'], transitions: 2 });
     expect(machine).toMatchObject({ status: 'SUCCEEDED', states: ['Answer'] });
-    const calls = cloud.calls.since(mark);
+    const calls = cloud().calls.since(mark);
     expect(calls.filter(({ service }) => service === 'lambda')).toEqual([]);
     const writes = calls.filter(({ operation }) => /Item$/.test(operation) && operation !== 'GetItem');
     expect(writes.map(({ operation }) => operation)).toEqual(['PutItem', 'UpdateItem']);
@@ -139,7 +127,7 @@ describe.concurrent('progress', () => {
   const steps = ['Gather', 'Think it over', 'Write'];
 
   test('the name of the current state is the status message, and a change of the task (E-27)', async () => {
-    const mark = cloud.calls.mark();
+    const mark = cloud().calls.mark();
     const seen = new Map<string, string>();
     const taskId = await start('three_steps');
     const done = await poll(url(), taskId, (task) => {
@@ -151,7 +139,9 @@ describe.concurrent('progress', () => {
     expect(done).toMatchObject({ status: 'completed' });
     expect(done.statusMessage).toBeUndefined();
     // A container looks every other second, however often it is asked.
-    const ofTask = cloud.calls.since(mark).filter(({ input }) => JSON.stringify(input).includes(taskId));
+    const ofTask = cloud()
+      .calls.since(mark)
+      .filter(({ input }) => JSON.stringify(input).includes(taskId));
     const count = (operation: string) => ofTask.filter((call) => call.operation === operation).length;
     // Each poll reads the record and the progress.
     expect(count('GetItem') / 2).toBeGreaterThan(2 * count('GetExecutionHistory'));
@@ -204,9 +194,13 @@ describe.concurrent('progress', () => {
 describe('cancelling', () => {
   const stopped = async (taskId: string) => {
     await expect.poll(() => runsOf(taskId).map((run) => run?.status)).toEqual(['ABORTED', 'ABORTED']);
-    const mark = cloud.calls.mark();
+    const mark = cloud().calls.mark();
     await sleep(300);
-    expect(cloud.calls.since(mark).filter(({ operation }) => operation === 'UpdateItem')).toEqual([]);
+    expect(
+      cloud()
+        .calls.since(mark)
+        .filter(({ operation }) => operation === 'UpdateItem'),
+    ).toEqual([]);
   };
   const running = async (taskId: string) => {
     await expect.poll(() => runsOf(taskId)[1]?.status).toBe('RUNNING');
@@ -261,57 +255,6 @@ describe('failure', () => {
     expect(task).toMatchObject({ status: 'failed', error });
     expect((await runTask(url(), 'echo', { text: 'x'.repeat(120_000) })).status).toBe('completed');
   });
-
-  test('one that always runs as a task is refused to a call without (E-04)', async () => {
-    const { status, body } = await modernRequest(url(), 'tools/call', { name: 'asks' }, { capabilities: {} });
-    expect([status, body.error.code]).toEqual([400, -32021]);
-  });
-});
-
-describe('whatever a machine returns', () => {
-  const OUTPUTS = Number(process.env.FUZZ_REQUESTS ?? 25);
-  const MESSAGES =
-    /^(The tool failed|The tool's result is too large|The tool asked for input in a form that is not valid|The tool asked for input with too much state|The tool needs input of a kind that the client did not declare)/;
-  const TOO_LARGE = /^(arguments|A body)/;
-
-  function judge(shown: unknown, json: string): void {
-    const answer = { text: JSON.stringify(shown), headers: {} };
-    expect(internalsIn(answer, [...cloud.tables, ...cloud.buckets]), json.slice(0, 2_000)).toEqual([]);
-  }
-
-  /** The task's end in both revisions, which their schemas judge on the way; undefined if it asks. */
-  async function run(json: string) {
-    const call = { name: 'returns', arguments: { json } };
-    const { body } = await modernRequest(url(), 'tools/call', call);
-    if (body.error !== undefined) return expect(body.error.message).toMatch(TOO_LARGE);
-    const modern = await poll(url(), body.result.taskId, ({ status }) => status !== 'working');
-    judge(modern, json);
-    // It says that its result lies where none is: only a wrapped function may say so.
-    if (modern.status === undefined && json.includes('resultRef')) {
-      return expect(modern.error.data.reason).toBe('ResultUnavailable');
-    }
-    expect(['completed', 'failed', 'input_required'], json.slice(0, 2_000)).toContain(modern.status);
-    if (modern.status === 'failed') {
-      expect(modern.error, json.slice(0, 2_000)).toMatchObject({
-        code: -32603,
-        message: expect.stringMatching(MESSAGES),
-        data: { reason: expect.stringMatching(/^[\w.]+$/) },
-      });
-    }
-    const session = await legacySession(url());
-    const { taskId } = (await session.request('tools/call', { ...call, task: {} })).body.result.task;
-    const settled = await poll(url(), taskId, ({ status }) => status !== 'working');
-    expect(settled.status).toBe(modern.status);
-    judge((await session.request('tasks/get', { taskId })).body, json);
-    if (settled.status === 'input_required') await session.request('tasks/cancel', { taskId });
-    judge((await session.request('tasks/result', { taskId })).body, json);
-  }
-
-  test(`${OUTPUTS} outputs of wrong shape, seed ${seed}: each gets its error, nothing leaks (A-15, A-17)`, async () => {
-    const left = Array.from({ length: OUTPUTS }, (_, i) => fuzzedResult(randomOf(seed, i)));
-    while (left.length > 0) await Promise.all(left.splice(0, 5).map(run));
-    expect((await runTask(url(), 'echo', { a: 1 })).result.structuredContent).toEqual({ a: 1 });
-  }, 600_000);
 });
 
 describe('input', () => {
@@ -338,11 +281,7 @@ describe('input', () => {
     let content: unknown;
     for await (const { id, method, result } of messages(stream)) {
       if (method === 'elicitation/create') {
-        await fetch(url(), {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...session.headers },
-          body: JSON.stringify({ jsonrpc: '2.0', id, result: accept }),
-        });
+        await post(url(), { jsonrpc: '2.0', id, result: accept }, session.headers);
       }
       if (result !== undefined) content = result.structuredContent;
     }
@@ -351,7 +290,9 @@ describe('input', () => {
 });
 
 test("the endpoint reads and each tool's role acts: no other role touches an execution", () => {
-  const done = cloud.calls.since().filter(({ service }) => service === 'states');
+  const done = cloud()
+    .calls.since()
+    .filter(({ service }) => service === 'states');
   const by = (operation: string) =>
     new Set(done.filter((call) => call.operation === operation).map(({ caller }) => caller));
   expect([...by('GetExecutionHistory')]).toEqual([expect.stringContaining('Endpoint')]);

@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cloud } from '../../local/cloud.ts';
 import { modernRequest } from '../support/clients.ts';
+import { issuer } from '../support/issuer.ts';
 import { startOptionsCloud } from '../support/oauth-cloud.ts';
-import { startIssuer, type TestIssuer } from '../support/oidc.ts';
 
-let issuer: TestIssuer;
 let cloud: Cloud;
 beforeAll(async () => {
-  issuer = await startIssuer();
   cloud = await startOptionsCloud(issuer.url, { movableClock: true });
 });
-afterAll(async () => {
-  await cloud?.stop();
-  await issuer?.stop();
-});
+afterAll(() => cloud?.stop());
 
 test('a server with every option works: its roles may do what they have to', async () => {
   const headers = { authorization: `Bearer ${issuer.token()}` };

@@ -156,35 +156,6 @@ describe('failure', () => {
     });
     expect(JSON.stringify(task)).not.toMatch(/secret|arn:|stack|at /);
   });
-
-  test('a tool that takes longer than it may is ended', async () => {
-    const task = await runTask(url(), 'brief');
-    expect(task).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Timeout' } } });
-  });
-
-  test.each([
-    [300_000, 'States.DataLimitExceeded'],
-    [7_000_000, 'Function.ResponseSizeTooLarge'],
-  ])('a result of %i bytes fails its task and says why', async (bytes, reason) => {
-    const task = await runTask(url(), 'big', { bytes });
-    expect(task).toMatchObject({
-      status: 'failed',
-      error: { message: expect.stringContaining('too large'), data: { reason } },
-    });
-  });
-
-  test('a result with isError: completed in 2026-07-28, failed in 2025-11-25 (C-29, E-12, F-06)', async () => {
-    const legacy = await legacySession(url());
-    const json = '{"content":[{"type":"text","text":"no such order"}],"isError":true}';
-    const created = await legacy.request('tools/call', { name: 'returns', arguments: { json }, task: {} });
-    const { taskId } = created.body.result.task;
-    const modern = await poll(url(), taskId, (task) => task.status !== 'working');
-    expect(modern).toMatchObject({ status: 'completed', result: { isError: true } });
-    const { body } = await legacy.request('tasks/get', { taskId });
-    expect(body.result).toMatchObject({ status: 'failed', statusMessage: 'no such order' });
-    const result = await legacy.request('tasks/result', { taskId });
-    expect(result.body.result).toMatchObject({ isError: true, content: [{ text: 'no such order' }] });
-  });
 });
 
 describe('a call that opted for no task', () => {
@@ -202,12 +173,6 @@ describe('a call that opted for no task', () => {
         .calls.since(mark)
         .filter(({ service }) => service !== 'lambda'),
     ).toEqual([]);
-  });
-
-  test('optional: also runs as a task, and the plain result comes back (E-03)', async () => {
-    const { body } = await modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, plain);
-    expect(body.result).toMatchObject({ resultType: 'complete', structuredContent: { a: 1 } });
-    expect(body.result.taskId).toBeUndefined();
   });
 
   test('required: refused before anything happens (E-04, C-06)', async () => {

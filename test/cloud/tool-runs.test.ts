@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { definition } from '../../lib/workflow/definition.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
 import { changedAssembly, INVOKE, useCrashCloud } from '../proofs/faults/crash-table/cloud.ts';
-import { runTask } from '../support/clients.ts';
+import { modernRequest, runTask } from '../support/clients.ts';
 
 /** Workflow time runs a hundred times faster: a second of work is 100 seconds of the clock. */
 const SCALE = 100;
@@ -36,6 +37,42 @@ describe('a tool that works longer than an SDK call may take', () => {
         error: { data: { reason: 'Lambda.SdkClientException' } },
       });
     });
+  });
+});
+
+describe('a function that crashes, or works for long', () => {
+  const { cloud, url, get } = useCrashCloud();
+
+  test.each([
+    ['charge_then_crash', 2, 'is run again, and a finished step is not done twice', { attempt: 2 }],
+    ['charge_then_crash', 3, 'is given up after two retries, with the reason', { reason: 'Runtime.ExitError' }],
+    ['charge_once', 1, 'is not run again without an idempotent hint', { reason: 'Runtime.ExitError' }],
+  ])('%s, %i times: %s', async (tool, crashes, _, end) => {
+    const { file, count } = ledger();
+    const { result, error } = await runTask(url(), tool, { file, crashes });
+    expect(result?.structuredContent ?? error.data).toMatchObject(end);
+    expect(count()).toBe(1);
+  });
+
+  test('is stopped by a cancel within a heartbeat; nothing is written after that', async () => {
+    const { file, count } = ledger();
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'spin', arguments: { file } });
+    const { taskId } = body.result;
+    const works = () =>
+      cloud()
+        .lambda.workers()
+        .some(({ functionName, busy }) => busy > 0 && /Tools/.test(functionName));
+    await vi.waitFor(() => expect(works()).toBe(true), { timeout: 20_000, interval: 20 });
+    await sleep(300);
+    await modernRequest(url(), 'tasks/cancel', { taskId });
+    const mark = cloud().calls.mark();
+    await vi.waitFor(() => expect(count()).toBe(1), { timeout: 10_000, interval: 50 });
+    await sleep(200);
+    expect(await get(taskId)).toMatchObject({ status: 'cancelled' });
+    const writes = cloud()
+      .calls.since(mark)
+      .filter(({ operation }) => /Put|Update|Delete/.test(operation));
+    expect(writes).toEqual([]);
   });
 });
 

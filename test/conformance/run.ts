@@ -55,7 +55,7 @@ async function withResultsDir<T>(kept: string | undefined, work: (directory: str
   }
 }
 
-/** Reports while the fixture server is still there to be quoted, and ends it whatever happened. */
+/** Reports while the fixture server can still be quoted, and always ends it. */
 async function withServer(url: string | undefined, run: (url: string) => Promise<Outcome[]>): Promise<Outcome[]> {
   const server = url === undefined ? await startFixtureServer(interrupt.signal) : undefined;
   try {

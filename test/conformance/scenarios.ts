@@ -32,7 +32,7 @@ const scenario = (name: string, revisions: readonly Revision[], extra: Extra = {
   return { name, revisions, ...extra };
 };
 
-/** Every server scenario of the suite, so that nobody overlooks one; a test compares this with the runner's own list. */
+/** Every server scenario of the suite. A test compares this with the runner's own list. */
 export const scenarios: readonly Scenario[] = [
   scenario('tasks-lifecycle', extension),
   scenario('tasks-capability-negotiation', extension),

@@ -14,7 +14,7 @@ export interface FixtureServer {
   stop(): Promise<void>;
 }
 
-/** The fixture app on the embedded cloud, on a port of its own. Rejects, with all it printed, when it does not come up. */
+/** The fixture app on the embedded cloud, on its own port. Rejects with all it printed if it does not start. */
 export async function startFixtureServer(signal: AbortSignal): Promise<FixtureServer> {
   const args = ['bin/local.ts', '--app', 'test/conformance/app.ts', '--port', String(await freePort())];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -24,7 +24,7 @@ export async function startFixtureServer(signal: AbortSignal): Promise<FixtureSe
       output += chunk;
     });
   }
-  // Nothing may outlive this process, whatever ends it.
+  // Nothing may outlive this process.
   const killAtExit = () => child.kill('SIGKILL');
   process.once('exit', killAtExit);
   const stop = async () => {

@@ -65,7 +65,7 @@ export function runner(args: readonly string[], signal: AbortSignal): Promise<Pi
   });
 }
 
-/** The runner makes one directory of its own, named after the scenario and the time, below the one it is given. */
+/** The runner makes a directory, named after the scenario and the time, below the one it is given. */
 async function readChecks(directory: string): Promise<readonly Check[] | undefined> {
   const [own] = (await readdir(directory)).sort().reverse();
   if (own === undefined) return undefined;

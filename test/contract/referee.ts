@@ -12,11 +12,15 @@ import {
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { type TaskStore, taskStore } from '../../functions/tasks/table/store.ts';
-import { AwsError } from '../../local/aws-error.ts';
-import { startDynamoDb } from '../../local/dynamodb/index.ts';
-import { readAssembly } from '../../local/template/assembly.ts';
-import { resolveStack } from '../../local/template/resources.ts';
-import { type MachineResource, readSpecs, type TableResource } from '../../local/template/specs.ts';
+import {
+  AwsError,
+  type MachineResource,
+  readAssembly,
+  readSpecs,
+  resolveStack,
+  startDynamoDb,
+  type TableResource,
+} from '../../local/testing.ts';
 
 /** The engine that `npm run test:dynamodb-local` has started; without it, dynalite as the embedded cloud has it. */
 const elsewhere = process.env.DYNAMODB_LOCAL;

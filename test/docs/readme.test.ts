@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/template/synth.ts';
+import { synthApp } from '../../local/testing.ts';
 import { ROOT, readPage } from './pages.ts';
 import { snippet, useFolder } from './snippets.ts';
 

@@ -12,17 +12,11 @@ import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunction
 import { expect, test } from 'vitest';
 import { invocable } from '../../lib/endpoint-environment.ts';
 import { anonymous, McpTaskServer } from '../../lib/index.ts';
+import { inlineFunction } from '../support/inline-function.ts';
 
 const described = { description: 'd', inputSchema: { type: 'object' } };
 const env = { account: '123456789012', region: 'ap-southeast-1' };
 const arnOf = (name: string) => `arn:aws:lambda:ap-southeast-1:123456789012:function:${name}`;
-
-const functionIn = (stack: Stack, id: string) =>
-  new LambdaFunction(stack, id, {
-    runtime: Runtime.NODEJS_24_X,
-    handler: 'index.handler',
-    code: Code.fromInline('exports.handler = async () => 1'),
-  });
 
 function makeServer(props: { env?: typeof env } = {}) {
   const stack = new Stack(new App(), 'ServerOfTheDepartmentOfLongNames', props);
@@ -60,9 +54,9 @@ function longest(stack: Stack): string {
   return JSON.stringify(Object.fromEntries(Object.entries(Variables).map(([name, node]) => [name, value(node)])));
 }
 
-test('25 functions and 20 state machines fit the 4 KB of the endpoint, whatever they are named', () => {
+test('25 functions and 20 state machines with any names fit the 4 KB of the endpoint', () => {
   const { stack, server, machines } = makeServer();
-  for (let i = 0; i < 25; i++) server.addTool(`f${i}`, { ...described, handler: functionIn(stack, `F${i}`) });
+  for (let i = 0; i < 25; i++) server.addTool(`f${i}`, { ...described, handler: inlineFunction(stack, `F${i}`) });
   machines(20);
   const text = longest(stack);
   expect(text.length).toBeGreaterThan(25 * 64 + 20 * 80);
@@ -94,7 +88,7 @@ test('what may not fit is refused by the name of the tool, with the sum and what
 test('a function is invoked by its name where that is enough, by its ARN where it is not', () => {
   const { stack, server } = makeServer({ env });
   const text = (handler: IFunction) => stack.resolve(invocable(handler, server.endpoint).text);
-  const mine = functionIn(stack, 'Mine');
+  const mine = inlineFunction(stack, 'Mine');
   const name = stack.resolve(mine.functionName);
   expect(text(mine)).toEqual(name);
   const live = new Alias(stack, 'Live', { aliasName: 'live', version: mine.currentVersion as IVersion });

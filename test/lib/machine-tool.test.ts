@@ -1,22 +1,12 @@
 import jsonata from 'jsonata';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
-import { createStepFunctions, StatesError } from '../../local/step-functions/index.ts';
+import { createStepFunctions, StatesError } from '../../local/testing.ts';
+import { execution as input } from '../aws/row.ts';
 
 const text = machineDefinition();
 const { States } = JSON.parse(text);
 const arn = 'arn:aws:states:eu-west-1:123456789012:stateMachine:tool';
-const input = {
-  owner: 'o',
-  taskId: 't',
-  tool: 'x',
-  round: 2,
-  deadlineAt: Date.now() + 60_000,
-  arguments: '{"n":9007199254740991}',
-  accepts: ['elicitation/create'],
-  inputResponses: { a: { action: 'accept' } },
-  requestState: null,
-};
 const substitutions: Record<string, string> = {
   StateMachineArn: 'the-machine',
   ExecutionArnPrefix: 'the-executions:',

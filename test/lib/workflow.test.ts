@@ -4,18 +4,7 @@ import { limits } from '../../functions/tasks/limits.ts';
 import type { ToolEvent } from '../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../functions/tool/envelope.ts';
 import { definition, include, machineDefinition } from '../../lib/workflow/definition.ts';
-
-const input = {
-  owner: 'o',
-  taskId: 't',
-  tool: 'x',
-  round: 2,
-  deadlineAt: Date.now() + 100_000,
-  arguments: '{"n":9007199254740991}',
-  accepts: ['elicitation/create'],
-  inputResponses: { a: { action: 'accept' } },
-  requestState: null,
-};
+import { execution as input } from '../aws/row.ts';
 
 interface Write {
   update: string;
@@ -75,7 +64,7 @@ describe('function-finished.jsonata: an envelope', () => {
     checkPlaceholders(write);
   });
 
-  test('digits that no double holds are kept, whatever language wrote them', async () => {
+  test('digits that no double holds are kept, from any language', async () => {
     const text = '{"id":12345678901234567890,"pi":3.14159265358979323846,"huge":1E400}';
     expect((await finished({ mcpTask: 1, text })).values[':result']).toEqual({ S: text });
   });

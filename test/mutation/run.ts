@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { synthApp } from '../../local/template/synth.ts';
+import { synthApp } from '../../local/testing.ts';
 import { SLICES, type Slice } from './slices.ts';
 import { reasonFor, squeezed, staleReasons, unusedReasons } from './survivors.ts';
 

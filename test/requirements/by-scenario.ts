@@ -23,7 +23,7 @@ export const byScenario: Readonly<Record<string, readonly string[]>> = {
   'http-header-validation': ['A-09'],
   // A missing header, no unequal one: not D-07.
   'http-custom-header-server-validation': ['D-06'],
-  // A -32601 skips the checks of subscriptions/listen, a missing serverInfo warns, and nobody reads -32022.
+  // A -32601 skips the checks of subscriptions/listen, a missing serverInfo warns, and no check reads -32022.
   'server-stateless': ['A-05', 'D-01', 'D-09', 'D-10', 'D-19', 'D-27'],
   // Any 4xx will do, and the foreign Host alone may earn it: not A-08.
   'dns-rebinding-protection': [],

@@ -9,7 +9,7 @@ import { titlesIn } from './titles.ts';
 export interface Claim {
   readonly id: string;
   readonly source: string;
-  /** False for what does not run, or may fail without anybody noticing. */
+  /** False for what does not run, or may fail unnoticed. */
   readonly proves: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface Coverage {
   /** Rows of the sections that nothing proves, counted ones and others. */
   readonly missing: readonly Missing[];
   readonly excused: readonly Excuse[];
-  /** What makes the run fail whatever the numbers say. */
+  /** What makes the run fail with any numbers. */
   readonly mistakes: readonly string[];
   readonly complete: boolean;
 }

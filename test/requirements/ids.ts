@@ -9,7 +9,7 @@ export function idsIn(text: string): readonly string[] {
   });
 }
 
-/** Undefined for a range that cannot be meant: its text then stands as an id nobody knows, and is reported. */
+/** Undefined for a range that cannot be meant: its text then stands as an unknown id, and is reported. */
 function range(first: string, last: string): readonly string[] | undefined {
   const [from, to] = [numberOf(first), numberOf(last)];
   if (first[0] !== last[0] || to < from) return undefined;

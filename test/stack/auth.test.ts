@@ -1,14 +1,13 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { neededScopes } from '../../lib/auth/auth.ts';
 import { type Auth, anonymous, iam, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
+import { inlineFunction } from '../support/inline-function.ts';
 
 function makeStack(auth: Auth, props: Partial<McpTaskServerProps> = {}, scopes?: readonly string[]) {
   const stack = new Stack(new App(), 'S');
-  const code = Code.fromInline('exports.handler = async () => 1');
-  const handler = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+  const handler = inlineFunction(stack);
   const server = new McpTaskServer(stack, 'Server', { auth, ...props });
   const tool = { handler, description: 'd', inputSchema: { type: 'object' } };
   server.addTool('plain', tool);
@@ -212,7 +211,9 @@ test('iam: everything but the preflight is signed, and there is nothing of OAuth
 test('anonymous is said aloud at synth, the others are not', () => {
   const warnings = (auth: Auth) => Annotations.fromStack(makeStack(auth)).findWarning('*', Match.anyValue());
   expect(warnings(anonymous()).map(({ entry }) => entry.data)).toEqual([
-    expect.stringMatching(/anonymous\(\): whoever reaches the endpoint may call every tool.*mcp-task-server:anonymous/),
+    expect.stringMatching(
+      /anonymous\(\): every client that reaches the endpoint may call every tool.*mcp-task-server:anonymous/,
+    ),
   ]);
   for (const auth of [protectedBy, iam()]) expect(warnings(auth)).toEqual([]);
 });

@@ -18,7 +18,7 @@ describe('what API Gateway answers by itself', () => {
   );
   const retryAfter = 'gatewayresponse.header.Retry-After';
 
-  test('is JSON-RPC without an id, whatever it is (A-05)', () => {
+  test('is JSON-RPC without an id, for every kind of answer (A-05)', () => {
     expect([...answers.keys()].sort()).toEqual(['DEFAULT_4XX', 'DEFAULT_5XX', 'THROTTLED']);
     for (const { body } of answers.values()) expect(Object.keys(body)).toEqual(['jsonrpc', 'error']);
   });

@@ -1,11 +1,12 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, type IStateMachine, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
 import { anonymous, McpTaskServer, type StateMachineToolProps, type ToolProps } from '../../lib/index.ts';
 import { toolEntry } from '../../lib/tools/tool-entry.ts';
 import { machineDefinition } from '../../lib/workflow/definition.ts';
+import { inlineFunction } from '../support/inline-function.ts';
 
 const asl = '{"StartAt":"A","States":{"A":{"Type":"Pass","End":true}}}';
 const described = { description: 'd', inputSchema: { type: 'object' } };
@@ -33,7 +34,6 @@ const arnOf = (service: string, rest: unknown[]) =>
   join('arn:', pseudo('Partition'), `:${service}:`, pseudo('Region'), ':', pseudo('AccountId'), ...rest);
 const mine = { Ref: Match.stringLikeRegexp('^Mine') };
 const nameOfMine = { 'Fn::Select': [6, { 'Fn::Split': [':', mine] }] };
-const executionsOfMine = arnOf('states', [':execution:', nameOfMine, ':*']);
 
 describe('the template', () => {
   test('has a tool workflow and the machine itself: no function in between', () => {
@@ -58,42 +58,6 @@ describe('the template', () => {
         ToolTimeoutSeconds: '900',
       }),
     });
-  });
-
-  test('its role may run that machine, see its end, stop it and write the outcome, nothing else', () => {
-    const allow = (Action: unknown, Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
-    synthesized.hasResourceProperties('AWS::IAM::Role', {
-      AssumeRolePolicyDocument: { Statement: [Match.objectLike({ Principal: { Service: 'states.amazonaws.com' } })] },
-      Policies: [
-        {
-          PolicyName: 'RunAndFinish',
-          PolicyDocument: {
-            Version: '2012-10-17',
-            Statement: [
-              allow('states:StartExecution', mine),
-              allow(['states:DescribeExecution', 'states:StopExecution'], executionsOfMine),
-              allow(
-                ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'],
-                arnOf('events', [':rule/StepFunctionsGetEventsForStepFunctionsExecutionRule']),
-              ),
-              allow('dynamodb:UpdateItem', { 'Fn::GetAtt': [Match.anyValue(), 'Arn'] }),
-            ],
-          },
-        },
-      ],
-    });
-  });
-
-  test('the endpoint may see which state it is in, and can neither start nor stop it', () => {
-    const [policy] = Object.values(synthesized.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
-      JSON.stringify(Properties.Roles).includes('EndpointRole'),
-    );
-    const statements: { Action: string; Resource: unknown }[] = policy?.Properties.PolicyDocument.Statement;
-    const history = statements.filter(({ Action }) => [Action].flat().includes('states:GetExecutionHistory'));
-    expect(history).toHaveLength(2);
-    const others = statements.filter((statement) => !history.includes(statement));
-    expect(JSON.stringify(history[0]?.Resource)).toContain(':execution:');
-    expect(JSON.stringify(others)).not.toMatch(/"Mine|"Slow/);
   });
 
   test('the endpoint knows each machine once, by name', () => {
@@ -135,8 +99,7 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
 
   test('both', () => {
     const { stack, server, machine } = makeServer();
-    const code = Code.fromInline('exports.handler = async () => 1');
-    const handler = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+    const handler = inlineFunction(stack);
     const props = { ...described, handler, stateMachine: machine('M') } as unknown as ToolProps;
     expect(() => server.addTool('x', props)).toThrow(/'x': give it either/);
   });

@@ -9,7 +9,7 @@ interface Finding {
   readonly violatingResources: readonly { readonly constructPath: string }[];
 }
 
-/** What cdk-nag's AwsSolutions and Serverless rules find in an app that nobody has acknowledged. */
+/** What cdk-nag's AwsSolutions and Serverless rules find in an app, before any acknowledgement. */
 async function findings(app: string): Promise<string[]> {
   const env = { ...process.env, CDK_OUTDIR: join(tmpdir(), 'mcp-nag') };
   const args = ['--import', './test/stack/nag-preload.ts', app];

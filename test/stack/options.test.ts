@@ -2,16 +2,15 @@ import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { describe, expect, test } from 'vitest';
 import { anonymous, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
+import { inlineFunction } from '../support/inline-function.ts';
 
 function synth(propsOf: (stack: Stack) => Partial<McpTaskServerProps> = () => ({})) {
   const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1' } });
-  const code = Code.fromInline('exports.handler = async () => 1');
-  const handler = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+  const handler = inlineFunction(stack);
   const auth = oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' });
   const server = new McpTaskServer(stack, 'Server', { auth, ...propsOf(stack) });
   server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });

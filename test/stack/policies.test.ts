@@ -1,9 +1,9 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
 import { McpTaskServer, oauth } from '../../lib/index.ts';
+import { inlineFunction } from '../support/inline-function.ts';
 
 interface Resource {
   readonly Type: string;
@@ -19,11 +19,7 @@ interface Resource {
 /** All that a server with every kind of tool may do, and who may use its roles: one text for each resource. */
 function policies(): Record<string, unknown> {
   const stack = new Stack(new App(), 'S');
-  const handler = new LambdaFunction(stack, 'F', {
-    runtime: Runtime.NODEJS_24_X,
-    handler: 'index.handler',
-    code: Code.fromInline('exports.handler = async () => 1'),
-  });
+  const handler = inlineFunction(stack);
   const stateMachine = new StateMachine(stack, 'M', {
     definitionBody: DefinitionBody.fromChainable(Pass.jsonata(stack, 'P')),
   });

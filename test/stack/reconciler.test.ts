@@ -1,13 +1,12 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { NAMESPACE } from '../../functions/reconciler/metrics.ts';
 import { anonymous, McpTaskServer } from '../../lib/index.ts';
+import { inlineFunction } from '../support/inline-function.ts';
 
 const stack = new Stack(new App(), 'S');
-const code = Code.fromInline('exports.handler = async () => 1');
-const handler = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+const handler = inlineFunction(stack);
 const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
 server.addTool('later', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
 const template = Template.fromStack(stack);
@@ -25,7 +24,6 @@ const states = (...rest: string[]) => ({
 const [machine] = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
 const prefix = String(machine?.Properties.StateMachineName).replace(/later$/, '');
 const arnOf = (type: string, id: string) => ({ 'Fn::GetAtt': [only(type, id)[0], 'Arn'] });
-const table = arnOf('AWS::DynamoDB::GlobalTable', 'Tasks');
 const queue = arnOf('AWS::SQS::Queue', 'DeadLetters');
 const reconciler = arnOf('AWS::Lambda::Function', 'ReconcilerFunction');
 
@@ -93,25 +91,6 @@ describe('the reconciler', () => {
       MaximumRetryAttempts: 2,
       DestinationConfig: { OnFailure: { Destination: queue } },
     });
-  });
-
-  test('may do what it does, to the tasks and runs of this server, and nothing else', () => {
-    const { PolicyDocument } = only('AWS::IAM::Policy', 'ReconcilerRole')[1].Properties;
-    const allow = (Action: unknown, Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
-    expect(PolicyDocument).toEqual({
-      Version: '2012-10-17',
-      Statement: [
-        allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf('AWS::Logs::LogGroup', 'ReconcilerLogs')),
-        allow('dynamodb:Query', { 'Fn::Join': ['', [table, '/index/due']] }),
-        allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], table),
-        // The input of a task, to start its next round.
-        allow('s3:GetObject', { 'Fn::Join': ['', [arnOf('AWS::S3::Bucket', 'Results'), '/inputs/*']] }),
-        allow(['states:DescribeExecution', 'states:StopExecution'], states(`:execution:${prefix}*:*`)),
-        allow('states:StartExecution', states(`:stateMachine:${prefix}*`)),
-        allow('sqs:SendMessage', queue),
-      ],
-    });
-    expect(only('AWS::IAM::Role', 'ReconcilerRole')[1].Properties).not.toHaveProperty('ManagedPolicyArns');
   });
 
   test('the queue is encrypted, and reached over TLS only', () => {

@@ -36,6 +36,14 @@ test.each(Object.entries(WALLS))('%s imports nothing from %j', (folder, others) 
   expect(broken).toEqual([]);
 });
 
+test('the tests of the product know the embedded cloud by its two doors', () => {
+  const doors = ['local/cloud.ts', 'local/testing.ts'];
+  const inner = importsOf(trackedFiles('test')).filter(
+    ({ to }) => isIn(to, 'local') && !isIn(to, 'local/test') && !doors.includes(to),
+  );
+  expect(inner).toEqual([]);
+});
+
 test(`no folder holds more than ${MOST_FILES} files beside its folders`, () => {
   const counts = new Map<string, number>();
   for (const file of trackedFiles(...SOURCE, 'test', 'docs')) {

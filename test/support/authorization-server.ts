@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import Provider from 'oidc-provider';
-import { close, listen } from '../../local/loopback.ts';
+import { close, listen } from '../../local/testing.ts';
 
 /**
  * A real authorization server (npm: oidc-provider) on this machine, with one user and one client. The client is

@@ -5,7 +5,7 @@ import type { SseEvent } from './schema/sse.ts';
 export { readSse, type SseEvent } from './schema/sse.ts';
 
 /**
- * Raw HTTP clients, one per revision: what a test sends is what it sees. Whatever comes back is held against what the
+ * Raw HTTP clients, one per revision: what a test sends is what it sees. Each answer is held against what the
  * revision of the request publishes, and throws if it does not fit.
  */
 export interface Answer {

@@ -1,5 +1,8 @@
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
+import { temporaryDir } from '../../local/test/fixture.ts';
+import { synthApp } from '../../local/testing.ts';
 
 /**
  * An embedded cloud of the test app for one test file; `brief`: with windows and holds of one second. Its schedules run
@@ -16,4 +19,12 @@ export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Pa
     if (cloud === undefined) throw new Error('The cloud is not up yet');
     return cloud;
   };
+}
+
+/** The assembly of another app, for the `assembly` of `useCloud`. Gone after the tests of the file. @param app its path */
+export function useAssembly(app: string): string {
+  const folder = temporaryDir();
+  beforeAll(() => synthApp(app, folder), 60_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { synthApp } from '../../local/template/synth.ts';
+import { synthApp } from '../../local/testing.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

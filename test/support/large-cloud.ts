@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
-import { synthApp } from '../../local/template/synth.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
+import { synthApp } from '../../local/testing.ts';
 import { type Answer, legacySession, modernMessage, modernRequest, openStream } from './clients.ts';
 
 type Json = Answer['body'];
@@ -84,7 +84,7 @@ export function clientsOf(world: LargeWorld) {
     /** A call by a client that knows no tasks. */
     plain: async (name: string, args: object): Promise<Json> =>
       (await modernRequest(url(), 'tools/call', { name, arguments: args }, { capabilities: {} })).body,
-    /** What a listener is told of one task. */
+    /** The notifications of one task that a listener gets. */
     async listen(taskId: string): Promise<Json[]> {
       const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
       const told: Json[] = [];
@@ -117,7 +117,7 @@ const digest = (value: unknown) =>
     .update(String(JSON.stringify(value)))
     .digest('hex');
 
-/** The same content to the byte. By digests: megabytes of difference are of no use to anybody. */
+/** The same content to the byte. By digests, as a difference of megabytes cannot be read. */
 export function expectSame(seen: Json, wanted: Json): void {
   const parts = (result: Json) => ({
     content: result?.content?.map((block: Json) => ({ type: block.type, digest: digest(block) })) ?? result,

@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
-import { close, listen } from '../../local/loopback.ts';
-import { synthApp } from '../../local/template/synth.ts';
+import { close, listen, synthApp } from '../../local/testing.ts';
 
 /** A cloud of ./oauth-app.ts, at the URL that its metadata names. @param change what is done to its assembly before */
 export async function startOAuthCloud(

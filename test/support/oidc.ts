@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:http';
-import { close, listen } from '../../local/loopback.ts';
+import { close, listen } from '../../local/testing.ts';
 
 /** An OpenID Connect issuer on this machine: keys made now, a JWKS over HTTP, tokens that say what a test wants. */
 export interface TestIssuer {

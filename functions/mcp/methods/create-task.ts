@@ -2,7 +2,7 @@ import { InternalError, InvalidParams, TooManyStarts, TooManyTasks } from '../..
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
-import { logUnexpected } from '../../tasks/log.ts';
+import { logEvent, logUnexpected } from '../../tasks/log.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -131,7 +131,7 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
   try {
     outcome = await server.workflow.start(record, workflowOf(tool), input);
   } catch (error) {
-    console.error(JSON.stringify({ event: 'start_failed', tool: tool.name, error: String((error as Error).name) }));
+    logEvent('start_failed', { tool: tool.name, error: String((error as Error).name) });
     // Under a key, a repeat may have started the task already, or may still start it. If none does, the sweep fails it.
     if (record.digest === undefined && error instanceof TooManyStarts && error.certain) {
       await server.store.apply(record, withdraw(record, server.now())).catch((failed: unknown) => {

@@ -1,6 +1,6 @@
 import { overdue } from '../../tasks/deadlines.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
-import { logUnexpected } from '../../tasks/log.ts';
+import { logEvent, logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { cancel, isTerminal } from '../../tasks/transitions.ts';
 import type { ServerContext } from '../context.ts';
@@ -47,6 +47,6 @@ export async function stopWork(record: TaskRecord, server: ServerContext): Promi
   try {
     await server.workflow.stop(record, machine);
   } catch (error) {
-    console.error(JSON.stringify({ event: 'stop_failed', tool: record.tool, error: String((error as Error).name) }));
+    logEvent('stop_failed', { tool: record.tool, error: String((error as Error).name) });
   }
 }

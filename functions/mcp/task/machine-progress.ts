@@ -1,3 +1,4 @@
+import { setBounded } from '../../tasks/bounded-map.ts';
 import type { ExecutionState } from '../../tasks/execution-history.ts';
 import { executionName } from '../../tasks/ids.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
@@ -77,13 +78,7 @@ function cachedStates(look: (executionArn: string) => Promise<ExecutionState | u
     const next: CachedState =
       early || !mayLook() ? seen : { state: lookAgain(), until: now() + pace(), askedAt: now() };
     next.askedAt = now();
-    // Moves it to the end of the map: the first entry is the least recently used.
-    looks.delete(executionArn);
-    looks.set(executionArn, next);
-    for (const [oldest] of looks) {
-      if (looks.size <= MOST) break;
-      looks.delete(oldest);
-    }
+    setBounded(looks, executionArn, next, MOST);
     return next.state;
 
     async function lookAgain(): Promise<ExecutionState | undefined> {

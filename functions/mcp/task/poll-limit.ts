@@ -1,3 +1,4 @@
+import { setBounded } from '../../tasks/bounded-map.ts';
 import { TooManyPolls } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskKey } from '../../tasks/record.ts';
@@ -27,13 +28,7 @@ export function pollLimit(now: () => number): PollLimit {
   function counterOf({ owner, taskId }: TaskKey): Counter {
     const name = `${owner} ${taskId}`;
     const counter = counters.get(name) ?? { left: burst, at: now(), interval: limits.pollInterval.min };
-    // Moves it to the end of the map: the first entry is the least recently used.
-    counters.delete(name);
-    counters.set(name, counter);
-    for (const [oldest] of counters) {
-      if (counters.size <= tasks) break;
-      counters.delete(oldest);
-    }
+    setBounded(counters, name, counter, tasks);
     return counter;
   }
 

@@ -1,7 +1,7 @@
 import { asOf } from '../../tasks/deadlines.ts';
 import { InternalError, Unavailable } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
-import { logUnexpected } from '../../tasks/log.ts';
+import { logEvent, logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { InputLost } from '../../tasks/s3/input-store.ts';
 import { ResultStoreError } from '../../tasks/s3/result-store.ts';
@@ -43,7 +43,7 @@ export async function startIfCrashed(record: TaskRecord, server: ServerContext):
     // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
     if (!(await server.store.applyBlind(record, confirmStart(record, now)))) await stopWork(record, server);
   } catch (error) {
-    console.error(JSON.stringify({ event: 'restart_failed', tool, error: (error as Error).name }));
+    logEvent('restart_failed', { tool, error: (error as Error).name });
   }
 }
 

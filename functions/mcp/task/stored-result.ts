@@ -1,5 +1,5 @@
-import { errorFacts } from '../../tasks/error-facts.ts';
 import { InternalError } from '../../tasks/errors.ts';
+import { errorFacts, logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, type StoredResult, storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ServerContext } from '../context.ts';
@@ -40,7 +40,7 @@ async function fetchResult(record: TaskRecord, stored: StoredResult, server: Ser
     if (isOf(stored, text)) return text;
     throw Object.assign(new Error('What is stored is not the text that the record names'), { name: 'ResultAltered' });
   } catch (error) {
-    console.error(JSON.stringify({ event: 'result_unavailable', tool: record.tool, ...errorFacts(error) }));
+    logEvent('result_unavailable', { tool: record.tool, ...errorFacts(error) });
     throw new InternalError(
       `The result of task ${record.taskId} cannot be read at the moment: ask for it again, the task itself is complete`,
       { reason: 'ResultUnavailable', taskId: record.taskId },

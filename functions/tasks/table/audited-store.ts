@@ -1,5 +1,5 @@
 import type { Audit, Facts } from '../audit.ts';
-import { isErrorName } from '../error-facts.ts';
+import { isErrorName } from '../log.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { type Change, isTerminal } from '../transitions.ts';
 import type { TaskStore } from './store.ts';

@@ -1,5 +1,6 @@
 import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../limits.ts';
+import { logEvent } from '../log.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
 import { ifConditionHolds } from './conditional-write.ts';
@@ -122,7 +123,7 @@ export async function withAllProgress(
 
 /** A task without its progress is a good enough answer. */
 function unread(error: Error): undefined {
-  console.error(JSON.stringify({ event: 'progress_unread', error: error.name }));
+  logEvent('progress_unread', { error: error.name });
 }
 
 /**

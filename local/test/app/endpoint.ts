@@ -4,7 +4,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
-// As on AWS: no client is told where its service is.
+// As on AWS: no client gets the address of its service.
 const dynamoDb = new DynamoDBClient({});
 const stepFunctions = new SFNClient({});
 const secrets = new SecretsManagerClient({});

@@ -81,7 +81,7 @@ describe('a table of the template', () => {
     );
   });
 
-  test('an expression has 4,096 bytes at most, whatever dynalite takes', async () => {
+  test('an expression has 4,096 bytes at most, though dynalite takes more', async () => {
     const setting = (bytes: number) =>
       new UpdateItemCommand({
         TableName,

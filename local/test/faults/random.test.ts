@@ -24,7 +24,7 @@ describe('a random schedule', () => {
     expect(schedule(1, 0.1)).not.toEqual(schedule(2, 0.1));
   });
 
-  test('strikes each kind of call by its own count, whatever comes between', () => {
+  test('strikes each kind of call by its own count, with any calls in between', () => {
     const [alone, mixed] = [randomFaults({ seed: 3, rate: 0.2 }), randomFaults({ seed: 3, rate: 0.2 })];
     for (let count = 0; count < 200; count++) {
       mixed(call({ caller: 'Other' }));

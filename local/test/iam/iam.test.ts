@@ -11,81 +11,8 @@ import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../cloud.ts';
 import { isObject } from '../../json.ts';
-import { clientConfig, functionResource, tableResource, writeAssembly } from '../fixture.ts';
-
-const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
-const allow = (Action: unknown, Resource: unknown, more: object = {}) => ({
-  Effect: 'Allow',
-  Action,
-  Resource,
-  ...more,
-});
-const trust = (service: string) => ({
-  Statement: { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: `${service}.amazonaws.com` } },
-});
-const role = (service: string, statements: readonly object[] = [], more: object = {}) => ({
-  Type: 'AWS::IAM::Role',
-  Properties: {
-    AssumeRolePolicyDocument: trust(service),
-    Policies: [
-      { PolicyName: 'Own', PolicyDocument: { Statement: [...statements, allow('iam:PassRole', 'arn:aws:iam:::x')] } },
-    ],
-    ...more,
-  },
-});
-const policy = (Roles: readonly string[], ...Statement: object[]) => ({
-  Type: 'AWS::IAM::Policy',
-  Properties: { PolicyName: 'P', Roles: Roles.map((Ref) => ({ Ref })), PolicyDocument: { Statement } },
-});
-const task = (Resource: string, Arguments: object) => ({ Type: 'Task', Resource, Arguments, End: true });
-const machine = (roleId: string, state: object) => ({
-  Type: 'AWS::StepFunctions::StateMachine',
-  Properties: {
-    RoleArn: arnOf(roleId),
-    DefinitionString: JSON.stringify({ QueryLanguage: 'JSONata', StartAt: 'A', States: { A: state } }),
-  },
-});
-const WORKER = 'arn:aws:lambda:us-east-1:000000000000:function:Test-Worker';
-const update = { TableName: 'things', Key: { owner: { S: 'o' }, id: { S: 'i' } } };
-
-/** `Worker` may do some things, `Nobody` nothing; the state machines of `Clerk` likewise. */
-const resources = {
-  Things: tableResource(),
-  Results: { Type: 'AWS::S3::Bucket', Properties: {} },
-  Key: { Type: 'AWS::SecretsManager::Secret', Properties: { GenerateSecretString: {} } },
-  OtherKey: { Type: 'AWS::SecretsManager::Secret', Properties: { GenerateSecretString: {} } },
-  Worker: functionResource('code', { Role: arnOf('WorkerRole') }),
-  Nobody: functionResource('code', { Role: arnOf('NobodyRole') }),
-  NobodyRole: role('lambda'),
-  WorkerRole: role('lambda', [allow('dynamodb:GetItem', arnOf('Things'))], {
-    ManagedPolicyArns: ['arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole', { Ref: 'Managed' }],
-  }),
-  Managed: {
-    Type: 'AWS::IAM::ManagedPolicy',
-    Properties: { PolicyDocument: { Statement: allow('secretsmanager:GetSecretValue', { Ref: 'Key' }) } },
-  },
-  Attached: policy(
-    ['WorkerRole'],
-    allow('dynamodb:UpdateItem', arnOf('Things'), {
-      Condition: {
-        'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['owner', 'id', 'message'] },
-        StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
-      },
-    }),
-    allow('s3:PutObject', { 'Fn::Join': ['', [arnOf('Results'), '/results/*']] }),
-    allow('states:StartExecution', { Ref: 'Calls' }),
-    allow('dynamodb:*', { 'Fn::Join': ['', [arnOf('Things'), '/index/*']] }),
-    { Effect: 'Deny', Action: 'dynamodb:Scan', Resource: '*' },
-  ),
-  ClerkRole: role('states', [allow('lambda:InvokeFunction', arnOf('Worker'))]),
-  Calls: machine('ClerkRole', task('arn:aws:states:::aws-sdk:lambda:invoke', { FunctionName: WORKER })),
-  CallsOther: machine('ClerkRole', task('arn:aws:states:::aws-sdk:lambda:invoke', { FunctionName: `${WORKER}2` })),
-  CallsOtherToo: machine('ClerkRole', task('arn:aws:states:::lambda:invoke', { FunctionName: `${WORKER}2` })),
-  Writes: machine('ClerkRole', task('arn:aws:states:::dynamodb:updateItem', update)),
-};
-const code = 'export const handler = async () => 1;';
-const start = (more: object, options = {}) =>
-  startCloud({ assembly: writeAssembly({ resources: { ...resources, ...more }, assets: { code } }), ...options });
+import { clientConfig, writeAssembly } from '../fixture.ts';
+import { policy, resources, start, update } from './stack.ts';
 
 let cloud: Cloud;
 beforeAll(async () => {
@@ -268,48 +195,6 @@ describe('what is granted and not used', () => {
     });
     await fresh.stop();
   });
-});
-
-describe('the template is refused at start', () => {
-  const refused = async (more: object) => {
-    const started = await start(more).catch((error: unknown) => String(error));
-    if (typeof started === 'string') return started;
-    await started.stop();
-    return undefined;
-  };
-
-  test.each<[string, object, string]>([
-    [
-      'for a policy of AWS that is not known here',
-      { X: role('lambda', [], { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] }) },
-      'does not know the policy arn:aws:iam::aws:policy/AdministratorAccess (stack Test, X)',
-    ],
-    [
-      'for a boundary',
-      { X: role('lambda', [], { PermissionsBoundary: 'x' }) },
-      'the property PermissionsBoundary of AWS::IAM::Role',
-    ],
-    [
-      'for a condition that is not known here',
-      { X: policy(['WorkerRole'], allow('a:B', '*', { Condition: { DateLessThan: { 'aws:CurrentTime': 'x' } } })) },
-      'the condition operator DateLessThan (stack Test, X)',
-    ],
-    [
-      'for a role that its service may not take',
-      { X: functionResource('code', { Role: arnOf('ClerkRole') }) },
-      'lambda.amazonaws.com may not assume the role arn:aws:iam::000000000000:role/Test-ClerkRole (stack Test, X)',
-    ],
-    [
-      'for traces that the role may not write',
-      { X: functionResource('code', { Role: arnOf('NobodyRole'), TracingConfig: { Mode: 'Active' } }) },
-      'Test-NobodyRole may not xray:PutTraceSegments on *, for its TracingConfig (stack Test, X)',
-    ],
-    [
-      'for a wait that would never end',
-      { X: machine('ClerkRole', task('arn:aws:states:::states:startExecution.sync', {})) },
-      'may not events:PutRule on arn:aws:events:us-east-1:000000000000:rule/StepFunctionsGetEventsForStepFunctionsExecutionRule',
-    ],
-  ])('%s', async (_title, more, message) => expect(await refused(more)).toContain(message));
 });
 
 test('a function that may not write its logs is not heard, and the cloud says so', async () => {

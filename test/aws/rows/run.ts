@@ -123,7 +123,7 @@ export const runRows: readonly Row[] = [
     expected: caught(`Lambda.${name}`, 1),
   })),
   {
-    title: 'States.Runtime is caught by nobody: the reconciler settles the task (row 13)',
+    title: 'no catcher takes States.Runtime: the reconciler settles the task (row 13)',
     ...{ ...run('tool'), error: 'States.Runtime' },
     expected: { status: 'FAILED', error: 'States.Runtime' },
   },

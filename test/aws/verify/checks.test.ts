@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { synthApp } from '../../../local/template/synth.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { checks, runChecks, type VerifyContext } from './checks.ts';
 import { verifyClient } from './client.ts';
 

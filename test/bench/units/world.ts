@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { synthApp } from '../../../local/template/synth.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { startIssuer } from '../../support/oidc.ts';
 
 export interface UnitsWorld {

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** `npm start` in a process of its own, so that its memory is only its own. */
+/** `npm start` in its own process, so that its memory can be measured. */
 export interface ServerProcess {
   readonly url: string;
   /** The most memory it was seen to have, in MB. */

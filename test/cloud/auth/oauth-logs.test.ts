@@ -1,25 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
 import { type Answer, ended, FORMS, legacySession, modernRequest } from '../../support/clients.ts';
+import { issuer } from '../../support/issuer.ts';
 import { startOAuthCloud } from '../../support/oauth-cloud.ts';
-import { type Claims, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+import type { Claims } from '../../support/oidc.ts';
 import { isLambdasReport, PLANTED } from '../../support/planted.ts';
 
 const lines: string[] = [];
 /** Of the functions of tools. */
 const reports: string[] = [];
-let issuer: TestIssuer;
 let cloud: Cloud;
 beforeAll(async () => {
-  issuer = await startIssuer();
   cloud = await startOAuthCloud(issuer.url, {
     onLog: (source, line) => void (isLambdasReport(source, line) ? reports : lines).push(line),
   });
 });
-afterAll(async () => {
-  await cloud?.stop();
-  await issuer?.stop();
-});
+afterAll(() => cloud?.stop());
 
 const url = () => `${cloud.url}/mcp`;
 const bearer = (claims: Claims = {}) => ({ authorization: `Bearer ${issuer.token(claims)}` });
@@ -78,7 +74,7 @@ test('a refusal is logged with the task asked for, the missing scope or the kind
   ]);
 });
 
-/** Nobody is to find these anywhere but in the hands of those who hold them: not in a log, a call to AWS, a history. */
+/** None of these may be in a log, in a call to AWS or in a history. */
 const CREDENTIAL = `${PLANTED}-credential`;
 /** These are what a task is about: they lie in its record and its runs (SECURITY.md), and in no log. */
 const CONTENT = `${PLANTED}-content`;

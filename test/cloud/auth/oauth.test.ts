@@ -1,21 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
-import { type Answer, legacySession, modernRequest, openStream, post } from '../../support/clients.ts';
+import { type Answer, legacySession, modernRequest, post } from '../../support/clients.ts';
+import { issuer } from '../../support/issuer.ts';
 import { startOAuthCloud } from '../../support/oauth-cloud.ts';
-import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+import { AUDIENCE, jwt } from '../../support/oidc.ts';
 
-let issuer: TestIssuer;
 let cloud: Cloud;
 beforeAll(async () => {
-  issuer = await startIssuer();
   cloud = await startOAuthCloud(issuer.url);
 });
-afterAll(async () => {
-  await cloud?.stop();
-  await issuer?.stop();
-});
+afterAll(() => cloud?.stop());
 
 const url = () => `${cloud.url}/mcp`;
 const metadata = () => `${cloud.url}/.well-known/oauth-protected-resource/mcp`;
@@ -124,8 +119,6 @@ const doneSince = (mark: number) =>
   cloud.calls
     .since(mark)
     .filter(({ caller, service }) => caller.startsWith('ServerEndpoint') && service !== 'secretsmanager')
-    // Each stream is counted as it opens, whatever it is for.
-    .filter(({ input }) => !JSON.stringify(input).includes('"#streams"'))
     .map(({ service, operation }) => `${service} ${operation}`);
 
 describe('a tool with its own scopes', () => {
@@ -188,82 +181,6 @@ describe('a tool with its own scopes', () => {
       expect([status, body, doneSince(mark)]).toEqual([403, lacking(['mcp', 'ops:deploy'], body.id), []]);
     },
   );
-});
-
-describe('a task of a tool with scopes, for a token of the same user without them', () => {
-  const strong = () => bearer(issuer.token({ scope: 'mcp ops' }));
-  const weak = () => bearer(issuer.token({ client_id: 'chat-bot' }));
-  const needed = ['mcp', 'ops:deploy'];
-  const ask = async (method: string, params: Record<string, unknown>, headers = strong()) =>
-    (await modernRequest(url(), method, params, { headers })).body;
-  async function waiting() {
-    const { taskId } = (await ask('tools/call', { name: 'ask_scoped', arguments: { plan: 'secret-plan' } })).result;
-    for (;;) {
-      const task = (await ask('tasks/get', { taskId })).result;
-      if (task.status === 'input_required') return { taskId, key: Object.keys(task.inputRequests)[0] ?? '' };
-      await sleep(50);
-    }
-  }
-  const YES = { action: 'accept', content: { ok: true } };
-
-  test('every request about it is a 403 that names the scopes, and it stays as it is (G-09)', async () => {
-    const { taskId, key } = await waiting();
-    const session = await legacySession(url(), undefined, '2025-11-25', strong());
-    const held = await openStream(
-      url(),
-      { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } },
-      session.headers,
-    );
-    let eventId = '';
-    let question: unknown;
-    for await (const { id, data } of held.events) {
-      if (id !== undefined) eventId = id;
-      if (data !== '') question = (data as { id: unknown }).id;
-      if (question !== undefined) break;
-    }
-    held.close();
-    const modern = (method: string, params: Record<string, unknown>) =>
-      modernRequest(url(), method, params, { headers: weak() });
-    const legacy = (method: string, params: object) => session.request(method, params, weak());
-    const resumed = async () => {
-      const headers = { ...session.headers, ...weak(), accept: 'text/event-stream', 'last-event-id': eventId };
-      const response = await fetch(url(), { headers });
-      return { status: response.status, body: await response.json() };
-    };
-    const before = (await ask('tasks/get', { taskId })).result;
-    const ways: Record<string, () => Promise<{ status: number; body: Answer['body'] }>> = {
-      'tasks/get': () => modern('tasks/get', { taskId }),
-      'tasks/update': () => modern('tasks/update', { taskId, inputResponses: { [key]: YES } }),
-      'tasks/cancel': () => modern('tasks/cancel', { taskId }),
-      get_task_result: () => modern('tools/call', { name: 'get_task_result', arguments: { taskId } }),
-      cancel_task: () => modern('tools/call', { name: 'cancel_task', arguments: { taskId } }),
-      'subscriptions/listen': () => modern('subscriptions/listen', { notifications: { taskIds: [taskId] } }),
-      '2025-11-25 tasks/get': () => legacy('tasks/get', { taskId }),
-      '2025-11-25 tasks/result': () => legacy('tasks/result', { taskId }),
-      '2025-11-25 tasks/cancel': () => legacy('tasks/cancel', { taskId }),
-      '2025-11-25 get_task_result': () => legacy('tools/call', { name: 'get_task_result', arguments: { taskId } }),
-      '2025-11-25 cancel_task': () => legacy('tools/call', { name: 'cancel_task', arguments: { taskId } }),
-      'an answer': () => post(url(), { jsonrpc: '2.0', id: question, result: YES }, { ...session.headers, ...weak() }),
-      'the stream it was asked on': resumed,
-    };
-    const mark = cloud.calls.mark();
-    for (const [way, send] of Object.entries(ways)) {
-      const { status, body } = await send();
-      expect([way, status, body]).toEqual([way, 403, lacking(needed, body.id)]);
-    }
-    expect(doneSince(mark).filter((done) => done !== 'dynamodb GetItem' && done !== 'dynamodb BatchGetItem')).toEqual(
-      [],
-    );
-    expect((await ask('tasks/get', { taskId })).result).toEqual(before);
-    const { tasks } = (await legacy('tasks/list', {})).body.result;
-    expect(tasks.map((task: { taskId: string }) => task.taskId)).not.toContain(taskId);
-
-    expect((await ask('tasks/update', { taskId, inputResponses: { [key]: YES } })).error).toBeUndefined();
-    for (;;) {
-      if ((await ask('tasks/get', { taskId })).result.status === 'completed') break;
-      await sleep(50);
-    }
-  });
 });
 
 test('no path but /mcp and the metadata leads anywhere, and no answer is a redirect', async () => {

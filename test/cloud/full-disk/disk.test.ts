@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { startCloud } from '../../../local/cloud.ts';
-import { readJournal } from '../../../local/step-functions/journal/read.ts';
 import { tableResource, temporaryDir, writeAssembly } from '../../../local/test/fixture.ts';
+import { readJournal } from '../../../local/testing.ts';
 import { type Answer, ended, modernRequest, poll } from '../../support/clients.ts';
 import { smallDisk } from './small-disk.ts';
 
@@ -99,7 +99,7 @@ describe('a full disk', () => {
       const task = await poll(after, id, ({ status }) => status !== 'working');
       const before = seen.get(id);
       if (before !== undefined) expect(task).toEqual({ ...before, pollIntervalMs: task.pollIntervalMs });
-      // A tool that may not be repeated and was in a worker at that moment: nobody can know what it did.
+      // A tool that may not be repeated and was in a worker at that moment: what it did is unknown.
       const interrupted = task.status === 'failed' && task.error.data.reason === 'Runtime.ExitError';
       if (interrupted) continue;
       if (asks) expect(task).toMatchObject({ status: 'input_required' });

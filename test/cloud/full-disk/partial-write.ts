@@ -2,8 +2,9 @@
  * Writes a journal in a process whose files may not get larger than a limit, and goes on after the record that does not
  * fit: `partial-write.ts FILE`. Prints how that record failed.
  */
-import { openJournal } from '../../../local/step-functions/journal/file.ts';
+
 import { executionArn, single } from '../../../local/test/step-functions/support.ts';
+import { openJournal } from '../../../local/testing.ts';
 
 // A failed write ends a process; this one wants to see what a later write does.
 process.on('uncaughtException', () => undefined);

@@ -19,7 +19,7 @@ export interface Look {
 }
 
 export interface Client {
-  /** Answers the id of the task; undefined where the answer was lost, and without a key nobody knows of the task. */
+  /** Returns the id of the task; undefined if the answer was lost: without a key the task cannot be found then. */
   make(name: string, args: object, key?: string): Promise<string | undefined>;
   look(taskId: string): Promise<Look>;
   /** Waits for the outcome, by tasks/result where there is one. */

@@ -1,4 +1,4 @@
-/** A cloud in a process of its own, which dies at a point if it is told one: `cloud.ts ASSEMBLY DATA [POINT NTH]`. */
+/** A cloud in its own process, which dies at a point if one is given: `cloud.ts ASSEMBLY DATA [POINT NTH]`. */
 import { startCloud } from '../../../local/cloud.ts';
 import { killAt, type PointName } from './points.ts';
 

@@ -1,12 +1,12 @@
 /**
  * Kills the cloud at every point, in any order, ten times a round: `node test/cloud/kills/index.ts`, ten rounds with a
- * new seed; `--seed 7`: that one; `--seed 7 --rounds 100`: so many from there on. Exits 1 if one comes to a wrong end.
+ * new seed; `--seed 7`: that one; `--seed 7 --rounds 100`: 100 from there on. Exits 1 if one ends wrong.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { synthApp } from '../../../local/template/synth.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { randomOf, seedOf } from '../../proofs/fuzz/generate/random.ts';
 import { type PointName, points } from './points.ts';
 import { killAll } from './process.ts';

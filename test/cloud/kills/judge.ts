@@ -6,10 +6,10 @@ const show = (value: unknown) => JSON.stringify(value);
 const content = ({ outcome }: Look) => (outcome as Message)?.structuredContent;
 const crashed = ({ status, outcome }: Look) =>
   status === 'failed' && (outcome as Message)?.data?.reason === 'Runtime.ExitError';
-/** Whether a task came to its right end, and after how many runs of its tool; those that have side effects count them. */
+/** Whether a task ended right, and after how many runs of its tool. Tools with side effects count their runs. */
 const right: Readonly<Record<Story['kind'], (look: Look, story: Story, runs: number) => boolean>> = {
   short: (look, { call }) => content(look)?.call === call || crashed(look),
-  // Begun, and not ended: nobody knows, so that it fails.
+  // Begun, and not ended: its outcome is unknown, so it fails.
   once: (look, _, runs) => (crashed(look) ? runs <= 1 : content(look)?.attempt === 0 && runs === 1),
   // Tried three times at most; it may die before it has said that it runs.
   repeat: (look, _, runs) => (crashed(look) ? runs >= 2 : runs >= 1 && runs <= content(look)?.attempt + 1),

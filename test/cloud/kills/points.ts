@@ -41,7 +41,7 @@ export const points = {
 
 export type PointName = keyof typeof points;
 
-/** Kills the process at the nth call that comes to a point. */
+/** Kills the process at the nth call that reaches a point. */
 export function killAt(name: PointName, nth: number): Choose {
   const { call, by, text }: Point = points[name];
   let come = 0;

@@ -16,7 +16,7 @@ export interface Round {
   readonly kills: readonly string[];
   readonly stories: readonly Story[];
   readonly ends: Readonly<Record<string, number>>;
-  /** Deaths that did not come to their point. */
+  /** Deaths whose point was never reached. */
   readonly missed: readonly Death[];
   readonly wrong: readonly string[];
 }
@@ -31,10 +31,10 @@ export interface RoundOptions {
 }
 
 const CLIENTS = 12;
-/** A call comes to every point long before. */
+/** Every point is reached long before. */
 const PATIENCE_MS = 60_000;
 
-/** Kills a cloud again and again while clients work with it, lets them come to an end, and judges all they were told. */
+/** Kills a cloud again and again while clients work with it, lets them finish, and judges every answer they got. */
 export async function runRound({ seed, assembly, folder, deaths }: RoundOptions): Promise<Round> {
   const data = join(folder, 'data');
   mkdirSync(data, { recursive: true });
@@ -47,7 +47,7 @@ export async function runRound({ seed, assembly, folder, deaths }: RoundOptions)
   let calls = 0;
   const work = { folder, number: () => ++calls, enough: () => over };
   const telling = Promise.all(Array.from({ length: CLIENTS }, (_, i) => tell(lives, randomOf(seed, i + 1), work)));
-  // It is awaited below; what goes wrong before that is told there.
+  // It is awaited below, where its errors show.
   telling.catch(() => undefined);
 
   const kills: string[] = [];

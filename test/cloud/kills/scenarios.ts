@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../proofs/fuzz/generate/random.ts';
 import { type Client, type Lives, type Look, legacyClient, type ModernClient, modernClient } from './client.ts';
 
-/** What a client did, and was told. */
+/** What a client did, and the answers it got. */
 export interface Story {
   readonly kind: keyof typeof scenarios;
   /** Names its run in the file of runs. */
   readonly call: number;
   readonly taskIds: Set<string>;
   readonly client: Client;
-  /** The ends it was told of. */
+  /** The ends that it saw. */
   readonly ends: Look[];
   /** What it had acknowledged. */
   acknowledged?: 'answer' | 'cancel';
@@ -20,7 +20,7 @@ export interface Scene {
   readonly client: ModernClient;
   readonly random: Random;
   readonly folder: string;
-  /** Makes the task, again where nobody knows whether it was made. */
+  /** Makes the task, and again if it is not known whether it was made. */
   make(client: Client, name: string, args?: object): Promise<string>;
 }
 

@@ -149,7 +149,7 @@ async function taskSession() {
   };
   return {
     ...{ session, asked, waitFor },
-    // The package polls until a task is over; questions come to whoever waits for the result, as the revision says.
+    // The package polls until a task is over. Questions come to the client that waits for the result.
     result: (taskId: string) =>
       client.request({ method: 'tasks/result', params: { taskId } }, specTypeSchemas.CallToolResult),
     async close() {

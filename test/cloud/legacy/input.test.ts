@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
-  type Answer,
   ended,
   FORMS,
   type Headers_,
@@ -14,38 +13,20 @@ import {
   type SseEvent,
 } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { follow as followOn, type Message, type Session } from './follow.ts';
 
 const cloud = useCloud('brief');
 const url = () => `${cloud().url}/mcp`;
 const RELATED = 'io.modelcontextprotocol/related-task';
 const YES = { action: 'accept', content: { ok: true } };
 const NO = { action: 'accept', content: { ok: false } };
-type Session = Awaited<ReturnType<typeof legacySession>>;
-type Message = Answer['body'];
-let nextId = 1;
 
 async function start(client: Session, name: string): Promise<string> {
   return (await client.request('tools/call', { name, task: {} })).body.result.task.taskId;
 }
 
-/** One request, all that comes for it on as many streams as it takes, and what `on` does about questions. */
-async function follow(client: Session, method: string, params: object, on: (question: Message) => unknown) {
-  const body = { jsonrpc: '2.0', id: `f${nextId++}`, method, params };
-  const asked: Message[] = [];
-  let lastId: string | undefined;
-  for (let stream = await openStream(url(), body, client.headers); ; ) {
-    for await (const { id, data } of stream.events) {
-      lastId = id ?? lastId;
-      const message = data as Message;
-      if (message === '') continue;
-      if (message.method === undefined) return { asked, answer: message, lastId };
-      asked.push(message);
-      await on(message);
-    }
-    stream = await openStream(url(), undefined, { ...client.headers, 'last-event-id': lastId }, 'GET');
-    expect(stream.status).toBe(200);
-  }
-}
+const follow = (client: Session, method: string, params: object, on: (question: Message) => unknown) =>
+  followOn(url(), client, method, params, { on });
 
 const respond = ({ headers }: { headers: Headers_ }, id: unknown, result: unknown) =>
   post(url(), { jsonrpc: '2.0', id, result }, headers);

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
 import {
-  type Answer,
   ended,
   legacySession,
   modernRequest,
@@ -11,69 +10,18 @@ import {
   type SseEvent,
 } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { follow, type Message, type Session } from './follow.ts';
 
 const cloud = useCloud('brief');
 const url = () => `${cloud().url}/mcp`;
-const RELATED = 'io.modelcontextprotocol/related-task';
-type Session = Awaited<ReturnType<typeof legacySession>>;
-type Message = Answer['body'];
-let nextId = 1;
-
 async function start(client: Session, name: string, args: object = {}, _meta: object = {}): Promise<string> {
   const { body } = await client.request('tools/call', { name, arguments: args, task: {}, _meta });
   return body.result.task.taskId;
 }
 
-/** Waits for the answer of one request as a client does: comes back whenever a stream ends without it. */
-async function follow(client: Session, method: string, params: object, between: () => unknown = () => {}) {
-  const id = `f${nextId++}`;
-  const streams: SseEvent[][] = [];
-  let stream = await openStream(url(), { jsonrpc: '2.0', id, method, params }, client.headers);
-  for (;;) {
-    const events: SseEvent[] = [];
-    for await (const event of stream.events) events.push(event);
-    streams.push(events);
-    const messages: Message[] = streams.flat().flatMap(({ data }) => (data === '' ? [] : [data]));
-    const answers = messages.filter((message) => !('method' in message));
-    if (answers.length > 0) return { id, streams, messages, answers, answer: answers[0] };
-    await between();
-    const lastId = streams.flat().findLast((event) => event.id !== undefined)?.id;
-    stream = await openStream(url(), undefined, { ...client.headers, 'last-event-id': lastId }, 'GET');
-    expect(stream.status).toBe(200);
-  }
-}
-
 const texts = (content: { text: string }[]) => content.map(({ text }) => text);
 
 describe.concurrent('tasks/result', () => {
-  test('waits as long as it takes, over several holds, and answers once (B-10, C-17 to C-19)', async () => {
-    const client = await legacySession(url());
-    const taskId = await start(client, 'sleep', { ms: 4_000 });
-    const { id, streams, messages } = await follow(client, 'tasks/result', { taskId });
-    expect(streams.length).toBeGreaterThan(1);
-    for (const [first] of streams)
-      expect(first).toEqual({ id: expect.any(String), data: '', retry: expect.any(Number) });
-    for (const events of streams.slice(0, -1)) expect(events.at(-1)?.retry).toBeGreaterThan(0);
-    const content = [{ type: 'text', text: 'slept 4000 ms' }];
-    expect(messages).toEqual([{ jsonrpc: '2.0', id, result: { content, _meta: { [RELATED]: { taskId } } } }]);
-  });
-
-  test('progress has the token of the creating call, grows, and ends with the call (A-22, C-33)', async () => {
-    const client = await legacySession(url());
-    const taskId = await start(client, 'steps', { steps: 4 }, { progressToken: 'of the call' });
-    const { messages, streams } = await follow(client, 'tasks/result', { taskId, _meta: { progressToken: 'x' } });
-    expect(streams.length).toBeGreaterThan(1);
-    const progress = messages.slice(0, -1).map(({ method, params }) => ({ method, ...params }));
-    const seen = progress.map((params) => params.progress);
-    expect(seen.length).toBeGreaterThan(1);
-    expect(seen).toEqual([...new Set(seen)].toSorted());
-    for (const params of progress) {
-      const about = { progressToken: 'of the call', total: 4, message: `step ${params.progress}` };
-      expect(params).toEqual({ method: 'notifications/progress', progress: params.progress, ...about });
-    }
-    expect(texts(messages.at(-1).result.content)).toEqual(['done']);
-  });
-
   test('a client that hung up, or sent notifications/cancelled, has cancelled no task (B-15, B-16)', async () => {
     const client = await legacySession(url());
     const taskId = await start(client, 'sleep', { ms: 1_500 });
@@ -85,7 +33,7 @@ describe.concurrent('tasks/result', () => {
       expect(await post(url(), cancelled, client.headers)).toMatchObject({ status: 202, body: '' });
     }
     stream.close();
-    const { answer } = await follow(client, 'tasks/result', { taskId });
+    const { answer } = await follow(url(), client, 'tasks/result', { taskId });
     expect(texts(answer.result.content)).toEqual(['slept 1500 ms']);
     expect((await client.request('tasks/get', { taskId })).body.result.status).toBe('completed');
   });
@@ -109,10 +57,10 @@ describe.concurrent('tasks/result', () => {
     const client = await legacySession(url());
     const failing = await start(client, 'throws');
     const failed = { code: -32603, message: 'The tool failed', data: { reason: 'TypeError' } };
-    expect((await follow(client, 'tasks/result', { taskId: failing })).answer.error).toEqual(failed);
+    expect((await follow(url(), client, 'tasks/result', { taskId: failing })).answer.error).toEqual(failed);
     expect((await poll(url(), failing, ended)).error).toEqual(failed);
     const taskId = await start(client, 'sleep', { ms: 20_000 });
-    const waiting = follow(client, 'tasks/result', { taskId });
+    const waiting = follow(url(), client, 'tasks/result', { taskId });
     await client.request('tasks/cancel', { taskId });
     expect((await waiting).answer.error).toEqual({ code: -32603, message: 'Task was cancelled' });
     const { body } = await client.request('tasks/result', { taskId });
@@ -155,7 +103,9 @@ describe.concurrent('tasks/result', () => {
 describe.concurrent('logging/setLevel', () => {
   const logs = (messages: Message[]) => messages.filter(({ method }) => method === 'notifications/message');
   const steps = async (client: Session) => {
-    const { messages } = await follow(client, 'tasks/result', { taskId: await start(client, 'steps', { steps: 2 }) });
+    const { messages } = await follow(url(), client, 'tasks/result', {
+      taskId: await start(client, 'steps', { steps: 2 }),
+    });
     return logs(messages).map(({ params }) => params);
   };
 
@@ -213,7 +163,7 @@ describe('one endpoint', () => {
   test('a container that dies between two streams changes nothing (C-19)', async () => {
     const client = await legacySession(url());
     const taskId = await start(client, 'sleep', { ms: 2_500 });
-    const { streams, answers } = await follow(client, 'tasks/result', { taskId }, killEndpoint);
+    const { streams, answers } = await follow(url(), client, 'tasks/result', { taskId }, { between: killEndpoint });
     expect(streams.length).toBeGreaterThan(1);
     expect(answers.map(({ result }) => texts(result.content))).toEqual([['slept 2500 ms']]);
   });

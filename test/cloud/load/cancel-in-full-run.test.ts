@@ -1,23 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { synthApp } from '../../../local/template/synth.ts';
+import { expect, test, vi } from 'vitest';
 import { modernRequest } from '../../support/clients.ts';
+import { useAssembly, useCloud } from '../../support/cloud.ts';
 
 /** The app that people start from, as it is. */
-const folder = mkdtempSync(join(tmpdir(), 'mcp-app-'));
-let cloud: Cloud;
-beforeAll(async () => {
-  await synthApp('bin/app.ts', folder);
-  cloud = await startCloud({ assembly: folder, recordCalls: true, onLog: () => {} });
-}, 60_000);
-afterAll(async () => {
-  await cloud?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const cloud = useCloud('assembly', { assembly: useAssembly('bin/app.ts'), schedules: true });
 
 /** Processor time that the cloud and its workers use meanwhile, of one core. */
 async function load(ms: number): Promise<number> {
@@ -28,7 +15,7 @@ async function load(ms: number): Promise<number> {
 }
 
 test('a cancelled profile_dataset stops within 2 s, and nothing is written after (C-25, C-27)', async () => {
-  const url = `${cloud.url}/mcp`;
+  const url = `${cloud().url}/mcp`;
   const args = { sample: 'orders', bootstrap: 1_000 };
   const { body } = await modernRequest(url, 'tools/call', { name: 'profile_dataset', arguments: args });
   const { taskId } = body.result;
@@ -38,18 +25,25 @@ test('a cancelled profile_dataset stops within 2 s, and nothing is written after
     timeout: 60_000,
     interval: 250,
   });
-  const [worker] = cloud.lambda.workers().filter(({ busy, functionName }) => busy > 0 && /profile/.test(functionName));
+  const [worker] = cloud()
+    .lambda.workers()
+    .filter(({ busy, functionName }) => busy > 0 && /profile/.test(functionName));
   expect(worker?.busy).toBe(1);
 
-  const mark = cloud.calls.mark();
+  const mark = cloud().calls.mark();
   const at = performance.now();
   await modernRequest(url, 'tasks/cancel', { taskId });
-  const busy = () => cloud.lambda.workers().find(({ functionName }) => functionName === worker?.functionName)?.busy;
+  const busy = () =>
+    cloud()
+      .lambda.workers()
+      .find(({ functionName }) => functionName === worker?.functionName)?.busy;
   await vi.waitFor(() => expect(busy()).toBe(0), { timeout: 10_000, interval: 20 });
   expect(performance.now() - at).toBeLessThan(2_000);
   expect(await load(500)).toBeLessThan(0.5);
 
   expect((await modernRequest(url, 'tasks/get', { taskId })).body.result.status).toBe('cancelled');
-  const writes = cloud.calls.since(mark).filter(({ operation }) => /Put|Update|Delete/.test(operation));
+  const writes = cloud()
+    .calls.since(mark)
+    .filter(({ operation }) => /Put|Update|Delete/.test(operation));
   expect(writes.map(({ caller, status }) => [/Endpoint/.test(caller), status])).toEqual([[true, 200]]);
 }, 120_000);

@@ -21,7 +21,7 @@ async function working(): Promise<string> {
   return body.result.taskId;
 }
 
-/** Until it is told to wait; how often it was not. */
+/** Polls until the answer says to wait. Returns how often it did not. */
 async function hammer(request: () => Promise<Answer>) {
   for (let served = 0; served < 3 * burst; ) {
     const answers = await Promise.all(Array.from({ length: ATONCE }, request));
@@ -123,7 +123,7 @@ describe('more calls than workers, for longer than they wait for one', () => {
     const refused = answers.filter(({ status }) => status !== 200);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.length).toBeLessThan(answers.length);
-    // Nobody there has read the request: there is no id to answer to.
+    // The request was not read: there is no id to answer to.
     for (const answer of refused) {
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([500, '1']);
       expect(await answer.json()).toEqual({

@@ -122,15 +122,6 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     }
   });
 
-  test('only at the stop of a run: the cancel still holds (C-25, row 15)', async () => {
-    const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 2_000 } });
-    const { taskId } = body.result;
-    const struck = throttle(({ operation }) => operation === 'StopExecution');
-    expect((await modern('tasks/cancel', { taskId })()).body.result.resultType).toBe('complete');
-    expect(struck.hits).toBeGreaterThan(1);
-    expect((await modern('tasks/get', { taskId })()).body.result.status).toBe('cancelled');
-  });
-
   test('while a session opens its stream: the stream says when to come back (B-10)', async () => {
     const { headers } = await legacySession(url());
     throttle(() => true);

@@ -1,30 +1,18 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { synthApp } from '../../../local/template/synth.ts';
-import { temporaryDir } from '../../../local/test/fixture.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { modernRequest } from '../../support/clients.ts';
+import { useAssembly, useCloud } from '../../support/cloud.ts';
 
-const folder = temporaryDir();
-let cloud: Cloud;
 const said: string[] = [];
-beforeAll(async () => {
-  await synthApp('test/support/apps/slow-schema-app.ts', join(folder, 'assembly'));
-  cloud = await startCloud({ assembly: join(folder, 'assembly'), onLog: (_source, line) => said.push(line) });
-  // The start of the workers is no part of what is measured.
-  await call('direct_echo', {});
-});
-afterAll(async () => {
-  await cloud?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const assembly = useAssembly('test/support/apps/slow-schema-app.ts');
+const cloud = useCloud('assembly', { assembly, schedules: true, onLog: (_source, line) => void said.push(line) });
+// The start of the workers is no part of what is measured.
+beforeAll(async () => void (await call('direct_echo', {})));
 
 /** A second, and what a busy machine adds to it. */
 const SOON = 4_000;
 const call = async (name: string, args: object) => {
   const before = performance.now();
-  const { body } = await modernRequest(`${cloud.url}/mcp`, 'tools/call', { name, arguments: args });
+  const { body } = await modernRequest(`${cloud().url}/mcp`, 'tools/call', { name, arguments: args });
   return { result: body.result, ms: performance.now() - before };
 };
 

@@ -126,7 +126,7 @@ describe('tasks/update', () => {
     },
   );
 
-  test('other keys are ignored, whatever they hold, also beside a good answer (E-17, E-18)', async () => {
+  test('other keys with any value are ignored, also beside a good answer (E-17, E-18)', async () => {
     const taskId = await waiting('ask');
     const others = { confirm: 5, 'r2.confirm': null, 'r1.confirm ': {}, '': [], constructor: 'x' };
     for (const keys of [others, JSON.parse('{"__proto__":{"r1.confirm":{"action":"accept"}}}')]) {
@@ -137,6 +137,37 @@ describe('tasks/update', () => {
     expect(Object.keys(ack.result).sort()).toEqual(['_meta', 'resultType']);
     const { result } = await poll(url(), taskId, ended);
     expect(result.structuredContent).toMatchObject({ answer: { action: 'cancel' } });
+  });
+
+  test('partial answers leave the rest outstanding (E-19)', async () => {
+    const taskId = await waiting('ask_two');
+    const [yes, no] = [true, false].map((ok) => ({ action: 'accept', content: { ok } }));
+    await update(taskId, { 'r1.first': yes });
+    expect(await open(taskId)).toEqual(['r1.second']);
+    await update(taskId, { 'r1.second': no });
+    expect((await poll(url(), taskId, ended)).result.structuredContent).toEqual({ first: yes, second: no });
+  });
+
+  test.each([[null], ['yes'], [5], [[]]])(
+    'a malformed answer is refused by name, and nothing is stored: %o (D-25)',
+    async (answer) => {
+      const taskId = await waiting('ask');
+      const { error } = await update(taskId, { 'r1.confirm': answer });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('r1.confirm') });
+      expect(await open(taskId)).toEqual(['r1.confirm']);
+    },
+  );
+
+  test('a client that did not declare the kind is never asked (E-32)', async () => {
+    const { result } = await call('ask', {}, TASKS);
+    expect(await poll(url(), result.taskId, asking)).toMatchObject({
+      ...{ status: 'failed', error: { data: { reason: 'InputNotSupported' } } },
+    });
+  });
+
+  test('too much of an answer is refused with its limit', async () => {
+    const { error } = await update((await call('ask')).result.taskId, { x: 'y'.repeat(40_000) });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('32000') });
   });
 });
 

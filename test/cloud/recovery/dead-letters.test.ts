@@ -1,9 +1,5 @@
-import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { afterEach, expect, test } from 'vitest';
-import { clientConfig } from '../../../local/test/fixture.ts';
-import { worldOf } from '../../proofs/faults/world.ts';
-import { modernRequest } from '../../support/clients.ts';
-import { useCloud } from '../../support/cloud.ts';
+import { expect, test } from 'vitest';
+import { EVENT, useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 
 const MINUTE = 60_000;
 const STOPPED = {
@@ -11,27 +7,16 @@ const STOPPED = {
   error: { code: -32603, message: 'The run of the tool ended without a result', data: { reason: 'States.TaskFailed' } },
 };
 /** Lambda's pauses of one and two minutes are a second or two. */
-const cloud = useCloud('assembly', { movableClock: true, timeScale: 100 });
-afterEach(() => cloud().faults.clear());
-const url = () => `${cloud().url}/mcp`;
+const { cloud, start, get, stopRun, sweepAfter } = useCrashCloud({ timeScale: 100 });
 const letters = () => [...cloud().queues.values()].flat();
-const get = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body.result;
-async function sweepAfter(ms: number): Promise<void> {
-  cloud().clock.advance(ms);
-  await worldOf(cloud()).sweep();
-}
 
 /** A task that the sweep has seen at work, and then not for minutes; its run is stopped as by an operator. */
 async function stopped(prepare: () => void): Promise<string> {
-  const { body } = await modernRequest(url(), 'tools/call', { name: 'spin', arguments: { file: '/dev/null' } });
-  const { taskId } = body.result;
+  const taskId = await start('spin', { file: '/dev/null' });
   await sweepAfter(MINUTE);
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   prepare();
-  const run = cloud()
-    .stepFunctions.executions()
-    .find(({ name }) => name.startsWith(taskId));
-  await new SFNClient(clientConfig(cloud())).send(new StopExecutionCommand({ executionArn: run?.arn }));
+  await stopRun(taskId);
   return taskId;
 }
 
@@ -59,7 +44,7 @@ test('EventBridge could not deliver the event: the sweep settles the task (row 1
   const before = letters().length;
   const taskId = await stopped(() => {
     const gone = { error: 'ResourceNotFoundException', status: 404 };
-    cloud().faults.add({ service: 'events', operation: 'Deliver', caller: 'ServerReconcilerRunEnded', do: gone });
+    cloud().faults.add({ ...EVENT, do: gone });
   });
   await expect.poll(() => letters().length).toBe(before + 1);
   expect(letters().at(-1)?.attributes).toMatchObject({ ERROR_CODE: 'NO_RESOURCE' });

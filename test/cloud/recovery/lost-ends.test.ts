@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { objectOf } from '../../../local/json.ts';
-import { synthApp } from '../../../local/template/synth.ts';
+import { describe, expect, test } from 'vitest';
 import { clientConfig } from '../../../local/test/fixture.ts';
-import type { FaultSpec } from '../../../local/testing.ts';
-import { worldOf } from '../../proofs/faults/world.ts';
+import { type FaultSpec, objectOf } from '../../../local/testing.ts';
+import { EVENT, FINISH, useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
+import { useAssembly } from '../../support/cloud.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -21,51 +16,27 @@ const END_OF_MACHINE: FaultSpec = {
   do: 'drop',
 };
 /** The end of the workflow, on its way to the reconciler. */
-const END_OF_WORKFLOW: FaultSpec = {
-  ...{ service: 'events', operation: 'Deliver', caller: 'ServerReconcilerRunEnded', do: 'drop' },
-};
+const END_OF_WORKFLOW: FaultSpec = { ...EVENT, do: 'drop' };
 /** Every try of the write that a workflow ends with. */
-const FINISH: FaultSpec = {
-  ...{ service: 'dynamodb', operation: 'UpdateItem', when: ({ worker }) => worker === undefined, times: 13 },
-  do: { error: 'InternalServerError', status: 500 },
-};
+const NO_FINISH: FaultSpec = { ...FINISH, times: 13, do: { error: 'InternalServerError', status: 500 } };
 
-const assembly = mkdtempSync(join(tmpdir(), 'mcp-lost-ends-'));
-let cloud: Cloud;
-beforeAll(async () => {
-  await synthApp('test/support/apps/machine-app.ts', assembly);
-  // So fast that the retries of the last write take a second, and too slow for the next poll of a workflow.
-  cloud = await startCloud({
-    ...{ assembly, recordCalls: true, schedules: false, movableClock: true, timeScale: 400 },
-    onLog: () => {},
-  });
-});
-afterEach(() => cloud.faults.clear());
-afterAll(async () => {
-  await cloud?.stop();
-  rmSync(assembly, { recursive: true, force: true });
-});
-
-const url = () => `${cloud.url}/mcp`;
-const sweep = () => worldOf(cloud).sweep();
-const stored = async (taskId: string) => (await worldOf(cloud).records(0)).find((record) => record.taskId === taskId);
-const start = async (name: string, args: object = {}): Promise<string> =>
-  (await modernRequest(url(), 'tools/call', { name, arguments: args })).body.result.taskId;
-const get = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body.result;
-const runsOf = (taskId: string) => cloud.stepFunctions.executions().filter(({ name }) => name.startsWith(taskId));
+// So fast that the retries of the last write take a second, and too slow for the next poll of a workflow.
+const assembly = useAssembly('test/support/apps/machine-app.ts');
+const { cloud, url, sweep, stored, start, get, runsOf } = useCrashCloud({ assembly, timeScale: 400 });
 const workflowOf = (taskId: string) => runsOf(taskId).find(({ states }) => states[0] === 'Run');
 const machineOf = (taskId: string) => runsOf(taskId).find(({ states }) => states[0] !== 'Run');
-const stop = (executionArn = '') => new SFNClient(clientConfig(cloud)).send(new StopExecutionCommand({ executionArn }));
+const stop = (executionArn = '') =>
+  new SFNClient(clientConfig(cloud())).send(new StopExecutionCommand({ executionArn }));
 /** The sweep sees that the task runs, and comes back after five minutes at the earliest. */
 async function confirmed(taskId: string): Promise<void> {
-  cloud.clock.advance(MINUTE);
+  cloud().clock.advance(MINUTE);
   await sweep();
   expect(await stored(taskId)).toMatchObject({ status: 'working' });
 }
 /** All polls of the workflow fail, too: it never hears of the end. */
 const deaf = () => {
-  cloud.faults.add(END_OF_MACHINE);
-  cloud.faults.add({
+  cloud().faults.add(END_OF_MACHINE);
+  cloud().faults.add({
     ...{ service: 'states', operation: 'DescribeExecution', times: 1_000 },
     when: ({ caller }) => caller.startsWith('ServerTool'),
     do: { error: 'ThrottlingException' },
@@ -89,14 +60,14 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
     const taskId = await start(name, args);
     await expect.poll(() => machineOf(taskId)?.status).not.toBe('RUNNING');
     await confirmed(taskId);
-    cloud.clock.advance(5 * MINUTE);
+    cloud().clock.advance(5 * MINUTE);
     await sweep();
     const settled = await get(taskId);
     expect(settled).toMatchObject(expected);
     const { taskId: _a, createdAt: _b, lastUpdatedAt: _c, pollIntervalMs: _d, ...shown } = settled;
     expect(heard).toMatchObject(shown);
     await expect.poll(() => workflowOf(taskId)?.status).toBe('ABORTED');
-    expect(ended(settled) ? (await stored(taskId))?.due : undefined).toBeUndefined();
+    expect(ended(settled) ? (await stored(taskId)).due : undefined).toBeUndefined();
   });
 
   test('a question that the sweep has written is answered, and the machine goes on', async () => {
@@ -104,9 +75,9 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
     const taskId = await start('asks');
     await expect.poll(() => machineOf(taskId)?.status).toBe('SUCCEEDED');
     await confirmed(taskId);
-    cloud.clock.advance(5 * MINUTE);
+    cloud().clock.advance(5 * MINUTE);
     await sweep();
-    cloud.faults.clear();
+    cloud().faults.clear();
     const accept = { action: 'accept', content: { ok: true } };
     await modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.confirm': accept } });
     expect(await poll(url(), taskId, ended)).toMatchObject({
@@ -118,12 +89,12 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
   test('stopped by hand after half a day: the task fails within the next hour (row 13)', async () => {
     const taskId = await start('all_day');
     await confirmed(taskId);
-    cloud.clock.advance(12 * HOUR);
+    cloud().clock.advance(12 * HOUR);
     await sweep();
     expect(await stored(taskId)).toMatchObject({ status: 'working' });
     deaf();
     await stop(machineOf(taskId)?.arn);
-    cloud.clock.advance(HOUR);
+    cloud().clock.advance(HOUR);
     await sweep();
     expect(await get(taskId)).toMatchObject({ status: 'failed', error: { data: { reason: 'States.TaskFailed' } } });
   });
@@ -132,12 +103,12 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
     const taskId = await start('endless');
     await expect.poll(() => machineOf(taskId)?.status).toBe('RUNNING');
     await confirmed(taskId);
-    cloud.faults.add({
+    cloud().faults.add({
       ...{ service: 'states', operation: 'DescribeExecution', caller: 'ServerReconcilerFunction', times: 10 },
       when: ({ input }) => input.executionArn === machineOf(taskId)?.arn,
       do: { error: 'ExecutionDoesNotExist' },
     });
-    cloud.clock.advance(5 * MINUTE);
+    cloud().clock.advance(5 * MINUTE);
     await sweep();
     expect(await get(taskId)).toMatchObject({ status: 'working' });
     expect(workflowOf(taskId)?.status).toBe('RUNNING');
@@ -148,19 +119,19 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
 
 describe('the end of a workflow that the reconciler never gets', () => {
   test('its last write failed for good: the sweep writes the result of the machine (row 11)', async () => {
-    const failing = cloud.faults.add(FINISH);
-    const lost = cloud.faults.add(END_OF_WORKFLOW);
+    const failing = cloud().faults.add(NO_FINISH);
+    const lost = cloud().faults.add(END_OF_WORKFLOW);
     const taskId = await start('echo', { n: 1 });
     await lost.struck;
     expect(failing.hits).toBe(13);
     expect(await get(taskId)).toMatchObject({ status: 'working' });
-    cloud.clock.advance(MINUTE);
+    cloud().clock.advance(MINUTE);
     await sweep();
     expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
   });
 
   test('its last write failed for good: its event writes the result of the machine (row 11)', async () => {
-    cloud.faults.add(FINISH);
+    cloud().faults.add(NO_FINISH);
     const taskId = await start('echo', { n: 1 });
     expect(await poll(url(), taskId, ended)).toMatchObject({ result: { structuredContent: { n: 1 } } });
     expect(workflowOf(taskId)?.status).toBe('FAILED');
@@ -169,12 +140,12 @@ describe('the end of a workflow that the reconciler never gets', () => {
   test('stopped by hand after half a day: the task has failed an hour later (row 13)', async () => {
     const taskId = await start('all_day');
     await confirmed(taskId);
-    cloud.clock.advance(12 * HOUR);
+    cloud().clock.advance(12 * HOUR);
     await sweep();
-    const lost = cloud.faults.add(END_OF_WORKFLOW);
+    const lost = cloud().faults.add(END_OF_WORKFLOW);
     await stop(workflowOf(taskId)?.arn);
     await lost.struck;
-    cloud.clock.advance(HOUR);
+    cloud().clock.advance(HOUR);
     await sweep();
     expect(await get(taskId)).toMatchObject({
       status: 'failed',
@@ -185,33 +156,37 @@ describe('the end of a workflow that the reconciler never gets', () => {
   test('and it is gone with its workflow: the task fails, and nothing is started again (row 13)', async () => {
     const taskId = await start('endless');
     await confirmed(taskId);
-    cloud.faults.add({
+    cloud().faults.add({
       ...{ service: 'states', operation: 'DescribeExecution', caller: 'ServerReconcilerFunction', times: 10 },
       when: ({ input }) => input.executionArn === workflowOf(taskId)?.arn,
       do: { error: 'ExecutionDoesNotExist' },
     });
-    const mark = cloud.calls.mark();
-    cloud.clock.advance(5 * MINUTE);
+    const mark = cloud().calls.mark();
+    cloud().clock.advance(5 * MINUTE);
     await sweep();
     expect(await get(taskId)).toMatchObject({
       status: 'failed',
       error: { message: 'The run of the tool ended without a result', data: { reason: 'ExecutionDoesNotExist' } },
     });
-    expect(cloud.calls.since(mark).filter(({ operation }) => operation === 'StartExecution')).toEqual([]);
+    expect(
+      cloud()
+        .calls.since(mark)
+        .filter(({ operation }) => operation === 'StartExecution'),
+    ).toEqual([]);
   });
 });
 
 test('a task that works all day is looked at once an hour', async () => {
   const taskId = await start('all_day');
-  const mark = cloud.calls.mark();
+  const mark = cloud().calls.mark();
   const looks = () =>
-    cloud.calls
-      .since(mark)
+    cloud()
+      .calls.since(mark)
       .filter(({ operation, caller }) => operation === 'DescribeExecution' && caller.includes('Reconciler'))
       .filter(({ input }) => objectOf(input).executionArn === workflowOf(taskId)?.arn).length;
   const after: number[] = [];
   for (let minutes = 0; minutes < 10 * 60; minutes += 10) {
-    cloud.clock.advance(10 * MINUTE);
+    cloud().clock.advance(10 * MINUTE);
     await sweep();
     after.push(looks());
   }
@@ -225,7 +200,7 @@ test('a task that works all day is looked at once an hour', async () => {
 test('a machine that still runs is left alone by every check of the sweep', async () => {
   const taskId = await start('endless');
   await confirmed(taskId);
-  cloud.clock.advance(5 * MINUTE);
+  cloud().clock.advance(5 * MINUTE);
   await sweep();
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   expect(runsOf(taskId).map(({ status }) => status)).toEqual(['RUNNING', 'RUNNING']);

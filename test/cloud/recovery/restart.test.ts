@@ -1,8 +1,8 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { synthApp } from '../../../local/template/synth.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { MINUTE, settles } from '../../proofs/faults/crash-table/row.ts';
 import { type Answer, ended, legacySession, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { type CloudProcess, killAll, startProcess } from '../kills/process.ts';

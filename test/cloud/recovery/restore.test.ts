@@ -10,40 +10,28 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
-import { worldOf } from '../../proofs/faults/world.ts';
+import { INVOKE, useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
-import { useCloud } from '../../support/cloud.ts';
 
 const MINUTE = 60_000;
 // What calls consume is metered by the tables of the template only.
-const cloud = useCloud('assembly', { movableClock: true, recordCalls: false });
-afterEach(() => cloud().faults.clear());
-const url = () => `${cloud().url}/mcp`;
+const { cloud, url, records, start, sweepAfter } = useCrashCloud({ recordCalls: false });
 const accept = { action: 'accept', content: { ok: true } };
 
 const db = () => new DynamoDBClient(clientConfig(cloud()));
 const table = () => cloud().tables[0] ?? '';
-const records = () => worldOf(cloud()).records(0);
 const stored = async (taskId: string) => (await records()).find((record) => record.taskId === taskId);
-const start = async (name: string, args: object = {}): Promise<string> =>
-  (await modernRequest(url(), 'tools/call', { name, arguments: args })).body.result.taskId;
 const get = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body;
 const waits = (taskId: string) => poll(url(), taskId, ({ status }) => status === 'input_required');
 const answer = (taskId: string) =>
   modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.confirm': accept } });
-async function sweepAfter(ms: number): Promise<void> {
-  cloud().clock.advance(ms);
-  await worldOf(cloud()).sweep();
-}
-
 /** A task whose function has not begun, until the answer is called. */
 async function held(): Promise<{ taskId: string; release: () => void }> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const call = { service: 'lambda', operation: 'Invoke', when: ({ worker }: { worker?: unknown }) => !worker } as const;
-  const gate = cloud().faults.add({ ...call, do: { run: () => promise } });
+  const gate = cloud().faults.add({ ...INVOKE, do: { run: () => promise } });
   const taskId = await start('echo', { n: 1 });
   await gate.struck;
   return { taskId, release: resolve };

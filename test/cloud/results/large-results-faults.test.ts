@@ -125,7 +125,7 @@ describe('while S3 does not answer', () => {
       expect((await client.request('tasks/get', { taskId: legacy })).body.result.status).toBe('completed');
       expect((await client.request('tasks/list')).body.result.tasks[0].status).toBe('completed');
 
-      // A listener is not told of a task without its result: it hears of it once that can be read.
+      // A listener gets no task without its result. It gets the task once the result can be read.
       setTimeout(() => {
         world.s3 = 'up';
       }, 1_500);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ResultKey, resultStore } from '../../../functions/tasks/s3/result-store.ts';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { isExpired } from '../../../local/s3/lifecycle.ts';
+import { isExpired } from '../../../local/testing.ts';
 import { temporaryDir, writeAssembly } from '../../../local/test/fixture.ts';
 
 const DAY = 86_400_000;
@@ -124,7 +124,7 @@ describe('objects', () => {
     expect(answer.headers.get('content-type')).toBe('application/xml');
   });
 
-  test('refused: whatever is not signed', async () => {
+  test('every request that is not signed is refused', async () => {
     expect((await send(cloud, 'PUT', `${at}/k2`, 'x', { authorization: '' })).status).toBe(403);
     expect((await send(cloud, 'GET', `${at}/k2`)).status).toBe(404);
   });

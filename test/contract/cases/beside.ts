@@ -83,7 +83,7 @@ export function besideContract(referee: () => Referee): void {
       expect(await take(2, now + 1_999)).toBe(true);
       expect(await take(1, now + 1_999)).toBe(false);
       await store().slotFreed(owner, now + 1_999);
-      // The slot of the second task, which never came to be, is kept for a minute or two.
+      // The slot of the second task, which was never created, is kept for a minute or two.
       expect(await take(1, now + 1_999)).toBe(false);
       expect(await take(2, now + 1_999)).toBe(true);
       expect(await take(1, now + 200_000)).toBe(true);

@@ -67,9 +67,9 @@ export function changesContract(referee: () => Referee): void {
     expect(Object.keys({ ...transitions, ...deadlines }).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  // Made only where transitions.ts says so, the same where nothing is read back, and never of what has ended (C-10, C-27).
+  // Made only where transitions.ts says so, the same where nothing is read back, and never in an ended task (C-10, C-27).
   describe.each(Object.entries(changes))('the change %s', (_name, decide) => {
-    test.each(open)('decided on a task seen %s: what becomes of it in every status', async (seen) => {
+    test.each(open)('decided on a task seen %s: its effect in every status', async (seen) => {
       const decideAndMake = async (is: Status) => {
         const task = taskIn(seen);
         const { owner, taskId } = task;

@@ -3,8 +3,7 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
 import { after, answer, type Change, cancel } from '../../../functions/tasks/transitions.ts';
-import { AwsError } from '../../../local/aws-error.ts';
-import { StatesError } from '../../../local/step-functions/index.ts';
+import { AwsError, StatesError } from '../../../local/testing.ts';
 import type { Referee } from '../referee.ts';
 import { AWKWARD, newTask, now, question } from '../tasks.ts';
 import { args, returned, runsOn, thrown } from './runs.ts';
@@ -79,7 +78,7 @@ export function finishContract(referee: () => Referee): void {
     expect(await store().get(record)).toStrictEqual(failedFor(record, reason));
   });
 
-  test('what an execution of a state machine came to is written by the same changes', async () => {
+  test('the outcome of a state machine is written by the same changes', async () => {
     const [good, bad] = [await created(), await created()];
     const Output = '{"id":9007199254740993}';
     expect(await runMachine(good, { Status: 'SUCCEEDED', Output })).toMatchObject(finished);

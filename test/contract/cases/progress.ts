@@ -70,7 +70,7 @@ export function progressContract(referee: () => Referee): void {
     expect(await store().look(record)).toEqual({ ...answered, statusMessage: 'half of it', updatedAt: now + 1_000 });
   });
 
-  test('a run of an earlier round writes nothing over a later one, and is told so', async () => {
+  test('a run of an earlier round writes nothing over a later one, and learns it', async () => {
     const record = await created();
     expect(await store().report(runOf(record, 2), half, now)).toBe(true);
     expect(await store().remember(runOf(record, 2), '{"steps":2}')).toBe(true);

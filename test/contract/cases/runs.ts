@@ -3,16 +3,16 @@ import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import { machineDefinition } from '../../../lib/workflow/definition.ts';
-import { AwsError } from '../../../local/aws-error.ts';
-import type { InvokeResult } from '../../../local/lambda/index.ts';
 import {
+  AwsError,
+  createCallLog,
+  createIntegrations,
   createStepFunctions,
   type Integration,
+  type InvokeResult,
   type StateMachineSpec,
   StatesError,
-} from '../../../local/step-functions/index.ts';
-import { createIntegrations } from '../../../local/step-functions/integrations/integrations.ts';
-import { createCallLog } from '../../../local/wire/call-log.ts';
+} from '../../../local/testing.ts';
 import { type Referee, region } from '../referee.ts';
 
 export const args = '{"n":9007199254740993}';
@@ -48,7 +48,7 @@ export function runsOn(referee: () => Referee) {
     return execute(machine, record, integrationsWith(invoke), timeScale);
   }
 
-  /** The same for a tool that is a state machine, whose execution comes to this. */
+  /** The same for a tool that is a state machine, whose execution ends so. */
   async function runMachine(record: TaskRecord, outcome: object) {
     const names: Readonly<Record<string, string>> = { TableName: referee().table, ToolTimeoutSeconds: '60' };
     const definition = machineDefinition().replace(/\$\{(\w+)\}/g, (_, name: string) => names[name] ?? name);

@@ -1,14 +1,10 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createHandler } from '../../../functions/authorizer/index.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
-import { AUDIENCE, type Claims, startIssuer, type TestIssuer } from '../../support/oidc.ts';
+import { issuer } from '../../support/issuer.ts';
+import { AUDIENCE, type Claims } from '../../support/oidc.ts';
 
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer?.stop());
 afterEach(() => void vi.unstubAllEnvs());
 
 /** What the function answers to a token, with this environment and one tool that needs `ops`. */

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifier } from '../../../functions/authorizer/verify.ts';
-import { type Claims, type Header, startIssuer, type TestIssuer } from '../../support/oidc.ts';
-
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer?.stop());
+import { issuer } from '../../support/issuer.ts';
+import type { Claims, Header } from '../../support/oidc.ts';
 
 const now = Math.floor(Date.now() / 1_000);
 /** An ID token has the client as its audience. docs/auth.md has it so for access tokens of Cognito, Entra ID for all. */
@@ -65,7 +60,7 @@ const OTHERS: Row[] = [
   ['is bound to a DPoP key (RFC 9449)', { cnf: { jkt: 'x' } }, { typ: 'at+jwt' }],
   ['is bound to a certificate (RFC 8705)', { cnf: { 'x5t#S256': 'x' } }],
   ['is bound to a key, and says typ DPoP', { typ: 'DPoP', cnf: { jkt: 'x' } }],
-  ['is for nobody', { aud: undefined }],
+  ['has no audience', { aud: undefined }],
   ['never ends', { exp: undefined }],
 ];
 

@@ -1,16 +1,11 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
-import { close, listen } from '../../../local/loopback.ts';
-import { AUDIENCE, jwt, startIssuer, type TestIssuer } from '../../support/oidc.ts';
-
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer?.stop());
+import { close, listen } from '../../../local/testing.ts';
+import { issuer } from '../../support/issuer.ts';
+import { AUDIENCE, jwt } from '../../support/oidc.ts';
 
 const now = () => Math.floor(Date.now() / 1_000);
 const verify = (token: string, more: object = {}) =>
@@ -67,7 +62,7 @@ test('Cognito access tokens without an audience are judged by client; ID tokens 
   expect(await verify(issuer.token({ ...cognito, token_use: 'access', client_id: 'other' }))).toBe('invalid');
   expect(await verify(issuer.token(cognito))).toBe('invalid');
   expect(await verify(issuer.token({ aud: 'app-client', token_use: 'id' }))).toBe('invalid');
-  // An audience that is there counts, whatever the client is.
+  // An audience counts where there is one, with any client.
   expect(await verify(issuer.token({ ...cognito, aud: 'other', token_use: 'access' }))).toBe('invalid');
 });
 

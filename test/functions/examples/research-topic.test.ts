@@ -69,7 +69,7 @@ test('the same arguments and answers give the same result', async () => {
   expect(JSON.stringify(one) === JSON.stringify(other)).toBe(true);
 });
 
-test('researches each chosen aspect once, whatever the number of rounds, and no other', async () => {
+test('researches each chosen aspect once in any number of rounds, and no other', async () => {
   vi.mocked(study).mockClear();
   const answers = { scope: scope(2, 'historian'), appendix: accept({ append: true, format: 'csv' }) };
   const { result, asked } = await runTool(handler, { topic: 'ice' }, { answers });

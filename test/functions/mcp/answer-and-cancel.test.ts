@@ -4,20 +4,12 @@ import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
-import { type Answer, modernMessage } from '../../support/clients.ts';
-import { fakeServer } from './support/fake-server.ts';
-import { endpoint } from './support/posted.ts';
+import { ALL_KINDS, clockedServer, START as T0 } from './support/fake-server.ts';
+import { exchanged, LEGACY, type Message, modernCall } from './support/posted.ts';
 
-const T0 = 1_700_000_000_000;
 const SECOND = 1_000;
 const key = newTaskKey({ kind: 'anonymous' }, T0);
-const task = {
-  tool: 'required',
-  ttl: 600 * SECOND,
-  timeout: 300 * SECOND,
-  accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
-  legacy: false,
-};
+const task = { tool: 'required', ttl: 600 * SECOND, timeout: 300 * SECOND, accepts: ALL_KINDS, legacy: false };
 const working = create(key, task, T0);
 const question = {
   method: 'elicitation/create',
@@ -32,13 +24,14 @@ const waiting: TaskRecord = {
 const { deadlineAt } = working;
 const inputResponses = { 'r1.a': { action: 'accept', content: {} } };
 
-/** A server that meets a task at a moment; a write takes as long as it is told to. */
+/** A server that meets a task at a moment. The first write takes `writeTakes` ms. */
 function world(record: TaskRecord, now: number, writeTakes = 0) {
-  const clock = { now };
-  const fake = fakeServer({ now: () => clock.now });
+  const fake = clockedServer();
+  const { clock } = fake;
+  clock.now = now;
   fake.records.set(record.taskId, record);
   const { apply } = fake.server.store;
-  const during: Answer['body'][] = [];
+  const during: Message[] = [];
   let slow = writeTakes;
   fake.server.store.apply = async (at, change) => {
     clock.now += slow;
@@ -46,14 +39,15 @@ function world(record: TaskRecord, now: number, writeTakes = 0) {
     slow = 0;
     return apply(at, change);
   };
-  async function send(method: string, more: object = {}): Promise<Answer['body']> {
-    const { body, headers } = modernMessage(method, { taskId: record.taskId, ...more });
-    const accept = { accept: 'application/json', ...headers } as Record<string, string>;
-    const reply = await endpoint({ method: 'POST', headers: accept, body: JSON.stringify(body) }, fake.server);
-    return JSON.parse(String(reply.body));
-  }
+  const send = async (method: string, more: object = {}): Promise<Message> =>
+    (await modernCall(fake.server, method, { taskId: record.taskId, ...more })).answer;
   const get = () => send('tasks/get');
-  return { ...fake, clock, send, get, during, stored: () => fake.records.get(record.taskId) };
+  /** What a client of 2025-11-25 answers to the question `a`. */
+  const respond = async (answer: object) => {
+    const id = await questionId({ principal: { kind: 'anonymous' } }, record, 'r1.a', fake.server);
+    return exchanged(fake.server, { jsonrpc: '2.0', id, ...answer }, LEGACY);
+  };
+  return { ...fake, send, respond, get, during, stored: () => fake.records.get(record.taskId) };
 }
 
 describe('an answer', () => {
@@ -129,10 +123,7 @@ describe('an answer under a key that is not open', () => {
 
   test('posted in 2025-11-25, when another has answered: acknowledged, and logged (B-19)', async () => {
     const here = world({ ...working, status: 'completed', result: '5' }, T0);
-    const id = await questionId({ principal: { kind: 'anonymous' } }, { taskId }, 'r1.a', here.server);
-    const body = JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: {} } });
-    const headers = { 'mcp-protocol-version': '2025-11-25', 'content-type': 'application/json' };
-    expect((await endpoint({ method: 'POST', headers, body }, here.server)).status).toBe(202);
+    expect((await here.respond({ result: { action: 'accept', content: {} } })).status).toBe(202);
     expect(lines()).toMatchObject([{ status: 'completed', ignored: 1, openKeys: [] }]);
   });
 });
@@ -142,10 +133,7 @@ describe('a refusal of a question of 2025-11-25', () => {
   const record = { ...waiting, asked: JSON.stringify({ inputRequests: { a: sampling } }) };
   const refusedAt = async (now: number) => {
     const here = world(record, now, 10 * SECOND);
-    const id = await questionId({ principal: { kind: 'anonymous' } }, record, 'r1.a', here.server);
-    const body = JSON.stringify({ jsonrpc: '2.0', id, error: { code: -1, message: 'no' } });
-    const headers = { 'mcp-protocol-version': '2025-11-25' };
-    expect((await endpoint({ method: 'POST', headers, body }, here.server)).status).toBe(202);
+    expect((await here.respond({ error: { code: -1, message: 'no' } })).status).toBe(202);
     return { during: here.during[0], after: (await here.get()).result };
   };
 

@@ -46,7 +46,7 @@ describe('tools/call', () => {
     expect(did).toEqual(['start', 'start']);
   });
 
-  test('calls by one idempotency key start the same run, whatever the order of their arguments', async () => {
+  test('calls by one idempotency key start the same run, with arguments in any order', async () => {
     const inputs: string[] = [];
     const { legacy } = clients(
       fakeServer({
@@ -88,7 +88,7 @@ describe('tools/call', () => {
     expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
   });
 
-  test('two starts under one key send the same text, whatever the order of stored answers', () => {
+  test('two starts under one key send the same text, with stored answers in any order', () => {
     const made = create(
       { owner: 'o', taskId: 't' },
       { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false },

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/context.ts';
 import { asOf } from '../../../functions/tasks/deadlines.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
-import { clients, TASKS } from './support/fake-clients.ts';
+import { TASKS } from '../../support/clients.ts';
+import { clients } from './support/fake-clients.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 
 describe('what the server says about itself', () => {
@@ -142,15 +143,6 @@ describe('tools/call', () => {
     expect((await modern('tools/call', { name: 'plain' })).result).toMatchObject({ resultType: 'complete' });
   });
 
-  test('a legacy tasks capability enables nothing in 2026-07-28 (F-03)', async () => {
-    const { modern } = clients();
-    expect((await modern('tools/call', { name: 'required' }, { tasks: {} })).error).toEqual({
-      code: -32021,
-      message: 'Tool required only runs as a task: declare the extension io.modelcontextprotocol/tasks',
-      data: { requiredCapabilities: TASKS },
-    });
-  });
-
   test('refused arguments are a result a model can read, and nothing runs (A-14, X-21)', async () => {
     const { legacy, modern, did } = clients();
     for (const reply of [
@@ -243,25 +235,6 @@ describe('tasks', () => {
     expect((await legacy('tasks/cancel', { taskId })).error?.message).toContain('already cancelled');
   });
 
-  test('cancel: flat task or empty ack; then an error or the same ack (C-25, C-26, E-21, X-14)', async () => {
-    const { legacy, modern } = clients();
-    const make = async () =>
-      ((await modern('tools/call', { name: 'optional' })).result as unknown as { taskId: string }).taskId;
-    const [a, b] = [await make(), await make()];
-    expect((await legacy('tasks/cancel', { taskId: a })).result).toMatchObject({
-      taskId: a,
-      status: 'cancelled',
-      ttl: 3_600_000,
-    });
-    expect((await legacy('tasks/cancel', { taskId: a })).error).toEqual({
-      code: -32602,
-      message: 'Cannot cancel task: it is already cancelled',
-    });
-    const ack = { resultType: 'complete', _meta: expect.anything() };
-    expect((await modern('tasks/cancel', { taskId: b })).result).toEqual(ack);
-    expect((await modern('tasks/cancel', { taskId: b })).result).toEqual(ack);
-  });
-
   test('unknown ids get one answer from every method (C-28, E-15)', async () => {
     const { legacy, modern } = clients();
     for (const taskId of ['0'.repeat(36), 'x', 5, undefined]) {
@@ -274,22 +247,6 @@ describe('tasks', () => {
         code: -32602,
         message: 'Task not found',
       });
-    }
-  });
-
-  test('tasks/list: a session sees its own tasks, with a cursor only it can use (C-23, C-24)', async () => {
-    const { legacy, server } = clients();
-    const session = async () =>
-      (await legacy('initialize', { protocolVersion: '2025-11-25', capabilities: {} })).headers['mcp-session-id'];
-    const [mine, other] = [await session(), await session()];
-    await legacy('tools/call', { name: 'optional', task: {} }, '2025-11-25', mine);
-    expect((await legacy('tasks/list', {}, '2025-11-25', mine)).result).toMatchObject({
-      tasks: [{ status: 'working' }],
-    });
-    expect((await legacy('tasks/list', {}, '2025-11-25', other)).result).toEqual({ tasks: [] });
-    const foreign = await server.signer.seal('cursor:session#x', 'id');
-    for (const cursor of ['', 'x', 5, foreign]) {
-      expect((await legacy('tasks/list', { cursor }, '2025-11-25', mine)).error?.code).toBe(-32602);
     }
   });
 });

@@ -125,4 +125,18 @@ describe('anonymous callers', () => {
     const { body } = await here.send(OWNERS[0], legacy('tasks/list', {}, own.session));
     expect([body.includes(own.taskId), body.includes(other.taskId)]).toEqual([true, false]);
   });
+
+  test.each(Object.entries(OPERATIONS).filter(([, { kind }]) => kind === 'taskId'))(
+    'a task of a verified caller from before is unknown: %s (E-15, E-30)',
+    async (_operation, { send }) => {
+      const [before, here] = [world(), world('anonymous')];
+      const { taskId } = await use(before, OWNERS[0]);
+      const own = await use(here, OWNERS[0]);
+      const task = before.records.get(taskId) ?? expect.unreachable();
+      here.records.set(taskId, task);
+      const [seen, nobodys] = [taskId, unknown(taskId)].map((id) => here.send(OWNERS[0], send(id, own)));
+      expect((await seen)?.body.replaceAll(taskId, '*')).toBe((await nobodys)?.body.replaceAll(unknown(taskId), '*'));
+      expect(here.records.get(taskId)).toBe(task);
+    },
+  );
 });

@@ -8,9 +8,8 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { type Change, after as changed } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
-import { answered, GRACE, MINUTE, record, T0, waiting } from './fake-context.ts';
+import { answered, END, GRACE, MINUTE, record, T0, waiting } from './fake-context.ts';
 
-const END = T0 + 10 * MINUTE + GRACE;
 const run = (status: Run['status'], error?: string): Run => ({ status, error });
 
 function changeOf(decision: Decision): Change {
@@ -20,7 +19,7 @@ function changeOf(decision: Decision): Change {
 const failure = (task: TaskRecord, decision: Decision) => JSON.parse(changed(task, changeOf(decision)).error ?? '');
 
 describe('a record alone', () => {
-  test('that is gone, or has ended, is nothing to do, whatever its run says', () => {
+  test('that is gone, or has ended, is nothing to do in any state of its run', () => {
     for (const seen of [undefined, run('missing'), run('FAILED', 'x')]) {
       expect(decide(undefined, END + 1, seen)).toEqual({ kind: 'nothing' });
       for (const status of ['completed', 'failed', 'cancelled'] as const) {
@@ -236,7 +235,7 @@ const anyRun = fc.option(
 );
 const anyTime = fc.integer({ min: T0, max: T0 + 80 * MINUTE });
 
-describe('whatever the task, the run and the time', () => {
+describe('any task, any run and any time', () => {
   test('a change applies to that status and round only: what came between wins (rows 12, 14, 15)', () => {
     fc.assert(
       fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {

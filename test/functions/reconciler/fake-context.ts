@@ -10,11 +10,14 @@ export const T0 = 1_700_000_000_000;
 export const PREFIX = 'arn:aws:states:eu-west-1:1:stateMachine:S-';
 export const MINUTE = 60_000;
 export const GRACE = 30_000;
+export const key = { owner: 'o', taskId: 't' };
+/** A task made at T0 that has not ended by then has failed. */
+export const END = T0 + 10 * MINUTE + GRACE;
 
 /** A task of ten minutes, made at T0. */
 export const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
   ...create(
-    { owner: 'o', taskId: 't' },
+    key,
     {
       tool: 'x',
       ttl: 60 * MINUTE,
@@ -29,7 +32,7 @@ export const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
 const question = { method: 'elicitation/create', params: { mode: 'url', message: '?', url: 'https://example.com' } };
 const asked = JSON.stringify({ inputRequests: { a: question } });
 export const waiting = (over: Partial<TaskRecord> = {}): TaskRecord =>
-  record({ status: 'input_required', asked, arguments: '{"n":1}', dueAt: T0 + 10 * MINUTE + GRACE, ...over });
+  record({ status: 'input_required', asked, arguments: '{"n":1}', dueAt: END, ...over });
 /** Answered at T0; its second round is to be started. */
 export const answered = (over: Partial<TaskRecord> = {}): TaskRecord =>
   record({ round: 2, asked, arguments: '{"n":1}', inputResponses: { 'r1.a': '{"action":"accept"}' }, ...over });

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type SweepContext, sweep } from '../../../functions/reconciler/sweep.ts';
 import { dueShard } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { executionArn, fakeContext, GRACE, MINUTE, PREFIX, record, T0 } from './fake-context.ts';
+import { END, executionArn, fakeContext, MINUTE, PREFIX, record, T0 } from './fake-context.ts';
 
-const END = T0 + 10 * MINUTE + GRACE;
 const named = (taskId: string, over: Partial<TaskRecord> = {}) =>
   record({ taskId, due: dueShard(taskId, 16), ...over });
 const many = (count: number, over: Partial<TaskRecord> = {}) =>

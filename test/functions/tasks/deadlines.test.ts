@@ -33,7 +33,7 @@ describe('what a reader sees', () => {
     expect(asOf(waiting, now + 40_001)).not.toHaveProperty('asked');
   });
 
-  test('past its ttl a task is gone, whatever its status (E-28)', () => {
+  test('past its ttl a task is gone, in every status (E-28)', () => {
     for (const status of statuses) expect(asOf(record({ status, ttl: 60_000 }), now + 60_000)).toBeUndefined();
   });
 

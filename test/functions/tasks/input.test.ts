@@ -38,7 +38,7 @@ test('a tool gets the answers by its own names: of two to one name, that of the 
   expect(answersByName(waiting({ inputResponses: undefined as never }))).toEqual({});
 });
 
-test('answers come in one order, by round and then by name, whatever order the table has them in', () => {
+test('answers come by round and then by name, in any order of the table', () => {
   const inputResponses = { 'r2.a': '5', 'r1.c': '4', 'r1.b': '3', 'r1.d': '2' };
   const backwards = Object.fromEntries(Object.entries(inputResponses).reverse());
   for (const each of [inputResponses, backwards]) {

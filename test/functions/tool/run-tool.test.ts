@@ -18,7 +18,7 @@ const asker = defineTool(anything, async (_args, task) => {
 const decline = { action: 'decline' };
 
 describe('rounds', () => {
-  test.each([true, false])('a tool may ask as often as it likes, direct %s', async (direct) => {
+  test.each([true, false])('a tool may ask any number of times, direct %s', async (direct) => {
     const answers = { one: accept({ ok: true }), two: decline, three: { action: 'cancel' } };
     const { result, rounds } = await runTool(asker, {}, { answers, direct });
     expect([result, rounds]).toEqual([['accept', 'decline', 'cancel'], 4]);
@@ -105,7 +105,7 @@ test('two steps of one name are a mistake; a step that failed may be tried again
 });
 
 describe('definition', () => {
-  test('is what addTool takes, whatever library wrote the schema', () => {
+  test('is what addTool takes, with a schema of any library', () => {
     const definition = { description: 'd', title: 'T', inputSchema: z.object({ n: z.number() }) };
     expect(defineTool(definition, ({ n }) => n).definition).toEqual({
       description: 'd',

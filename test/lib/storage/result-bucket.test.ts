@@ -1,22 +1,15 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { anonymous, McpTaskServer, type McpTaskServerProps } from '../../../lib/index.ts';
+import { inlineFunction } from '../../support/inline-function.ts';
 
 function templateOf(props: Partial<McpTaskServerProps> = {}): Template {
   const stack = new Stack(new App(), 'S');
-  const code = Code.fromInline('exports.handler = async () => 1');
-  const handler = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+  const handler = inlineFunction(stack);
   const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), ...props });
   server.addTool('tool', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' });
   return Template.fromStack(stack);
-}
-
-interface Statement {
-  readonly Effect: string;
-  readonly Action: string | string[];
-  readonly Resource: unknown;
 }
 
 describe('the bucket of large results', () => {
@@ -70,24 +63,5 @@ describe('the bucket of large results', () => {
     template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Delete' });
     expect(Object.keys(template.findResources('AWS::Lambda::Function'))).toHaveLength(4);
     expect(JSON.stringify(template.toJSON())).not.toContain('Custom::');
-  });
-
-  test('tools write results, the endpoint input; readers and starters read them; no other access', () => {
-    const policies = Object.values(templateOf().findResources('AWS::IAM::Policy')) as {
-      Properties: { PolicyDocument: { Statement: Statement[] } };
-    }[];
-    const statements = policies
-      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-      .filter(({ Action }) => String(Action).startsWith('s3:'));
-    const under = (prefix: string) => ({
-      'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.stringContaining('Results'), 'Arn'] }, `/${prefix}/*`]],
-    });
-    expect(statements).toEqual([
-      { Effect: 'Allow', Action: 's3:GetObject', Resource: under('results') },
-      { Effect: 'Allow', Action: ['s3:GetObject', 's3:PutObject'], Resource: under('inputs') },
-      // The reconciler, which starts the next round of a task where the endpoint has died.
-      { Effect: 'Allow', Action: 's3:GetObject', Resource: under('inputs') },
-      { Effect: 'Allow', Action: 's3:PutObject', Resource: under('results') },
-    ]);
   });
 });

@@ -1,18 +1,11 @@
 import { App, Stack } from 'aws-cdk-lib';
-import {
-  Alias,
-  Code,
-  type IFunction,
-  type IVersion,
-  Function as LambdaFunction,
-  Runtime,
-} from 'aws-cdk-lib/aws-lambda';
+import { Alias, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
 import { functionRun } from '../../../lib/tools/tool-run.ts';
+import { inlineFunction } from '../../support/inline-function.ts';
 
 const stack = new Stack(new App(), 'S');
-const code = Code.fromInline('exports.handler = async () => null;');
-const plain = new LambdaFunction(stack, 'F', { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code });
+const plain = inlineFunction(stack);
 const arn = plain.functionArn;
 
 test.each<[string, IFunction, string[]]>([

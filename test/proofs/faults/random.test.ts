@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { synthApp } from '../../../local/template/synth.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { type BugName, bugs, plant } from './random/bugs.ts';
 import { planOf } from './random/plan.ts';
 import { explain, runSchedules } from './random/schedules.ts';
@@ -64,7 +64,7 @@ describe('a bug is found by random faults', () => {
     const assembly = plant('no second try', app, join(folder, 'again'));
     let again = 0;
     // A busy machine orders the calls of a schedule differently now and then: measured, it finds the bug 8 times in 9.
-    for await (const { violations } of runSchedules(assembly, [120, 120, 120, 120], 1)) {
+    for await (const { violations } of runSchedules(assembly, [120, 120, 120, 120], { perCloud: 1 })) {
       if (violations.some((violation) => violation.kind === kind)) again++;
       if (again === 2) break;
     }

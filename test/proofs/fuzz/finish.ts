@@ -3,9 +3,7 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { isDeeperThan, isObject } from '../../../functions/tasks/shape.ts';
 import type { RoundInput } from '../../../functions/tasks/workflow.ts';
 import { definition } from '../../../lib/workflow/definition.ts';
-import { compileExpression, JsonataFailure } from '../../../local/step-functions/jsonata/expression.ts';
-import { awsFunctions } from '../../../local/step-functions/jsonata/functions.ts';
-import { createRandom } from '../../../local/step-functions/random.ts';
+import { awsFunctions, compileExpression, createRandom, JsonataFailure } from '../../../local/testing.ts';
 
 interface Write {
   readonly update: string;

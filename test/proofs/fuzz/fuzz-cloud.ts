@@ -47,7 +47,7 @@ export async function fuzzCloud(cloud: Cloud, seed: number, requests: number, ki
   const problems = [
     ...(report.failures.length > 0 ? [explain(report, plan)] : []),
     ...(through?.problems ?? []),
-    ...missing('a client was told of a task that is not stored', report.told, stored),
+    ...missing('a client has the id of a task that is not stored', report.told, stored),
     ...missing('a task is stored that the endpoint did not accept', stored, created),
     ...missing('a task that the endpoint accepted is not stored', created, stored),
     ...missing('a task is stuck', stuck, new Set()),

@@ -9,7 +9,7 @@ const plan = {
   ...{ calls, secrets: [], bound: () => 5_000 },
 };
 
-// What operators are told of a tool's mistakes is not wanted here.
+// The log of a tool's mistakes is not wanted here.
 beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue();
 });

@@ -17,6 +17,8 @@ const question = {
 };
 const asking = JSON.stringify({ inputRequests: { a: question } });
 const yes = { action: 'accept', content: { ok: true } };
+const one = { name: 'optional', arguments: { json: '1' } };
+const asks = { name: 'optional', arguments: { json: asking } };
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue();
@@ -88,13 +90,13 @@ function throttled(): Error {
 
 /** The records that a request which was answered with an error must not leave behind. */
 type HalfDone = (records: TaskRecord[]) => TaskRecord[];
-/** Nobody knows of these tasks: they have failed, or were not started and never will be (crash table, rows 2 to 4). */
+/** No client has the ids of these tasks: they failed, or are never started (crash table, rows 2 to 4). */
 const ran: HalfDone = (records) => records.filter(({ status }) => !['failed', 'working'].includes(status));
 
 interface Scenario {
   readonly prepare: (world: World) => Promise<unknown>;
   readonly request: (world: World, prepared: never) => Promise<WireAnswer>;
-  /** Says whether the request, made again after the outage, has come to what it was for. */
+  /** Checks that the request, made again after the outage, has done its work. */
   readonly then: (again: Body, world: World) => unknown;
   readonly halfDone?: HalfDone | undefined;
 }
@@ -122,47 +124,36 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ),
   'tools/call, 2026-07-28, as a task': scenario(
     nothing,
-    (world) => world.modern('tools/call', { name: 'optional', arguments: { json: '1' } }),
+    (world) => world.modern('tools/call', one),
     (again) => expect(again.result.resultType).toBe('task'),
     ran,
   ),
   'tools/call, 2026-07-28, without a task': scenario(
     nothing,
-    (world) => world.modern('tools/call', { name: 'optional', arguments: { json: '1' } }, {}),
+    (world) => world.modern('tools/call', one, {}),
     hasResult,
     ran,
   ),
   'tools/call, 2026-07-28, with an idempotency key': scenario(
     nothing,
-    (world) =>
-      world.modern('tools/call', {
-        name: 'optional',
-        arguments: { json: '1' },
-        _meta: { 'mcp-task-server/idempotencyKey': KEY },
-      }),
+    (world) => world.modern('tools/call', { ...one, _meta: { 'mcp-task-server/idempotencyKey': KEY } }),
     hasResult,
   ),
   'tools/call, 2026-07-28, that goes on with answers': scenario(
-    async (world) =>
-      lastOf(await world.modern('tools/call', { name: 'optional', arguments: { json: asking } }, ALL)).result
-        .requestState,
+    async (world) => lastOf(await world.modern('tools/call', asks, ALL)).result.requestState,
     (world, requestState) =>
-      world.modern(
-        'tools/call',
-        { name: 'optional', arguments: { json: asking }, requestState, inputResponses: { 'r1.a': yes } },
-        ALL,
-      ),
+      world.modern('tools/call', { ...asks, requestState, inputResponses: { 'r1.a': yes } }, ALL),
     hasResult,
   ),
   'tools/call, 2025-11-25, as a task': scenario(
     nothing,
-    (world) => world.legacy('tools/call', { name: 'optional', arguments: { json: '1' }, task: {} }),
+    (world) => world.legacy('tools/call', { ...one, task: {} }),
     (again) => expect(again.result.task.status).toBe('working'),
     ran,
   ),
   'tools/call, 2025-11-25, without a task': scenario(
     nothing,
-    (world) => world.legacy('tools/call', { name: 'optional', arguments: { json: '1' } }),
+    (world) => world.legacy('tools/call', one),
     hasResult,
     ran,
   ),
@@ -265,7 +256,7 @@ function judge(answer: WireAnswer, records: ReadonlyMap<string, TaskRecord>, hal
   // Without an id, as of a posted answer, HTTP is all there is to say it. A refused start says when to come back.
   const status = error.message.startsWith('Too many tasks are started') ? 429 : 'id' in lastOf(answer) ? 200 : 500;
   expect([answer.status, answer.headers['retry-after']]).toEqual([status, status === 429 ? '5' : undefined]);
-  // Whoever is told to ask for the task is not told to make another.
+  // An error that says to ask for the task does not say to make another.
   if (error.message.includes('try again')) expect(halfDone([...records.values()])).toEqual([]);
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCloud } from '../../../local/cloud.ts';
-import { synthApp } from '../../../local/template/synth.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { startOAuthCloud } from '../../support/oauth-cloud.ts';
 import { startIssuer } from '../../support/oidc.ts';
 import { fuzzCloud, type Kind } from './fuzz-cloud.ts';

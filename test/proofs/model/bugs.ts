@@ -28,12 +28,12 @@ export const BUGS = {
       '#status = :working AND #round = :inRound AND (#deadlineAt >= :latest OR attribute_exists(taskId))',
     ),
   },
-  'nobody sweeps': { sweeps: false },
+  'no sweep': { sweeps: false },
   'the sweep takes every round for one that runs': of('reconciler', (real) => ({
     ...real,
     describe: async () => ({ status: 'RUNNING' }),
   })),
-  'the sweep starts a first round that nobody has started': of('reconciler', (real) => ({
+  'the sweep starts a first round that was never started': of('reconciler', (real) => ({
     ...real,
     store: {
       ...real.store,
@@ -45,7 +45,7 @@ export const BUGS = {
       },
     },
   })),
-  'a refused start counts as the only one, whatever was sent before': of('endpoint', (real) => ({
+  'a refused start counts as the only one sent': of('endpoint', (real) => ({
     ...real,
     workflow: {
       ...real.workflow,
@@ -59,7 +59,7 @@ export const BUGS = {
     ...real,
     workflow: { ...real.workflow, start: async () => {} },
   })),
-  'the reconciler writes whatever a task has become': of('reconciler', (real) =>
+  'the reconciler writes without a condition': of('reconciler', (real) =>
     writing(real, ({ round: _, ...change }) => ({ ...change, from: STATUSES })),
   ),
   'an answer does not look at what was answered since': of('endpoint', (real) =>
@@ -117,22 +117,22 @@ export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
     /^A task that has ended is never written again|^Questions are|^An unfinished task|comes too late/,
   'Finish does not look at the round': /^Questions are what the tool of this round|^A result is what/,
   'Finish does not look at the clock': /^What comes too late is not written/,
-  'nobody sweeps': /^Long after its deadline|^Nothing goes on/,
+  'no sweep': /^Long after its deadline|^Nothing goes on/,
   'the sweep takes every round for one that runs': /^Nothing goes on/,
-  'the sweep starts a first round that nobody has started': /^A first round is started soon or never/,
-  'a refused start counts as the only one, whatever was sent before': /^A failure has happened/,
+  'the sweep starts a first round that was never started': /^A first round is started soon or never/,
+  'a refused start counts as the only one sent': /^A failure has happened/,
   'the sweep does not start an answered round again': /^Nothing goes on/,
-  'the reconciler writes whatever a task has become':
+  'the reconciler writes without a condition':
     /^A task that has ended is never written again|^A failure has|^What a running task needs/,
   'an answer does not look at what was answered since': /^A task that waits for input asks|^An answer that was taken/,
   'a cancel stops the work before it fences the record': /^Work is stopped that somebody waits for/,
-  'a cancel does not stop the work': /^Work goes on for nobody/,
+  'a cancel does not stop the work': /^Work goes on for no task/,
   'a cancel overwrites what has ended': /^A task that has ended is never written again/,
   'readers do not look at the deadline':
     /^A task is over by its deadline|^An unfinished task is in the index|^What comes too late|stays as it was/,
   'a repeated create overwrites the task':
     /^What a task is stays|^A task that has ended is never|^A status moves|^A round (begins|is started before)/,
-  'a stream looks at its tasks only once': /^A stream tells of an end|stays as it was/,
+  'a stream looks at its tasks only once': /^A stream shows an end|stays as it was/,
   'a slot is taken whether there is one or not': /^An owner has 3 open tasks/,
 };
 

@@ -15,12 +15,12 @@ const SEEDS: Readonly<Record<keyof typeof BUGS, number>> = {
   'Finish is unconditional': 1,
   'Finish does not look at the round': 117,
   'Finish does not look at the clock': 40,
-  'nobody sweeps': 1,
+  'no sweep': 1,
   'the sweep takes every round for one that runs': 7,
-  'the sweep starts a first round that nobody has started': 3,
-  'a refused start counts as the only one, whatever was sent before': 2001,
+  'the sweep starts a first round that was never started': 3,
+  'a refused start counts as the only one sent': 2001,
   'the sweep does not start an answered round again': 18,
-  'the reconciler writes whatever a task has become': 70,
+  'the reconciler writes without a condition': 70,
   'an answer does not look at what was answered since': 3,
   'a cancel stops the work before it fences the record': 4,
   'a cancel does not stop the work': 127,
@@ -31,7 +31,7 @@ const SEEDS: Readonly<Record<keyof typeof BUGS, number>> = {
   'a slot is taken whether there is one or not': 1,
 };
 
-test('the protocol holds, whatever dies, comes late, twice or not at all', async () => {
+test('the protocol holds if anything dies, comes late, twice or not at all', async () => {
   const { explained, tasks } = await check({ runs: RUNS, seed: SEED });
   expect(explained).toBeUndefined();
   expect(tasks).toBeGreaterThan(RUNS);

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { lapse } from '../../../functions/tasks/deadlines.ts';
-import { isTerminal } from '../../../functions/tasks/transitions.ts';
+import { unsettled } from '../record-rules.ts';
 import { runClient } from './actors/clients.ts';
 import { scheduleSweeps } from './actors/reconciler.ts';
 import type { Scenario } from './scenario.ts';
@@ -18,7 +18,7 @@ const SECOND = 1_000;
 const AFTERWARDS = 150 * SECOND;
 /** Faults over, two sweeps put right all that does not have to wait for a deadline. */
 const SETTLED = 125 * SECOND;
-/** By so long after its deadline the record of a task says that it is over, in ms: the grace, and the next sweep. */
+/** In ms: this long after its deadline the record of a task says that it is over. The grace, and the next sweep. */
 const BOUND = 90 * SECOND;
 
 /** Runs a scenario to its end and a while longer, without faults, and judges what has come of every task. */
@@ -56,7 +56,7 @@ async function settle(world: World): Promise<void> {
     const hasRun = run !== undefined && run.status !== 'SUCCEEDED';
     // Best effort: without faults there is nothing to excuse it.
     if (run?.status === 'RUNNING' && record.status === 'cancelled' && faults.struck === 0) {
-      truth.violated(`Work goes on for nobody: ${run.name}`);
+      truth.violated(`Work goes on for no task: ${run.name}`);
     }
     if (record.status === 'working' && lapse(record, agenda.now()) === undefined && !hasRun) {
       truth.violated(`Nothing goes on, long before the deadline: ${record.taskId} round ${record.round}`);
@@ -66,7 +66,8 @@ async function settle(world: World): Promise<void> {
   // Clients go on meanwhile, and may make new tasks.
   while (agenda.now() <= bound() && !bad()) await agenda.runTo(bound() + SECOND);
   for (const { record } of truth.tasks.values()) {
-    if (!isTerminal(record.status)) truth.violated(`Long after its deadline ${record.taskId} is ${record.status}`);
+    const open = unsettled(record);
+    if (open !== undefined) truth.violated(`Long after its deadline ${record.taskId} ${open}`);
   }
   const due = [...world.table.items()].filter((item) => item.due !== undefined);
   if (due.length > 0) truth.violated(`The index keeps ${due.length} tasks`);

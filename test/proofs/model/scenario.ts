@@ -9,7 +9,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 
 export const TOOLS = ['careful', 'repeatable', 'first'] as const;
 
-/** What a client does next. `task`: one of those that clients have been told of, counted round and round. */
+/** What a client does next. `task`: one of those whose ids clients have, counted round and round. */
 export type Step =
   | {
       readonly does: 'call';

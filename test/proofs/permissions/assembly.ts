@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { synthApp } from '../../../local/template/synth.ts';
+import { synthApp } from '../../../local/testing.ts';
 import { startIssuer, type TestIssuer } from '../../support/oidc.ts';
 
 /** A cloud assembly of ./app.ts, with the issuer of its callers' tokens. */

@@ -2,7 +2,7 @@ import type { Assembly } from './assembly.ts';
 import { everything } from './flow.ts';
 import { isElsewhere, nameOf, type Place, statementsOf, without } from './statements.ts';
 
-/** What goes wrong without a statement; undefined when nobody would notice. */
+/** What goes wrong without a statement; undefined if nothing does. */
 export async function missed(assembly: Assembly, place: Place): Promise<string | undefined> {
   if (isElsewhere(place)) return 'a test of the template';
   return without(assembly.path, place, (path) =>

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { listOf, objectOf } from '../../../local/json.ts';
+import { listOf, objectOf } from '../../../local/testing.ts';
 
 interface Template {
   readonly Resources: Record<string, { readonly Type: string; readonly Properties: Record<string, unknown> }>;

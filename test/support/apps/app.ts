@@ -75,7 +75,7 @@ server.addTool('charge_then_crash', {
   annotations: { idempotentHint: true },
 });
 server.addTool('charge_once', { ...optional, description: 'May not be repeated' });
-server.addTool('spin', { ...optional, description: 'Works until it is told to stop' });
+server.addTool('spin', { ...optional, description: 'Works until its signal aborts' });
 server.addTool('with_header', {
   handler,
   description: 'An argument that travels in a header, too',

@@ -28,7 +28,7 @@ export function largeResult(bytes: number, isError = false): ToolResult {
 
 /**
  * `large` stores what is too large, as a wrapped tool does; `crashes` stores another size, dies, and is run again;
- * `promise` has an outputSchema; `raw` returns what it is told; `before` refers to its result as the release before did.
+ * `promise` has an outputSchema; `raw` returns its argument; `before` refers to its result as the release before did.
  */
 export async function handler(event: ToolEvent): Promise<unknown> {
   return enveloped(event, (await run(event)) as ToolReturn);

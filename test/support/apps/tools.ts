@@ -16,7 +16,7 @@ const elicit = (message: string) => ({
 });
 let invocations = 0;
 
-/** Tells everything it is told to whom it concerns, and to nobody else: it reports it, asks, remembers and returns it. */
+/** Passes on each text that it gets: it reports, asks, remembers and returns it. */
 async function confide({ arguments: args, inputResponses, task }: ToolEvent): Promise<ToolReturn> {
   await reportProgress(task, `working on ${args.word}`);
   if (inputResponses.confirm === undefined) {
@@ -36,7 +36,7 @@ function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn 
   return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
 }
 
-/** Charges by appending to a file, so that a test in another process can count; crashes as often as it is told. */
+/** Charges by appending to a file, so that a test in another process can count; crashes `crashes` times. */
 const chargeThenCrash = defineTool(
   {
     description: 'd',

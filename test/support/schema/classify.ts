@@ -1,7 +1,7 @@
 import { type Era, LEGACY, MODERN } from './published.ts';
 import { isId, isObject, type Members, members, metaOf, type Sent } from './rules.ts';
 
-/** `resume` is a GET; `other` a notification, a posted answer or what nobody can read: no result is due to it. */
+/** `resume` is a GET; `other` a notification, a posted answer or what cannot be read: it gets no result. */
 export interface Classified {
   readonly era: Era;
   readonly kind: 'request' | 'resume' | 'other';
@@ -23,7 +23,7 @@ export function classify(body: unknown, header: Header): Classified {
   if (!isObject(message) || !('method' in message)) return { era: ofHeader, kind: 'other', sent: {} };
   const { id, method, params, jsonrpc } = message;
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isId(id)) {
-    // Too large an integer is an id that nobody has to read, nor to leave out.
+    // A server may read an id that is too large an integer, or leave it out.
     return {
       era: ofHeader,
       kind: 'other',

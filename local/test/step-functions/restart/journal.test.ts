@@ -41,7 +41,7 @@ const closed = (execution: number): ClosedRecord => ({
   input: '{}',
 });
 
-/** A journal on the file, and the closed executions it is told of. */
+/** A journal on the file, and the closed executions that it gets. */
 function open(compactAt?: number) {
   const known = readJournal(file);
   const over = [...known.closed];

@@ -41,7 +41,7 @@ export function useJournal() {
     const local = await open(specs, setup);
     await local.start({ i: 1 }, 'a');
     await until(() => ready(local));
-    // What the last event set off comes to rest, and nothing else.
+    // Waits for what the last event set off, and for nothing else.
     await new Promise((resolve) => setImmediate(resolve));
     await local.engine.stop();
   }

@@ -80,7 +80,7 @@ describe('what is closed stays closed', () => {
     const { transitions } = first.snapshot(executionArn('failed'));
     await first.engine.stop();
 
-    // The second reads what the first appended, the third what the second wrote anew.
+    // The second reads what the first appended, the third what the second rewrote.
     for (let process = 2; process <= 3; process += 1) {
       const local = await open(spec);
       for (const known of [done, failed, aborted]) {

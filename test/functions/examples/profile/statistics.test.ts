@@ -34,7 +34,7 @@ describe('summarize', () => {
     expect(summarize(far).stddev).toBeCloseTo(Math.sqrt(30), 9);
   });
 
-  test('quantiles rise and stay inside, whatever the numbers', () => {
+  test('quantiles of any numbers rise and stay inside', () => {
     fc.assert(
       fc.property(fc.array(finite, { minLength: 1, maxLength: 50 }), (numbers) => {
         const { min, max, mean, stddev, quantiles } = summarize(Float64Array.from(numbers).sort());

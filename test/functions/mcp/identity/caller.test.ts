@@ -37,7 +37,7 @@ describe('the signer of a request', () => {
     const ann = keyOf(shared, 'us-east-1:ann');
     expect(ann).not.toBe(keyOf(shared, 'us-east-1:ben'));
     expect(ann).not.toBe(keyOf(shared));
-    // Of another role of the pool, too, and whatever name its session has.
+    // Of another role of the pool, too, with any name of its session.
     expect(ann).toBe(keyOf('AROB:other', 'us-east-1:ann'));
   });
 });

@@ -88,7 +88,7 @@ describe('the answers of a call (D-25)', () => {
 });
 
 describe('two calls are the same', () => {
-  test('whatever order their members are in, and not when a value differs', () => {
+  test('with their members in any order, and not when a value differs', () => {
     const a = canonicalJson({ b: [1, { d: 'x', c: null }], a: {} });
     expect(a).toBe('{"a":{},"b":[1,{"c":null,"d":"x"}]}');
     expect(canonicalJson({ a: {}, b: [1, { c: null, d: 'x' }] })).toBe(a);

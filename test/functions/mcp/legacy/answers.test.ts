@@ -1,103 +1,30 @@
-import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ServerContext } from '../../../../functions/mcp/context.ts';
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { type Answer, modernMessage } from '../../../support/clients.ts';
-import { exchange, judged } from '../../../support/schema/exchange.ts';
-import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { world as legacyWorld, sure, two, YES } from '../support/legacy-world.ts';
+import { type Message, modernCall } from '../support/posted.ts';
 
-type Message = Answer['body'];
-type Headers = Readonly<Record<string, string | undefined>>;
-
-/** The endpoint with a tool that asks, and returns what it was answered. Time passes only while the server sleeps. */
+/** A world of one round of questions, and sessions that answer each question as a test wants. */
 function world(questions: object = sure) {
-  const clock = { now: 1_700_000_000_000 };
-  const { server, records, did } = fakeServer({
-    now: () => clock.now,
-    async sleep(ms) {
-      await setImmediate();
-      clock.now += ms;
-    },
-    workflow: {
-      async start({ taskId, round }, _machine, input) {
-        did.push('start');
-        const { inputResponses } = JSON.parse(input);
-        if (round > 1) change(taskId, { status: 'completed', result: JSON.stringify(inputResponses) });
-        else
-          change(taskId, {
-            status: 'input_required',
-            asked: JSON.stringify({ inputRequests: questions }),
-            arguments: '{}',
-          });
-      },
-      stop: async () => {},
-    },
-  });
-  function change(taskId: string, set: Partial<TaskRecord>) {
-    records.set(taskId, { ...(records.get(taskId) as TaskRecord), updatedAt: clock.now, ...set });
-  }
-
-  async function send(
-    headers: Headers,
-    body: object,
-    on: (message: Message) => unknown = () => {},
-    over: Partial<ServerContext> = {},
-  ) {
-    const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
-    const reply = await endpoint(request, { ...server, ...over });
-    const bytes =
-      typeof reply.body === 'string' ? reply.body : Readable.toWeb(reply.body.map((part) => Buffer.from(part)));
-    const response = new Response((bytes || null) as string | null, { status: reply.status, headers: reply.headers });
-    const messages: Message[] = [];
-    const eventIds: string[] = [];
-    for await (const { id, data } of judged(response, exchange(body, headers))) {
-      if (id !== undefined) eventIds.push(id);
-      if (data === '') continue;
-      messages.push(data);
-      await on(data);
-    }
-    const asked = messages.filter(({ method }) => method !== undefined);
-    return { ...reply, messages, asked, answer: messages.at(-1), eventIds };
-  }
-
-  async function session(capabilities: object = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }) {
-    const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } };
-    const first = await send({}, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
-    const headers = { 'mcp-session-id': first.headers['mcp-session-id'], 'mcp-protocol-version': '2025-11-25' };
-    let id = 0;
-    const request = (method: string, params_: object, on?: (message: Message) => unknown) =>
-      send(headers, { jsonrpc: '2.0', id: `q${++id}`, method, params: params_ }, on);
-    const respond = (to: unknown, answer: object, over: Partial<ServerContext> = {}) =>
-      send(headers, { jsonrpc: '2.0', id: to, ...answer }, undefined, over);
+  const here = legacyWorld(questions);
+  async function session() {
+    const client = await here.session();
+    const respond = (to: unknown, answer: object) => client.post({ jsonrpc: '2.0', id: to, ...answer });
     return {
-      ...{ headers, request, respond },
-      create: async (): Promise<string> =>
-        (await request('tools/call', { name: 'optional', task: {} })).answer.result.task.taskId,
-      /** Waits for the result and answers what is asked; all that came, and what became of the answers. */
+      ...{ ...client, respond },
+      /** Waits for the result and answers the questions. Returns all that came, and the replies to the answers. */
       async settle(taskId: string, answers: (question: Message) => readonly object[]) {
         const replies: { status: number; answer: Message }[] = [];
-        const { messages } = await request('tasks/result', { taskId }, async (message) => {
+        const { asked, last } = await client.request('tasks/result', { taskId }, async (message) => {
           for (const answer of message.method ? answers(message) : []) replies.push(await respond(message.id, answer));
         });
-        return { asked: messages.filter(({ method }) => method !== undefined), replies, answer: messages.at(-1) };
+        return { asked, replies, answer: last };
       },
     };
   }
-  const modern = (method: string, params: Record<string, unknown>) => {
-    const { body, headers } = modernMessage(method, params);
-    return send(headers, body);
-  };
-  return { server, records, did, clock, session, modern, change };
+  const modern = (method: string, params: Record<string, unknown>) => modernCall(here.server, method, params);
+  return { ...here, session, modern };
 }
 
-const YES = { action: 'accept', content: { ok: true } };
 const NO = { action: 'accept', content: { ok: false } };
-const ok = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
-const form = (message: string) => ({ method: 'elicitation/create', params: { message, requestedSchema: ok } });
-const sure = { sure: form('Sure?') };
-const two = { first: form('First?'), second: form('Second?') };
 const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'A poem' } }], maxTokens: 10 };
 const result = (value: unknown) => ({ result: value });
 const refusal = { error: { code: -1, message: 'User said no' } };
@@ -240,8 +167,10 @@ describe('an answer and a fault of the server', () => {
     const client = await session();
     const taskId = await client.create();
     const { asked } = await client.request('tasks/result', { taskId });
-    const store = { ...server.store, apply: () => Promise.reject(new Error('throttled')) };
-    const { status, answer } = await client.respond(asked[0].id, result(YES), { store });
+    const { apply } = server.store;
+    server.store.apply = () => Promise.reject(new Error('throttled'));
+    const { status, answer } = await client.respond(asked[0].id, result(YES));
+    server.store.apply = apply;
     expect(JSON.stringify(answer)).not.toContain('throttled');
     expect(status).toBeGreaterThanOrEqual(400);
     expect(records.get(taskId)?.status).toBe('input_required');
@@ -253,8 +182,10 @@ describe('an answer and a fault of the server', () => {
     const client = await session();
     const taskId = await client.create();
     const { asked } = await client.request('tasks/result', { taskId });
-    const workflow = { ...server.workflow, start: () => Promise.reject(new Error('throttled')) };
-    await client.respond(asked[0].id, result(YES), { workflow });
+    const { start } = server.workflow;
+    server.workflow.start = () => Promise.reject(new Error('throttled'));
+    await client.respond(asked[0].id, result(YES));
+    server.workflow.start = start;
     expect(records.get(taskId)).toMatchObject({ status: 'working', round: 2 });
     expect(await client.respond(asked[0].id, result(YES))).toMatchObject({ status: 202 });
     expect(records.get(taskId)).toMatchObject({ status: 'completed' });

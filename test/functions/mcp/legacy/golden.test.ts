@@ -3,11 +3,9 @@ import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { withProgress } from '../../../../functions/tasks/table/progress-item.ts';
 import { cancel, create, fail } from '../../../../functions/tasks/transitions.ts';
-import { type Answer, modernMessage } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
 import { applied } from '../../tasks/applied.ts';
-import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { ALL_KINDS, fakeServer } from '../support/fake-server.ts';
+import { legacyCall, modernCall } from '../support/posted.ts';
 
 /** One record, and what each revision shows of it: every member of every answer. */
 const START = Date.parse('2026-07-28T10:00:00Z');
@@ -25,7 +23,7 @@ const settings = {
   tool: 'optional',
   ttl: 600_000,
   timeout: 60_000,
-  accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
+  accepts: ALL_KINDS,
   legacy: false,
 };
 const working = create(key, settings, START);
@@ -118,7 +116,7 @@ const rows: Readonly<Record<string, Row>> = {
 const names = Object.keys(rows);
 const rowOf = (name: string) => rows[name] as Row;
 const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
-/** 15 % of its age, as both revisions are told (within 1 to 30 seconds). */
+/** 15 % of its age, as both revisions say (within 1 to 30 seconds). */
 const pause = ({ now = NOW }: Row) => Math.round((now - START) * 0.15);
 
 async function ask(
@@ -129,13 +127,8 @@ async function ask(
 ) {
   const { server, records } = fakeServer({ now: () => now });
   records.set(record.taskId, record);
-  const legacy = { body: { jsonrpc: '2.0', id: 1, method, params }, headers: { 'mcp-protocol-version': '2025-11-25' } };
-  const { body, headers } = era === 'legacy' ? legacy : modernMessage(method, params);
-  const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
-  const reply = await endpoint(request, server);
-  const json: Answer['body'] = JSON.parse(String(reply.body));
-  exchange(body, headers).answer(reply.status, json);
-  return { answer: json.error === undefined ? { result: json.result } : { error: json.error }, records };
+  const { result, error } = await (era === 'legacy' ? legacyCall : modernCall)(server, method, params);
+  return { answer: error === undefined ? { result } : { error }, records };
 }
 
 describe('one record as both revisions show it', () => {

@@ -1,25 +1,16 @@
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { type Answer, modernMessage } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
-import { fakeServer, manifest } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import type { Headers_ } from '../../../support/clients.ts';
+import { clockedServer, manifest, START } from '../support/fake-server.ts';
+import { exchanged, modernCall } from '../support/posted.ts';
 
-const START = 1_700_000_000_000;
 const HOUR = 3_600_000;
 const NOT_FOUND = { code: -32602, message: 'Task not found' };
-type Headers = Readonly<Record<string, string | undefined>>;
 
 /** The endpoint with a list that has pages; its clock is in the test's hand, and goes on while it sleeps. */
 function world(over: Partial<ServerContext> = {}) {
-  const clock = { now: START };
-  const pass = async (ms: number) => {
-    clock.now += ms;
-  };
-  const fake = fakeServer({ now: () => clock.now, sleep: pass, ...over });
+  const { clock, ...fake } = clockedServer(over);
   const { records, did } = fake;
   const list: ServerContext['store']['list'] = async (owner, limit, after) => {
     const newestFirst = [...records.values()].sort((a, b) => (a.taskId < b.taskId ? 1 : -1));
@@ -30,29 +21,19 @@ function world(over: Partial<ServerContext> = {}) {
   };
   const server: ServerContext = { ...fake.server, store: { ...fake.server.store, list } };
 
-  async function send(headers: Headers, body: object) {
-    const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
-    const reply = await endpoint(request, server);
-    const raw = reply.body instanceof Readable ? await text(reply.body) : reply.body;
-    const json: Answer['body'] = raw.startsWith('{') ? JSON.parse(raw) : undefined;
-    if (json !== undefined) exchange(body, headers).answer(reply.status, json);
-    return { ...reply, raw, result: json?.result, error: json?.error };
-  }
+  const send = (headers: Headers_, body: object) => exchanged(server, body, headers);
 
   async function session(capabilities: object = {}) {
     const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } };
     const first = await send({}, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
     const headers = { 'mcp-session-id': first.headers['mcp-session-id'], 'mcp-protocol-version': '2025-11-25' };
-    const request = (method: string, params_: object = {}, more: Headers = {}) =>
+    const request = (method: string, params_: object = {}, more: Headers_ = {}) =>
       send({ ...headers, ...more }, { jsonrpc: '2.0', id: 1, method, params: params_ });
     const create = async (task: object = {}, name = 'optional'): Promise<string> =>
       (await request('tools/call', { name, task })).result.task.taskId;
     return { headers, initialized: first.result, request, create };
   }
-  const modern = (method: string, params: Record<string, unknown>) => {
-    const { body, headers } = modernMessage(method, params);
-    return send(headers, body);
-  };
+  const modern = (method: string, params: Record<string, unknown>) => modernCall(server, method, params);
   return { records, did, clock, server, send, session, modern };
 }
 
@@ -66,7 +47,7 @@ describe('tasks/list', () => {
     return { ...here, client, made };
   }
 
-  test('has pages, newest first, each task once, whatever is made meanwhile (A-20, C-23)', async () => {
+  test('has pages, newest first, each task once, also if more are made (A-20, C-23)', async () => {
     const { client, made } = await many(2 * limits.listPage + 7);
     const seen: string[] = [];
     const sizes: number[] = [];
@@ -226,7 +207,7 @@ describe('making a task', () => {
 });
 
 describe('reading a task', () => {
-  test('params.taskId decides, whatever the metadata names (C-34)', async () => {
+  test('params.taskId decides, not the metadata (C-34)', async () => {
     const client = await world().session();
     const [taskId, other] = [await client.create(), await client.create()];
     const _meta = { 'io.modelcontextprotocol/related-task': { taskId: other } };

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../../functions/mcp/context.ts';
 import type { Validator } from '../../../../functions/mcp/manifest.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { clients, TASKS } from '../support/fake-clients.ts';
+import { TASKS } from '../../../support/clients.ts';
+import { clients } from '../support/fake-clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 describe('what is wrong with the arguments is told to the model (A-14):', () => {

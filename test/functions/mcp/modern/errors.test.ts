@@ -1,16 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { type Answer, FORMS, type Headers_, modernMessage } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
+import { FORMS, type Headers_, modernMessage } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { exchanged, LEGACY } from '../support/posted.ts';
 
 /** JSON-RPC's own codes, and those that only 2026-07-28 defines. */
 const JSON_RPC = [-32700, -32603, -32602, -32601, -32600];
 const MODERN_ONLY = [-32022, -32021, -32020];
 const ascending = (codes: Iterable<number>) => [...new Set(codes)].sort((a, b) => a - b);
-const LEGACY = { 'mcp-protocol-version': '2025-11-25' };
 const broken = () => fakeServer({ invoke: () => Promise.reject(new Error('no')) });
 const asking = (question: object) =>
   fakeServer({ invoke: async () => ({ text: JSON.stringify({ inputRequests: { question } }) }) });
@@ -108,20 +106,14 @@ const older: Bad[] = [
   legacy('a fault', 'tools/call', { name: 'plain' }, {}, broken()),
   legacy('a question, by URL', 'tools/call', { name: 'plain' }, {}, asking(link)),
   ...['tasks/get', 'tasks/result', 'tasks/cancel'].map((method) => legacy(method, method, { taskId: unknown })),
-  legacy('a list of nobody', 'tasks/list'),
+  legacy('a list without a session', 'tasks/list'),
   legacy('a cursor', 'tasks/list', { cursor: 'x' }),
   legacy('a level', 'logging/setLevel', { level: 'loud' }),
 ];
 
 /** The code of its answer, which is judged by the published schemas. */
-async function codeOf([, body, sent, { server } = fakeServer()]: Bad): Promise<number> {
-  const headers = Object.fromEntries(Object.entries(sent).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])));
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const reply = await endpoint({ method: 'POST', headers, body: text }, server);
-  const message: Answer['body'] = JSON.parse(String(reply.body));
-  exchange(body, headers).answer(reply.status, message);
-  return message.error.code;
-}
+const codeOf = async ([, body, headers, { server } = fakeServer()]: Bad): Promise<number> =>
+  (await exchanged(server, body, headers)).error.code;
 
 describe('error codes', () => {
   test.each(newer)('2026-07-28, %s: a code the revision defines (D-33)', async (...bad) => {

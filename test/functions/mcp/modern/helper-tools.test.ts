@@ -1,29 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, modernMessage } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { legacyCall, modernCall } from '../support/posted.ts';
 
 const HELPERS = ['get_task_result', 'cancel_task'];
 const taskId = '0'.repeat(36);
 
 function clients(offered: boolean) {
   const fake = fakeServer({ manifest: { ...manifest, helperTools: offered } });
-  async function send(body: object, headers: object): Promise<Answer['body']> {
-    const by = headers as Record<string, string>;
-    const reply = await endpoint({ method: 'POST', headers: by, body: JSON.stringify(body) }, fake.server);
-    const message: Answer['body'] = JSON.parse(String(reply.body));
-    exchange(body, by).answer(reply.status, message);
-    return message;
-  }
   return {
     ...fake,
-    modern: (method: string, params: Record<string, unknown> = {}) => {
-      const { body, headers } = modernMessage(method, params);
-      return send(body, headers);
-    },
-    legacy: (method: string, params: object = {}) =>
-      send({ jsonrpc: '2.0', id: 1, method, params }, { 'mcp-protocol-version': '2025-11-25' }),
+    modern: (method: string, params: Record<string, unknown> = {}) => modernCall(fake.server, method, params),
+    legacy: (method: string, params: object = {}) => legacyCall(fake.server, method, params),
   };
 }
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { type Answer, modernMessage } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
+import { modernMessage } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { exchanged } from '../support/posted.ts';
 
 const ERAS = ['2025-11-25', '2026-07-28'] as const;
 const ANY = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
@@ -16,10 +15,8 @@ async function call(era: Era, name: string, args: string, fake = fakeServer()) {
   const sent = era === '2026-07-28' ? body : { ...body, params };
   const by = era === '2026-07-28' ? headers : { 'mcp-protocol-version': era };
   const text = JSON.stringify(sent).replace('"ARGUMENTS"', () => args);
-  const reply = await endpoint({ method: 'POST', headers: by as Record<string, string>, body: text }, fake.server);
-  const message: Answer['body'] = JSON.parse(String(reply.body));
-  exchange(text, by).answer(reply.status, message);
-  return { status: reply.status, message, did: fake.did };
+  const { status, answer: message } = await exchanged(fake.server, text, by);
+  return { status, message, did: fake.did };
 }
 
 const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
@@ -73,9 +70,8 @@ describe.each(ERAS)('hostile arguments, %s', (era) => {
       const encoded = `=?base64?${Buffer.from(name).toString('base64')}?=`;
       const by = era === '2026-07-28' ? { ...headers, 'mcp-name': encoded } : { 'mcp-protocol-version': era };
       const sent = era === '2026-07-28' ? body : { ...body, params: { name } };
-      const request = { method: 'POST', headers: by as Record<string, string>, body: JSON.stringify(sent) };
       const fake = fakeServer();
-      const { error } = JSON.parse(String((await endpoint(request, fake.server)).body)) as Answer['body'];
+      const { error } = await exchanged(fake.server, sent, by);
       expect([error.code, fake.did]).toEqual([-32602, []]);
       expect(error.message).toMatch(/^Unknown tool: .{0,128}$/);
     },

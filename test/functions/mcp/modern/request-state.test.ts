@@ -5,10 +5,9 @@ import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
-import { type Answer, FORMS, modernMessage } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
+import { FORMS } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { modernCall } from '../support/posted.ts';
 
 const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
 const form = { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema } };
@@ -35,14 +34,8 @@ function client(tool: (event: ToolEvent) => unknown = asking(1), at = { now: 1_7
       return { text: JSON.stringify(tool(event)) };
     },
   });
-  async function call(more: Record<string, unknown> = {}, capabilities: object = FORMS): Promise<Answer['body']> {
-    const { body, headers } = modernMessage('tools/call', { name: 'plain', ...more }, { capabilities });
-    const text = JSON.stringify(body);
-    const reply = await endpoint({ method: 'POST', headers: headers as Record<string, string>, body: text }, server);
-    const message: Answer['body'] = JSON.parse(String(reply.body));
-    exchange(body, headers).answer(reply.status, message);
-    return { status: reply.status, ...message };
-  }
+  const call = (more: Record<string, unknown> = {}, capabilities: object = FORMS) =>
+    modernCall(server, 'tools/call', { name: 'plain', ...more }, { capabilities });
   return { server, did, events, call };
 }
 
@@ -104,7 +97,7 @@ describe('a question without a task', () => {
     expect(next.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
   });
 
-  test('has no elicitationId, whatever the tool says (D-34)', async () => {
+  test('has no elicitationId, also if the tool sends one (D-34)', async () => {
     const { call } = client(asking(1, { method: form.method, params: { ...form.params, elicitationId: 'x' } }));
     expect((await call()).result.inputRequests.sure).toEqual(form);
     const link = client(asking(1, url('https://a.example/', { elicitationId: 'x' })));
@@ -242,7 +235,7 @@ describe('requestState is hostile (D-23)', () => {
     await expect(open(ann, { method: 'prompts/get' })).rejects.toMatchObject(refused);
   });
 
-  test('expires, whatever it says of itself (D-23)', async () => {
+  test('expires, also with a later time in it (D-23)', async () => {
     const at = { now: 1_700_000_000_000 };
     const { call, events } = client(asking(1), at);
     const { requestState } = (await call()).result;

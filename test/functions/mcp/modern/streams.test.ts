@@ -2,32 +2,21 @@ import { describe, expect, test } from 'vitest';
 import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { type Answer, type ModernOptions, modernMessage, TASKS } from '../../../support/clients.ts';
-import { exchange, judged } from '../../../support/schema/exchange.ts';
-import { fakeServer, manifest } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { type ModernOptions, modernMessage, TASKS } from '../../../support/clients.ts';
+import { clockedServer, manifest } from '../support/fake-server.ts';
+import { exchanged } from '../support/posted.ts';
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
-const START = 1_700_000_000_000;
 type Change = Partial<TaskRecord>;
 
-/** A server whose clock runs while it sleeps; `later` is what becomes of tasks, by ms from the start. */
+/** A server whose clock runs while it sleeps. `later`: what happens, by ms from the start. */
 function clocked(later: Record<number, () => void> = {}, over: Partial<ServerContext> = {}) {
-  const due = Object.entries(later).map(([at, happen]) => ({ at: START + Number(at), happen }));
-  let now = START;
-  const sleep = async (ms: number) => {
-    now += ms;
-    for (const { happen } of due.splice(0, due.filter(({ at }) => at <= now).length)) happen();
-  };
-  const fake = fakeServer({ now: () => now, sleep, ...over });
-  const change = (taskId: string, to: Change) => {
-    const record = fake.records.get(taskId);
-    if (record !== undefined) fake.records.set(taskId, { ...record, updatedAt: now, ...to });
-  };
-  return { ...fake, change, elapsed: () => now - START };
+  const fake = clockedServer(over);
+  for (const [ms, happen] of Object.entries(later)) fake.at(Number(ms), happen);
+  return fake;
 }
 
-/** Sends a request, and reads all that comes for it, judged by the published schemas. */
+/** Sends a request, and reads all that comes for it. */
 async function send(
   { server }: Pick<ReturnType<typeof clocked>, 'server'>,
   method: string,
@@ -35,27 +24,11 @@ async function send(
   { id, ...options }: ModernOptions & { id?: string | number } = {},
 ) {
   const { body, headers } = modernMessage(method, params, options);
-  const sent = id === undefined ? body : { ...body, id };
-  const text = JSON.stringify({
-    ...sent,
-    params: { ...sent.params, _meta: { ...sent.params._meta, ...meta(params) } },
-  });
-  const reply = await endpoint({ method: 'POST', headers: headers as Record<string, string>, body: text }, server);
-  const raw = typeof reply.body === 'string' ? reply.body : (await reply.body.toArray()).join('');
-  const response = new Response(raw, { status: reply.status, headers: { ...reply.headers } });
-  const messages: Answer['body'][] = [];
-  for await (const { data } of judged(response, exchange(JSON.parse(text), headers))) messages.push(data);
-  return {
-    status: reply.status,
-    type: reply.headers['content-type'],
-    raw,
-    messages,
-    last: messages.at(-1),
-    id: sent.id,
-  };
+  const _meta = { ...body.params._meta, ...(params._meta as object | undefined) };
+  const sent = { ...body, ...(id !== undefined && { id }), params: { ...body.params, _meta } };
+  const reply = await exchanged(server, sent, headers);
+  return { ...reply, type: reply.headers['content-type'], id: sent.id };
 }
-
-const meta = ({ _meta }: Record<string, unknown>) => _meta as object | undefined;
 
 async function newTask(fake: Pick<ReturnType<typeof clocked>, 'server'>): Promise<string> {
   return (await send(fake, 'tools/call', { name: 'required' })).last.result.taskId;
@@ -91,7 +64,7 @@ describe('subscriptions/listen', () => {
     expect(raw.match(/^: .+$/gm)).toHaveLength(3);
   });
 
-  test('without taskIds it is acknowledged, and quiet, whatever the client declared (D-29 to D-31)', async () => {
+  test('without taskIds it is acknowledged, and quiet, for any capabilities (D-29 to D-31)', async () => {
     for (const capabilities of [{}, TASKS]) {
       const fake = clocked();
       const { messages } = await listen(fake, {}, { capabilities });

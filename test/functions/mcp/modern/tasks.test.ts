@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { type Answer, FORMS, type ModernOptions, modernMessage, TASKS } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
-import { fakeServer, manifest } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { FORMS, type ModernOptions, TASKS } from '../../../support/clients.ts';
+import { clockedServer, manifest } from '../support/fake-server.ts';
+import { legacyCall, modernCall } from '../support/posted.ts';
 
 const NOT_FOUND = { code: -32602, message: 'Task not found' };
 const NOT_DECLARED = { code: -32021, data: { requiredCapabilities: TASKS } };
@@ -14,33 +13,14 @@ const form = { method: 'elicitation/create', params: { message: 'Sure?', request
 const asked = JSON.stringify({ inputRequests: { sure: form, login: form }, requestState: { secret: 1 } });
 
 /** Clients of both eras, and a clock that runs while the server sleeps. */
-function clients(over: Parameters<typeof fakeServer>[0] = {}) {
-  const at = { now: 1_700_000_000_000 };
-  const sleep = async (ms: number) => {
-    at.now += ms;
-  };
-  const fake = fakeServer({ now: () => at.now, sleep, ...over });
-  async function send(body: object, headers: object): Promise<Answer['body']> {
-    const text = JSON.stringify(body);
-    const by = headers as Record<string, string>;
-    const reply = await endpoint({ method: 'POST', headers: by, body: text }, fake.server);
-    const message: Answer['body'] = JSON.parse(String(reply.body));
-    exchange(body, by).answer(reply.status, message);
-    return { status: reply.status, headers: reply.headers, ...message };
-  }
-  const modern = (method: string, params: Record<string, unknown> = {}, options: ModernOptions = {}) => {
-    const { body, headers } = modernMessage(method, params, options);
-    return send(body, { accept: 'application/json', ...headers });
-  };
+function clients(over: Parameters<typeof clockedServer>[0] = {}) {
+  const fake = clockedServer(over);
+  const modern = (method: string, params: Record<string, unknown> = {}, options: ModernOptions = {}) =>
+    modernCall(fake.server, method, params, options);
   return {
     ...fake,
-    at,
     modern,
-    legacy: (method: string, params: object = {}, session?: string) =>
-      send(
-        { jsonrpc: '2.0', id: 1, method, params },
-        { 'mcp-protocol-version': '2025-11-25', ...(session && { 'mcp-session-id': session }) },
-      ),
+    legacy: (method: string, params: object = {}, session?: string) => legacyCall(fake.server, method, params, session),
     /** A new task, with what `change` makes of its record. */
     async made(change: Partial<TaskRecord> = {}, capabilities: object = ALL): Promise<string> {
       const { result } = await modern('tools/call', { name: 'required' }, { capabilities });
@@ -86,20 +66,20 @@ describe('tasks/get', () => {
 
 describe('the life of a task (E-28)', () => {
   test('it is there until its ttl has passed, and then nowhere (E-15, E-28)', async () => {
-    const { modern, made, at } = clients();
+    const { modern, made, clock } = clients();
     const taskId = await made({ status: 'completed', result: '"x"' });
-    at.now += limits.ttl.default - 1;
+    clock.now += limits.ttl.default - 1;
     expect((await modern('tasks/get', { taskId })).result).toMatchObject({ status: 'completed', ttlMs: 3_600_000 });
-    at.now += 1;
+    clock.now += 1;
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
       expect((await modern(method, { taskId, inputResponses: {} })).error).toEqual(NOT_FOUND);
     }
   });
 
   test('unfinished past its deadline, it has failed; unanswered, too (E-13, E-28)', async () => {
-    const { modern, made, at } = clients();
+    const { modern, made, clock } = clients();
     const [busy, waiting] = [await made(), await made({ status: 'input_required', asked })];
-    at.now += 60_000 + limits.deadlineGrace + 1;
+    clock.now += 60_000 + limits.deadlineGrace + 1;
     for (const taskId of [busy, waiting]) {
       const { result } = await modern('tasks/get', { taskId });
       expect(result).toMatchObject({ status: 'failed', error: { code: -32603, data: { reason: 'DeadlineExceeded' } } });
@@ -108,11 +88,11 @@ describe('the life of a task (E-28)', () => {
   });
 
   test('a call that waits for one that is gone learns that it is (E-28)', async () => {
-    const { modern, records, at } = clients();
+    const { modern, records, clock } = clients();
     const { taskId, requestState } = await waitingCall({ modern, records });
     const record = records.get(taskId);
     if (record !== undefined) records.set(taskId, { ...record, ttl: 5_000 });
-    at.now += 5_000;
+    clock.now += 5_000;
     const retry = { name: 'optional', requestState, inputResponses: {} };
     expect((await modern('tools/call', retry, { capabilities: FORMS })).error).toEqual(NOT_FOUND);
   });
@@ -250,10 +230,10 @@ describe('two eras, one task', () => {
 
 describe('a call that does not wait for ever (F-14)', () => {
   test('its window closes: an error result that names the task, which goes on (F-14)', async () => {
-    const { modern, at, records } = clients();
-    const started = at.now;
+    const { modern, clock, records } = clients();
+    const started = clock.now;
     const { result } = await modern('tools/call', { name: 'optional' }, { capabilities: {} });
-    expect(at.now - started).toBe(manifest.inlineWindow);
+    expect(clock.now - started).toBe(manifest.inlineWindow);
     const [record] = records.values();
     expect(result).toMatchObject({
       isError: true,

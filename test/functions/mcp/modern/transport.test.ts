@@ -1,33 +1,18 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { type Answer, type Headers_, type ModernOptions, modernMessage } from '../../../support/clients.ts';
-import { exchange, judged } from '../../../support/schema/exchange.ts';
-import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { type Headers_, type ModernOptions, modernMessage } from '../../../support/clients.ts';
+import { clockedServer, fakeServer } from '../support/fake-server.ts';
+import { endpoint, exchanged, modernCall } from '../support/posted.ts';
 
-/** Sends a body to the endpoint and returns its last message, with all of it judged by the published schemas. */
-async function send(body: unknown, sent: Headers_, fake = fakeServer(), method = 'POST') {
-  const headers = Object.fromEntries(Object.entries(sent).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])));
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const reply = await endpoint({ method, headers, body: text }, fake.server);
-  const raw = typeof reply.body === 'string' ? reply.body : (await reply.body.toArray()).join('');
-  const response = new Response(raw === '' ? null : raw, { status: reply.status, headers: { ...reply.headers } });
-  const messages: Answer['body'][] = [];
-  for await (const { data } of judged(response, exchange(method === 'GET' ? undefined : body, headers))) {
-    messages.push(data);
-  }
-  return { status: reply.status, headers: reply.headers, raw, messages, message: messages.at(-1) };
-}
+/** Sends a body to the endpoint; all that comes is judged by the published schemas. */
+const send = (body: unknown, headers: Headers_, fake = fakeServer()) => exchanged(fake.server, body, headers);
 
-function modern(
+const modern = (
   method: string,
   params: Record<string, unknown> = {},
   options: ModernOptions = {},
   fake = fakeServer(),
-) {
-  const { body, headers } = modernMessage(method, params, options);
-  return send(body, headers, fake);
-}
+) => modernCall(fake.server, method, params, options);
 
 describe('Accept', () => {
   const accepted: [string, string | undefined, string][] = [
@@ -58,11 +43,11 @@ describe('Accept', () => {
     async (accept) => {
       const fake = fakeServer();
       const reply = await modern('tools/call', { name: 'plain' }, { headers: { accept } }, fake);
-      expect([reply.status, reply.message.error.code, fake.did]).toEqual([406, -32600, []]);
+      expect([reply.status, reply.last.error.code, fake.did]).toEqual([406, -32600, []]);
     },
   );
 
-  test('an error is JSON with its status, whatever is accepted (A-07, A-10)', async () => {
+  test('an error is JSON with its status, for any Accept header (A-07, A-10)', async () => {
     const reply = await modern('nope', {}, { headers: { accept: 'text/event-stream' } });
     expect([reply.status, reply.headers['content-type']]).toEqual([404, 'application/json']);
   });
@@ -70,7 +55,12 @@ describe('Accept', () => {
   test.each(['text/event-stream', 'application/json, text/event-stream'])(
     'no stream is kept back by a proxy: %s (docs/protocol.md 1.3)',
     async (accept) => {
-      const reply = await modern('subscriptions/listen', { notifications: {} }, { headers: { accept } }, clocked());
+      const reply = await modern(
+        'subscriptions/listen',
+        { notifications: {} },
+        { headers: { accept } },
+        clockedServer(),
+      );
       const simple = await modern('tools/list', {}, { headers: { accept } });
       for (const { headers } of [reply, simple]) {
         if (headers['content-type'] === 'text/event-stream') expect(headers['x-accel-buffering']).toBe('no');
@@ -79,21 +69,10 @@ describe('Accept', () => {
   );
 });
 
-/** A server whose clock runs only while it sleeps. */
-function clocked() {
-  let now = 1_700_000_000_000;
-  return fakeServer({
-    now: () => now,
-    sleep: async (ms) => {
-      now += ms;
-    },
-  });
-}
-
 describe('no sessions, no resuming (D-32)', () => {
-  test('a GET is not offered, whatever it brings along (D-32)', async () => {
+  test('a GET is not offered, with any headers (D-32)', async () => {
     for (const more of [{}, { 'last-event-id': 'x' }, { 'mcp-session-id': 'x', 'last-event-id': 'x' }]) {
-      const reply = await send('', { 'mcp-protocol-version': '2026-07-28', ...more }, fakeServer(), 'GET');
+      const reply = await send(undefined, { 'mcp-protocol-version': '2026-07-28', ...more });
       expect([reply.status, reply.headers.allow, reply.raw]).toEqual([405, 'POST', '']);
     }
   });
@@ -105,7 +84,7 @@ describe('no sessions, no resuming (D-32)', () => {
       ['subscriptions/listen', { notifications: {} }],
       ['tools/call', { name: 'optional', _meta: { progressToken: 1 } }],
     ] as const) {
-      const reply = await modern(method, params, { headers, capabilities: {} }, clocked());
+      const reply = await modern(method, params, { headers, capabilities: {} }, clockedServer());
       expect(reply.status).toBe(200);
       expect(reply.raw).toMatch(/^(: |data: \{)/);
       expect(reply.raw).not.toMatch(/^(id|retry|event):/m);
@@ -128,7 +107,7 @@ describe('_meta', () => {
     const { body, headers } = modernMessage('tools/call', { name: 'plain' });
     const meta = { ...strange, ...body.params._meta };
     const reply = await send({ ...body, params: { ...body.params, _meta: meta } }, headers);
-    expect(reply.message.result).toEqual(plain.message.result);
+    expect(reply.last.result).toEqual(plain.last.result);
   });
 
   test('the results of a tool cannot use the reserved prefixes (A-21)', async () => {
@@ -141,7 +120,7 @@ describe('_meta', () => {
       plain: 2,
     };
     const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify({ content: [], _meta }) }) });
-    const { message } = await modern('tools/call', { name: 'plain' }, {}, fake);
+    const { last: message } = await modern('tools/call', { name: 'plain' }, {}, fake);
     expect(message.result._meta).toEqual({
       'io.modelcontextprotocol/serverInfo': { name: 'fake', version: '1' },
       'com.example/mine': 1,
@@ -156,7 +135,7 @@ test('a tool list is the same for every caller and after any call (D-17)', async
   await modern('tools/call', { name: 'optional' }, {}, fake);
   const session = { 'mcp-session-id': 'x' };
   for (const options of [{}, { capabilities: {} }, { capabilities: { roots: {} }, headers: session }]) {
-    expect((await modern('tools/list', {}, options, fake)).message.result).toEqual(first.message.result);
+    expect((await modern('tools/list', {}, options, fake)).last.result).toEqual(first.last.result);
   }
 });
 
@@ -164,7 +143,7 @@ test('a requested log level has no effect: no log message on any stream (D-27)',
   const { body, headers } = modernMessage('tools/call', { name: 'optional' }, { capabilities: {} });
   for (const level of ['debug', 'emergency']) {
     const _meta = { ...body.params._meta, progressToken: 1, 'io.modelcontextprotocol/logLevel': level };
-    const fake = clocked();
+    const fake = clockedServer();
     fake.server.store.get = reporting(fake);
     const { messages } = await send({ ...body, params: { ...body.params, _meta } }, headers, fake);
     const methods = messages.map(({ method }) => method);
@@ -184,7 +163,7 @@ function reporting({ server, records }: ReturnType<typeof fakeServer>): typeof s
 test('streams of the endpoint are readable once, as bytes of whole frames (A-11)', async () => {
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: {} });
   const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
-  const reply = await endpoint(request, clocked().server);
+  const reply = await endpoint(request, clockedServer().server);
   expect(reply.body).toBeInstanceOf(Readable);
   const frames = typeof reply.body === 'string' ? [] : await reply.body.toArray();
   for (const frame of frames) expect(String(frame)).toMatch(/^(: [^\n]*|data: [^\n]+)\n\n$/);

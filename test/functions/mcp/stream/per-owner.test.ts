@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { type Answer, modernMessage } from '../../../support/clients.ts';
-import { exchange, judged } from '../../../support/schema/exchange.ts';
+import { type Headers_, modernMessage } from '../../../support/clients.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { exchanged } from '../support/posted.ts';
 
 const START = 1_700_000_000_000;
 const MOST = 3;
@@ -38,28 +37,8 @@ async function world({ streams = 0, caller = true }: { streams?: number; caller?
     if (record !== undefined) fake.records.set(taskId, { ...record, updatedAt: now, result: '{"n":1}', ...to });
   };
 
-  async function send(body: object | undefined, sent: object) {
-    const headers = sent as Record<string, string>;
-    const reply = await endpoint(
-      {
-        ...{ method: body === undefined ? 'GET' : 'POST', headers, body: JSON.stringify(body) ?? '' },
-        ...(caller && { caller: { key: 'ann', scopes: [] } }),
-      },
-      fake.server,
-    );
-    const raw = typeof reply.body === 'string' ? reply.body : (await reply.body.map(String).toArray()).join('');
-    const response = new Response(raw === '' ? null : raw, { status: reply.status, headers: { ...reply.headers } });
-    const events: { id?: string | undefined; data: Answer['body'] }[] = [];
-    for await (const event of judged(response, exchange(body, headers))) events.push(event);
-    const messages = events.flatMap(({ data }) => (data === '' ? [] : [data]));
-    return {
-      ...reply,
-      raw,
-      messages,
-      last: messages.at(-1),
-      eventId: events.findLast(({ id }) => id !== undefined)?.id,
-    };
-  }
+  const send = (body: object | undefined, headers: Headers_) =>
+    exchanged(fake.server, body, headers, undefined, caller ? { caller: { key: 'ann', scopes: [] } } : {});
   const modern = (method: string, params: Record<string, unknown>, options: object = {}) => {
     const { body, headers } = modernMessage(method, params, options);
     return send(body, headers);
@@ -67,8 +46,8 @@ async function world({ streams = 0, caller = true }: { streams?: number; caller?
   const older = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
   const legacy = (method: string, params: object, accept = older.accept) =>
     send({ jsonrpc: '2.0', id: 'q', method, params }, { ...older, accept });
-  const resume = (eventId: string) =>
-    send(undefined, { ...older, accept: 'text/event-stream', 'last-event-id': eventId });
+  const resume = (lastId: string) =>
+    send(undefined, { ...older, accept: 'text/event-stream', 'last-event-id': lastId });
 
   const made = await modern('tools/call', { name: 'optional' });
   const taskId: string = made.last?.result.taskId;
@@ -164,7 +143,7 @@ describe('one stream too many', () => {
     expect(early.raw).toMatch(/retry: 5000\ndata: \n\n$/);
     expect(here.elapsed()).toBeLessThan(1_000);
     here.held.clear();
-    const { last } = await here.resume(early.eventId ?? '');
+    const { last } = await here.resume(early.lastId ?? '');
     expect(last).toMatchObject({ id: 'q', result: { structuredContent: { n: 1 } } });
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Manifest, ToolEntry } from '../../../../functions/mcp/manifest.ts';
@@ -87,7 +88,9 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
       slotFreed: async () => {},
       openStream: async (owner) => ({ owner, window: 0 }),
       closeStream: async () => {},
-      applyBlind: async () => true,
+      async applyBlind(key, change) {
+        return (await this.apply(key, change)) !== undefined;
+      },
     },
     seen: () => {},
     audit: (action, facts) => void audited.push(auditLine(action, facts)),
@@ -117,6 +120,41 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
     ...over,
   };
   return { server, did, records, audited };
+}
+
+export const START = 1_700_000_000_000;
+/** The questions of a client that can be asked everything. */
+export const ALL_KINDS = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
+
+/** The same with a clock that runs only while the server sleeps. */
+export function clockedServer(over: Partial<ServerContext> = {}) {
+  const clock = { now: START };
+  let due: { at: number; run: () => unknown }[] = [];
+  const fake = fakeServer({
+    now: () => clock.now,
+    async sleep(ms) {
+      await setImmediate();
+      const until = clock.now + ms;
+      for (const event of due.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)) {
+        due = due.filter((other) => other !== event);
+        clock.now = Math.max(clock.now, event.at);
+        await event.run();
+      }
+      clock.now = until;
+    },
+    ...over,
+  });
+  return {
+    ...{ ...fake, clock },
+    /** What happens so many ms after the start. */
+    at: (ms: number, run: () => unknown) => void due.push({ at: START + ms, run }),
+    /** The record as something else changes it now. */
+    change(taskId: string, set: Partial<TaskRecord>) {
+      const record = fake.records.get(taskId);
+      if (record !== undefined) fake.records.set(taskId, { ...record, updatedAt: clock.now, ...set });
+    },
+    elapsed: () => clock.now - START,
+  };
 }
 
 /** What is known of sessions, as the table would keep it. */

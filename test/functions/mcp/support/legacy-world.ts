@@ -1,72 +1,39 @@
-import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import type { Manifest } from '../../../../functions/mcp/manifest.ts';
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import type { Answer } from '../../../support/clients.ts';
-import { exchange, judged } from '../../../support/schema/exchange.ts';
-import { fakeServer, manifest } from './fake-server.ts';
-import { endpoint } from './posted.ts';
-
-export type Message = Answer['body'];
-type Headers = Readonly<Record<string, string | undefined>>;
+import type { Headers_ } from '../../../support/clients.ts';
+import { ALL_KINDS, clockedServer, manifest } from './fake-server.ts';
+import { exchanged, type Message } from './posted.ts';
 
 const caller = { key: `owner#${'o'.repeat(26)}`, scopes: [], enough: true, expires: 9e15, challengeAt: '/challenge' };
 
-/** The endpoint with a tool that asks, and returns what it was answered. Time passes only while the server sleeps. */
+/**
+ * The endpoint with a tool that asks, and returns what it was answered. Time passes only while the server sleeps.
+ *
+ * @param rounds the questions of each round; without any the tool works until the test changes its record
+ */
 export function world(...rounds: object[]) {
   return worldWith({}, ...rounds);
 }
 
 export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
-  const clock = { now: 1_700_000_000_000 };
-  const { server, records, did } = fakeServer({
+  const { server, records, did, clock, change, at, elapsed } = clockedServer({
     manifest: { ...manifest, ...settings },
-    now: () => clock.now,
-    async sleep(ms) {
-      await setImmediate();
-      clock.now += ms;
-    },
     workflow: {
       async start({ taskId, round }, _machine, input) {
         did.push('start');
+        const deadlineAt = clock.now + 3_600_000;
+        if (rounds.length === 0) return change(taskId, { deadlineAt });
         const inputRequests = rounds[round - 1];
         const asked = JSON.stringify({ inputRequests });
-        const deadlineAt = clock.now + 3_600_000;
-        // As if by a client that can be asked everything.
-        const accepts = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
-        const waiting = { status: 'input_required', asked, accepts, arguments: '{}', deadlineAt } as const;
+        const waiting = { status: 'input_required', asked, accepts: ALL_KINDS, arguments: '{}', deadlineAt } as const;
         if (inputRequests !== undefined) return change(taskId, waiting);
         change(taskId, { status: 'completed', result: JSON.stringify(JSON.parse(input).inputResponses) });
       },
       stop: async () => {},
     },
   });
-  function change(taskId: string, set: Partial<TaskRecord>) {
-    records.set(taskId, { ...(records.get(taskId) as TaskRecord), updatedAt: clock.now, ...set });
-  }
-
-  async function send(headers: Headers, body?: object, on: (message: Message) => unknown = () => {}) {
-    const method = body === undefined ? 'GET' : 'POST';
-    const request = {
-      ...{ method, headers: headers as Record<string, string>, body: JSON.stringify(body) ?? '' },
-      ...(settings.auth === 'iam' && { caller }),
-    };
-    const reply = await endpoint(request, server);
-    const bytes =
-      typeof reply.body === 'string' ? reply.body : Readable.toWeb(reply.body.map((part) => Buffer.from(part)));
-    const response = new Response((bytes || null) as string | null, { status: reply.status, headers: reply.headers });
-    const messages: Message[] = [];
-    const eventIds: string[] = [];
-    let retry: number | undefined;
-    for await (const { id, data, retry: after } of judged(response, exchange(body, headers))) {
-      if (id !== undefined) eventIds.push(id);
-      if (after !== undefined) retry = after;
-      if (data === '') continue;
-      messages.push(data);
-      await on(data);
-    }
-    return { ...reply, messages, eventIds, retry };
-  }
+  const front = settings.auth === 'iam' ? { caller } : {};
+  const send = (headers: Headers_, body?: object, on?: (message: Message) => unknown) =>
+    exchanged(server, body, headers, on, front);
 
   async function session(capabilities: object = everything, version = '2025-11-25') {
     const params = { protocolVersion: version, capabilities, clientInfo: { name: 'test', version: '1' } };
@@ -90,10 +57,7 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
     };
   }
   return {
-    server,
-    did,
-    session,
-    records,
+    ...{ server, did, session, records, send, clock, change, at, elapsed },
     now: () => clock.now,
     wait(ms: number) {
       clock.now += ms;

@@ -214,7 +214,7 @@ export const REASONS: Readonly<Record<keyof Given, string>> = {
   ...{ eventId: 'event_id', sessionEventId: 'event_id', requestState: 'request_state', heldState: 'request_state' },
 };
 
-/** One of the same form that nobody was given. */
+/** One of the same form that no client has. */
 export function unknown(value: string): string {
   const last = value.at(-2) === '0' ? '1' : '0';
   return `${value.slice(0, -2)}${last}${value.slice(-1)}`;

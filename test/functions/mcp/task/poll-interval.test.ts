@@ -30,7 +30,7 @@ describe('the poll interval (C-11, E-08)', () => {
     expect(pollInterval(record, undefined, START + 100 * S)).toBe(15 * S);
   });
 
-  test('a fixed one is what the tool says, whatever its age', () => {
+  test('a fixed one is what the tool says, at any age', () => {
     const entry = tool && { ...tool, pollInterval: 250, expectedDuration: 5 * S };
     expect(pollInterval(record, entry, START + 1_000 * S)).toBe(250);
   });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { type Answer, modernMessage } from '../../../support/clients.ts';
-import { exchange } from '../../../support/schema/exchange.ts';
+import { modernMessage } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { exchanged } from '../support/posted.ts';
 
 const ERAS = ['2025-11-25', '2026-07-28'] as const;
 const SECOND = 1_000;
@@ -17,12 +16,9 @@ async function world(era: (typeof ERAS)[number]) {
 
   async function send(method: string, params: Record<string, unknown>) {
     const { body, headers } = modernMessage(method, params);
-    const modern = era === '2026-07-28';
-    const text = JSON.stringify(modern ? body : { ...body, params });
-    const by = (modern ? headers : { 'mcp-protocol-version': era }) as Record<string, string>;
-    const reply = await endpoint({ method: 'POST', headers: by, body: text }, fake.server);
-    const message: Answer['body'] = JSON.parse(String(reply.body));
-    exchange(text, by).answer(reply.status, message);
+    const sent = era === '2026-07-28' ? body : { ...body, params };
+    const by = era === '2026-07-28' ? headers : { 'mcp-protocol-version': era };
+    const { answer: message, ...reply } = await exchanged(fake.server, sent, by);
     return { ...reply, message, sent: body };
   }
 

@@ -4,25 +4,15 @@ import { startCurrentRound } from '../../../../functions/mcp/task/resume-round.t
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { answer, cancel, create, failAsSeen } from '../../../../functions/tasks/transitions.ts';
-import { type ModernOptions, modernMessage, TASKS } from '../../../support/clients.ts';
+import { TASKS } from '../../../support/clients.ts';
 import { applied } from '../../tasks/applied.ts';
-import { fakeServer } from '../support/fake-server.ts';
-import { endpoint } from '../support/posted.ts';
+import { ALL_KINDS, clockedServer, fakeServer, START as T0 } from '../support/fake-server.ts';
+import { modernCall } from '../support/posted.ts';
 
-const T0 = 1_700_000_000_000;
 const SECOND = 1_000;
 const key = newTaskKey({ kind: 'anonymous' }, T0);
-const made = create(
-  key,
-  {
-    tool: 'required',
-    ttl: 600 * SECOND,
-    timeout: 300 * SECOND,
-    accepts: ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'],
-    legacy: false,
-  },
-  T0,
-);
+const task = { tool: 'required', ttl: 600 * SECOND, timeout: 300 * SECOND, accepts: ALL_KINDS, legacy: false };
+const made = create(key, task, T0);
 const end = made.deadlineAt + 30 * SECOND;
 /** Answered at T0, in a call that may have died since. */
 const answered: TaskRecord = {
@@ -55,12 +45,7 @@ test('a cancel between the last answer and its start stops the run once it exist
 
 function serverWith(record: TaskRecord, now: number, over: Partial<ServerContext> = {}) {
   const inputs: string[] = [];
-  const clock = { now };
-  const fake = fakeServer({
-    now: () => clock.now,
-    sleep: async (ms) => {
-      clock.now += ms;
-    },
+  const fake = clockedServer({
     workflow: {
       start: async (_record, machine, input) => {
         inputs.push(`${machine} ${input}`);
@@ -71,23 +56,10 @@ function serverWith(record: TaskRecord, now: number, over: Partial<ServerContext
     },
     ...over,
   });
-  const { apply } = fake.server.store;
-  const applyBlind: ServerContext['store']['applyBlind'] = async (at, change) =>
-    (await apply(at, change)) !== undefined;
-  const server: ServerContext = { ...fake.server, store: { ...fake.server.store, applyBlind } };
+  fake.clock.now = now;
   fake.records.set(record.taskId, record);
-  const send = async (method: string, params: object = {}, options: ModernOptions = {}) => {
-    const { body, headers } = modernMessage(
-      method,
-      { taskId: record.taskId, ...params },
-      { capabilities: TASKS, ...options },
-    );
-    const accept = { accept: 'application/json, text/event-stream', ...headers } as Record<string, string>;
-    const reply = await endpoint({ method: 'POST', headers: accept, body: JSON.stringify(body) }, server);
-    let text = '';
-    for await (const chunk of reply.body ?? '') text += String(chunk);
-    return text;
-  };
+  const send = async (method: string, params: object = {}) =>
+    (await modernCall(fake.server, method, { taskId: record.taskId, ...params }, { capabilities: TASKS })).raw;
   return { ...fake, inputs, send };
 }
 
@@ -216,12 +188,9 @@ describe('a first round', () => {
         return put(record);
       },
     };
-    const { body, headers } = modernMessage('tools/call', { name: 'required' }, { capabilities: TASKS });
-    const reply = await endpoint(
-      { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) },
-      { ...fake.server, tools, store, now: () => clock.now },
-    );
-    return { did: fake.did, text: String(reply.body) };
+    const server = { ...fake.server, tools, store, now: () => clock.now };
+    const { raw } = await modernCall(server, 'tools/call', { name: 'required' }, { capabilities: TASKS });
+    return { did: fake.did, text: raw };
   };
 
   test.each([
@@ -247,16 +216,9 @@ describe('a first round', () => {
         },
       });
       const { get } = fake.server.store;
-      const params = {
-        ...{ name: 'required', arguments: {} },
-        ...(idempotencyKey && { _meta: { 'mcp-task-server/idempotencyKey': idempotencyKey } }),
-      };
-      const send = async () => {
-        const { body, headers } = modernMessage('tools/call', params, { capabilities: TASKS });
-        Object.assign(body.params._meta, params._meta);
-        const request = { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) };
-        return String((await endpoint(request, fake.server)).body);
-      };
+      const headers = { 'idempotency-key': idempotencyKey };
+      const send = async () =>
+        (await modernCall(fake.server, 'tools/call', { name: 'required' }, { capabilities: TASKS, headers })).raw;
       expect(await send()).toContain('"status":"working"');
       expect(fake.did.at(-1)).toBe(isStopped ? 'stop 1' : 'apply');
       // The look is no reason to keep from a client what it has begun.
@@ -280,11 +242,7 @@ describe('a first round', () => {
         stop: async ({ round }) => void fake.did.push(`stop ${round}`),
       },
     });
-    const { body, headers } = modernMessage('tools/call', { name: 'required' }, { capabilities: TASKS });
-    await endpoint(
-      { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) },
-      fake.server,
-    );
+    await modernCall(fake.server, 'tools/call', { name: 'required' }, { capabilities: TASKS });
     expect(fake.did.at(-1)).toBe('stop 1');
   });
 

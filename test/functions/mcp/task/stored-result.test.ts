@@ -37,7 +37,7 @@ test.each<[Partial<TaskRecord>, object | undefined]>([
   [{ status: 'failed' }, { status: 'failed' }],
   [{ status: 'cancelled' }, undefined],
   [{ status: 'working' }, undefined],
-])('a result that is shown is told of, and nothing else: %j', async (more, facts) => {
+])('a result that is shown is logged, and nothing else: %j', async (more, facts) => {
   const { server, audited } = fakeServer();
   expect(await withResult({ ...record, ...more }, server)).toEqual({ ...record, ...more });
   const line = { event: 'audit', action: 'retrieved', owner: 'o', taskId: 't', tool: 'optional', ...facts };

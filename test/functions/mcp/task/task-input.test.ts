@@ -7,7 +7,6 @@ import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
-import { applied } from '../../tasks/applied.ts';
 import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
@@ -29,14 +28,8 @@ function world(record: TaskRecord) {
   const objects = fakeObjects();
   const { server, records, did } = fakeServer({ inputs: inputStore(objects), now: () => now });
   records.set(taskId, record);
-  const applyBlind: typeof server.store.applyBlind = async (key, change) => {
-    const before = records.get(key.taskId);
-    const after = before && applied(before, change);
-    if (after !== undefined) records.set(key.taskId, after);
-    return after !== undefined;
-  };
   const stored = () => records.get(taskId) as TaskRecord;
-  return { server: { ...server, store: { ...server.store, applyBlind } }, stored, records, did, objects };
+  return { server, stored, records, did, objects };
 }
 
 /** With its input in S3, or nowhere. */

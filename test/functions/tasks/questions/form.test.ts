@@ -23,7 +23,7 @@ describe('an elicitation (B-18, D-34)', () => {
     ['content that is a list', asks(formOf({})), accept([]), 'content must be an object'],
     ['explicit form mode', asks(needsName.params.requestedSchema, 'form'), accept({}), `content['name'] is required`],
     ['a URL, accepted without content', asks(undefined, 'url'), accept(), undefined],
-    ['a URL, whatever the content', asks(needsName.params.requestedSchema, 'url'), accept(5), undefined],
+    ['a URL, with any content', asks(needsName.params.requestedSchema, 'url'), accept(5), undefined],
     ['a URL, without action', asks(undefined, 'url'), {}, `action must be 'accept', 'decline' or 'cancel'`],
     ['a required field of no definition', asks(formOf({}, ['x'])), accept({ x: null }), undefined],
     [

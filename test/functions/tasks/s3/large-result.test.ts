@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { storeIfLarge } from '../../../../functions/tasks/s3/large-result.ts';
 import { isOf, measured, resultTooLarge, storedResult } from '../../../../functions/tasks/s3/result-ref.ts';
-import { close, listen } from '../../../../local/loopback.ts';
+import { close, listen } from '../../../../local/testing.ts';
 
 const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };
 const { inline, stored } = limits.result;
@@ -20,7 +20,7 @@ function recorder() {
 }
 
 describe('storeIfLarge', () => {
-  test('what a workflow carries goes as it is, whatever it is', async () => {
+  test('any value that a workflow carries goes unchanged', async () => {
     const { puts, storeOf } = recorder();
     for (const value of [null, undefined, 0, 'text', [], { content: [] }, json(inline)]) {
       expect(await storeIfLarge(value, task, storeOf)).toBe(value);

@@ -28,7 +28,7 @@ const task = (over: Partial<TaskRecord> = {}): TaskRecord => ({
 });
 const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list', params: {} } } });
 
-/** A table of one record, or none: what is told of its writes. */
+/** A table of one record, or none, and the audit lines of its writes. */
 function auditedTable(stored: TaskRecord | undefined, by: 'endpoint' | 'reconciler' = 'endpoint') {
   const lines: string[] = [];
   const base = {
@@ -128,7 +128,7 @@ test('what a workflow wrote is logged when first seen, each round of questions a
   ]);
 });
 
-test('what this container has stored as ended, or asked in a later round, is not told of again', async () => {
+test('what this container has stored as ended, or asked in a later round, is not logged again', async () => {
   const fresh = auditedTable(undefined);
   const refused = createRefused(task(), '{}');
   await fresh.store.create(refused);

@@ -64,7 +64,7 @@ describe('each change, to the letter', () => {
   const error = { code: -32603, message: 'no' };
   const failed = { status: 'failed', updatedAt: now, statusMessage: 'no', error: JSON.stringify(error) };
 
-  test('a failure does the same, whatever the round, or only for the record that was seen', () => {
+  test('a failure does the same, in any round or only for the record that was seen', () => {
     expect(fail(error, now)).toEqual({ from: open, set: failed, remove: RUNNING });
     const seen = { from: ['input_required'], round: 3, set: failed, remove: RUNNING };
     expect(failAsSeen(waiting(), error, now)).toEqual(seen);
@@ -155,7 +155,7 @@ describe('what a change leaves', () => {
   });
 });
 
-describe('the end of what nobody ended', () => {
+describe('the end of a task that no write has ended', () => {
   const ended = (message: string) => JSON.stringify({ code: -32603, message, data: { reason: 'DeadlineExceeded' } });
   const tool = { error: ended('The tool did not finish in time') };
   const client = { error: ended('No answer came before the deadline') };

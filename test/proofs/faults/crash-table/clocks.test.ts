@@ -3,8 +3,8 @@ import { ended, modernRequest, poll, runTask } from '../../../support/clients.ts
 import { EVENT, FINISH, INVOKE, useCrashCloud } from './cloud.ts';
 import { MINUTE, SECONDS, settles } from './row.ts';
 
-/** Rows 20 and 21 of the crash table: clocks disagree, or nobody repairs anything. */
-const { cloud, url, now, start, get, stored, sweep, stopRun, quiet } = useCrashCloud();
+/** Rows 20 and 21 of the crash table: clocks disagree, or the reconciler does not run. */
+const { cloud, url, now, start, get, stored, runsOf, sweep, stopRun, quiet } = useCrashCloud();
 const GRACE = 30_000;
 const HOUR = 60 * MINUTE;
 const ENDPOINT = 'ServerEndpoint';
@@ -64,11 +64,12 @@ test.for([19_000, -19_000])(
     settles(task, { row: 20, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE + 1, sinceDeadline: true });
     expect(await stored(taskId)).toMatchObject({ status: 'failed' });
     expect(await get(taskId)).toEqual(told);
+    expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
   },
 );
 
 /**
- * A workflow writes no outcome later than 10 s after the deadline; readers are told that the task failed after 30 s.
+ * A workflow writes no outcome later than 10 s after the deadline; readers see that the task failed after 30 s.
  * What a write takes, and how much clocks differ, have the 20 s between them.
  */
 test.for([

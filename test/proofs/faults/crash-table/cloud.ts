@@ -57,6 +57,10 @@ export function useCrashCloud(options: Partial<CloudOptions> = {}) {
   return {
     ...{ cloud, url, now, stored, runsOf },
     sweep: () => current().sweep(),
+    async sweepAfter(ms: number): Promise<void> {
+      cloud().clock.advance(ms);
+      await current().sweep();
+    },
     quiet: () => current().quiet(),
     records: () => current().records(0),
     get: async (taskId: string): Promise<Answer['body']> =>

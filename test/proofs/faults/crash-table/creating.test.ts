@@ -73,7 +73,7 @@ test('row 3: the answer to the start is lost: started again by the same name, it
   expect(runsOf(taskId)).toHaveLength(1);
 });
 
-// Otherwise than the table, and sooner: what the client was told has failed can come to nothing any more.
+// Sooner than the table says: a task that was answered as failed can change nothing any more.
 test('row 3: every answer to the start is lost: an error, and the run can change nothing', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop', ...EACH_TIME });
   const since = now();

@@ -103,7 +103,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
     return ((tries.at(-1)?.at ?? Number.NaN) - (tries[0]?.at ?? Number.NaN)) * SCALE;
   };
   const failures = (status: number, times: number): number[] => Array.from({ length: times }, () => status);
-  /** Every try of the last write came to this status, so that the run has failed; answers what all of it took, in ms. */
+  /** Every try of the last write got this status, so the run has failed. Returns how long all of it took, in ms. */
   async function failsByItsEvent(taskId: string, mark: number, status: number, reason: string): Promise<number> {
     const since = now();
     expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'failed', error: { data: { reason } } });

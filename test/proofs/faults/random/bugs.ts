@@ -20,7 +20,7 @@ const quoted = (text: string) => text.replaceAll('"', '\\"');
  * "Repair").
  */
 export const bugs = {
-  /** Finish writes whatever the record has become. */
+  /** Finish writes without a condition. */
   'unconditional finish': {
     kind: 'overwritten',
     file: isTemplate,
@@ -31,14 +31,14 @@ export const bugs = {
         'attribute_exists(#status) OR #status = :working OR #round = :inRound OR #deadlineAt >= :latest',
       ),
   },
-  /** Each start of a round has a name of its own. */
+  /** Each start of a round has another name. */
   'no name idempotency': {
     kind: 'run twice',
     file: isCode,
     plant: (text) =>
       text.replace(/(stateMachineArn:\w+\+\w+,name:\w+)(?=,input:)/, '$1+"-"+Math.random().toString(36).slice(2)'),
   },
-  /** Nobody looks for what a crash left behind. */
+  /** No sweep looks for what a crash left behind. */
   'no sweep': {
     kind: 'stuck',
     file: isTemplate,
@@ -51,7 +51,7 @@ export const bugs = {
     file: isTemplate,
     plant: (text) => text.replaceAll(quoted('"MaxAttempts":600'), quoted('"MaxAttempts":0')),
   },
-  /** A run that may have happened is repeated, whatever the tool says of that. */
+  /** A run that may have happened is repeated, also if the tool may not be repeated. */
   'retry of every tool': {
     kind: 'run twice',
     file: isTemplate,

@@ -26,7 +26,7 @@ export interface Made {
   readonly look?: Look;
 }
 
-/** Hears what became of each question of a task, by a name that no other question of the task has. */
+/** Hears of each question of a task, by a name that no other question of the task has. */
 export interface OnQuestion {
   asked(question: string): void;
   /** Its answer was acknowledged. */
@@ -44,11 +44,11 @@ export interface Client {
   answer(taskId: string, on?: OnQuestion): Promise<Look | undefined>;
   /** Holds one stream, resumed where it breaks off, to its end; hears each status that it tells. */
   listen(taskId: string, told: (status: string) => void): Promise<void>;
-  /** `acknowledged`: whatever became of the task. */
+  /** `acknowledged`: says nothing of the task. */
   cancel(taskId: string): Promise<'cancelled' | 'over' | 'acknowledged'>;
 }
 
-/** The connection broke, or AWS was out of reach: nobody knows what was done. */
+/** The connection broke, or AWS was out of reach: the client does not know what was done. */
 export class NoAnswer extends Error {}
 
 const unheard: OnQuestion = { asked() {}, taken() {} };
@@ -133,7 +133,7 @@ const isEnd = (error: Message): boolean =>
   !isOutage(error) &&
   (error.data?.reason !== undefined || [NEVER_STARTED, OLD_KEY].includes(error.message));
 
-/** What a call without a task came to: a result, an error of the tool's, or a task that goes on. */
+/** The outcome of a call without a task: a result, an error of the tool, or a task that goes on. */
 function delivered(message: Message): Made {
   const { error } = message;
   if (isOutage(error) && error.data.taskId !== undefined) return { taskId: error.data.taskId };

@@ -1,5 +1,6 @@
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { canMove, isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { brokenMove, unsettled } from '../../record-rules.ts';
 import type { Look } from './client.ts';
 import { isOver, type Life } from './life.ts';
 import type { PlannedTask } from './plan.ts';
@@ -8,7 +9,7 @@ import { argumentsOf, chargesOf, isDirect, isRepeatable, isRight } from './tools
 import type { Write } from './writes.ts';
 
 export interface Violation {
-  /** `broke off`: the schedule itself did not come to its end. */
+  /** `broke off`: the schedule itself did not end. */
   readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong' | 'unexplained' | 'not gone' | 'broke off';
   readonly what: string;
 }
@@ -21,7 +22,7 @@ export interface Evidence {
   readonly writes: ReadonlyMap<string, readonly Write[]>;
   /** The last look of each client at each of its tasks; undefined where it got no answer. */
   readonly last: ReadonlyMap<string, Look | undefined>;
-  /** What the last stream of each client told of its task last; undefined where none came to its end. */
+  /** The last status on the last stream of each client; undefined if the stream did not end. */
   readonly lastTold: ReadonlyMap<string, string | undefined>;
   readonly folder: string;
   readonly around: Around;
@@ -52,7 +53,7 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
       found.push(violation('lost', `${name}: ${taskId} is ${look?.status}, a stream tells ${lastTold.get(taskId)}`));
     }
     if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
-    if (look === undefined) found.push(violation('lost', `${name}: nobody answers for ${taskId}`));
+    if (look === undefined) found.push(violation('lost', `${name}: no look at ${taskId} was answered`));
     else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
     for (const seen of ends.filter((end) => end.taskId === taskId)) {
       if (show(seen.look) === show(look)) continue;
@@ -79,7 +80,7 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
       found.push(violation('wrong', `${name} came to ${show(look)}`));
     }
   }
-  // Of a call without a task nobody knows the id: some task of this tool must have failed so.
+  // A call without a task shows no id: some task of this tool must have failed so.
   for (const { status, reason } of results) {
     const failed = isDirect(task)
       ? around.strikes.some(({ service, run }) => service === 'lambda' && run === undefined)
@@ -106,7 +107,7 @@ function ofStreams({ told }: Life, taskId: string, history: readonly Write[]): V
     while (at < statuses.length && statuses[at] !== status) at++;
   }
   if (at < statuses.length) return [];
-  return [violation('overwritten', `streams told of ${taskId} ${seen.join(', ')}; it was ${statuses.join(', ')}`)];
+  return [violation('overwritten', `streams of ${taskId} showed ${seen.join(', ')}; it was ${statuses.join(', ')}`)];
 }
 
 function reasonOf(record: TaskRecord | undefined): string | undefined {
@@ -117,15 +118,15 @@ function reasonOf(record: TaskRecord | undefined): string | undefined {
 
 /** Also of tasks that no client knows of: they end, the sweep is rid of them, and there is a cause for their end. */
 function ofRecord(record: TaskRecord, evidence: Evidence): Violation[] {
-  const { taskId, status, due, dueAt } = record;
+  const { taskId, status } = record;
   const { lives, writes, around } = evidence;
   const life = lives.find(({ taskIds }) => taskIds.has(taskId));
   const task = life?.task ?? plannedOf(record, evidence);
-  const whose = task === undefined ? 'of nobody' : `of task ${task.number} (${task.era} ${task.tool})`;
-  if (!isTerminal(status)) return [violation('stuck', `${taskId} ${whose} is still ${status}`)];
-  if (due !== undefined || dueAt !== undefined) return [violation('stuck', `${taskId} ${whose} is still due`)];
+  const whose = task === undefined ? 'of no client' : `of task ${task.number} (${task.era} ${task.tool})`;
+  const open = unsettled(record);
+  if (open !== undefined) return [violation('stuck', `${taskId} ${whose} ${open}`)];
   if (status === 'cancelled' && task?.cancelAfterMs === undefined) {
-    return [violation('unexplained', `${taskId} ${whose} is cancelled, and nobody wanted that`)];
+    return [violation('unexplained', `${taskId} ${whose} is cancelled, and no client wanted that`)];
   }
   const write = writes.get(taskId)?.find((one) => one.status === 'failed');
   if (status !== 'failed' || write === undefined) return [];
@@ -148,14 +149,12 @@ function ofHistory(taskId: string, history: readonly Write[]): Violation[] {
   const [first, ...rest] = history;
   const told = show(history);
   if (first?.status === undefined || first.round === undefined) return [violation('wrong', `${taskId}: ${told}`)];
-  let { status, round } = { status: first.status, round: first.round };
-  for (const write of rest) {
-    if (isTerminal(status)) return [violation('overwritten', `${taskId} was over and was written to: ${told}`)];
-    if (write.round !== undefined && write.round !== round + 1) return [violation('wrong', `${taskId}: ${told}`)];
-    const moved = write.status !== undefined && write.status !== status;
-    if (moved && write.status && !canMove(status, write.status)) return [violation('wrong', `${taskId}: ${told}`)];
-    status = write.status ?? status;
-    round = write.round ?? round;
+  let before = { status: first.status, round: first.round };
+  for (const { status = before.status, round = before.round } of rest) {
+    const broken = brokenMove(before, { status, round });
+    const kind = isTerminal(before.status) ? 'overwritten' : 'wrong';
+    if (broken !== undefined) return [violation(kind, `${broken}: ${taskId} ${told}`)];
+    before = { status, round };
   }
   return [];
 }

@@ -16,7 +16,7 @@ export interface Life {
   readonly ends: { readonly taskId: string; readonly look: Look }[];
   /** Ends of calls without a task, which have no id. */
   readonly results: Look[];
-  /** Tasks that were cancelled, as it was told. */
+  /** Tasks that were cancelled, as the answers said. */
   readonly cancelled: Set<string>;
   /** When a cancel was acknowledged, by the clock of the cloud: by then the task must be over. */
   readonly acknowledged: { readonly taskId: string; readonly at: number }[];
@@ -24,7 +24,7 @@ export interface Life {
   readonly taken: Set<string>;
   /** Each status that a stream told, in order. */
   readonly told: { readonly taskId: string; readonly status: string }[];
-  /** Answers that must not be, whatever happens. */
+  /** Answers that no fault excuses. */
   readonly wrong: string[];
 }
 
@@ -112,7 +112,7 @@ export async function live(life: Life, folder: string): Promise<void> {
   }
 }
 
-/** One stream; answers the last status that it told, if it came to its end. */
+/** One stream. Returns its last status if the stream ended. */
 export async function listen(life: Life, taskId: string): Promise<string | undefined> {
   let last: string | undefined;
   const told = (status: string) => {

@@ -1,11 +1,12 @@
-import { createRandom } from '../../../../local/step-functions/random.ts';
-import type { Fault, FaultCall, FaultService } from '../../../../local/testing.ts';
+import { createRandom, type Fault, type FaultCall, type FaultService } from '../../../../local/testing.ts';
 
 /** All that a schedule decides before it begins: the same seed is the same plan. */
 export interface Plan {
   readonly seed: number;
   /** The share of points that are struck by chance. */
   readonly rate: number;
+  /** Of so many deaths of workers one happens; tools crash as rarely. */
+  readonly deaths: number;
   /** One kind of call that fails several times in a row, as no independent chances would have it. */
   readonly outage: Outage | undefined;
   readonly tasks: readonly PlannedTask[];
@@ -50,6 +51,8 @@ export interface Disturbance {
   readonly ms: number;
 }
 
+/** A worker's start costs as much as a dozen calls. */
+export const DEATHS = 3;
 /** Besides `others`. */
 const TASKS = 10;
 /** One schedule in so many goes on until its tasks have expired. */
@@ -78,7 +81,7 @@ const ERRORS: Readonly<Partial<Record<FaultService, readonly Fault[]>>> = {
   ],
 };
 
-export function planOf(seed: number): Plan {
+export function planOf(seed: number, deaths = DEATHS): Plan {
   const random = createRandom(`plan ${seed}`);
   const chance = (share: number) => random.number() < share;
   const upTo = (most: number) => Math.floor(random.number() * (most + 1));
@@ -94,8 +97,8 @@ export function planOf(seed: number): Plan {
   const argsOf = (tool: string): PlannedTask['args'] => {
     if (tool === 'sleep') return { ms: upTo(150) };
     if (tool === 'steps') return { steps: 1 };
-    if (tool === 'charge_once') return { crashes: chance(0.2) ? 1 : 0 };
-    if (tool === 'charge_then_crash') return { crashes: upTo(1) };
+    if (tool === 'charge_once') return { crashes: chance((0.2 * DEATHS) / deaths) ? 1 : 0 };
+    if (tool === 'charge_then_crash') return { crashes: chance(1 - (0.5 * DEATHS) / deaths) ? 0 : 1 };
     return { n: upTo(1_000_000) };
   };
   const task = (number: number): PlannedTask => {
@@ -115,7 +118,7 @@ export function planOf(seed: number): Plan {
   };
   const rate = pick(RATES);
   return {
-    ...{ seed, rate, outage: chance(0.6) ? outage() : undefined },
+    ...{ seed, rate, deaths, outage: chance(0.6) ? outage() : undefined },
     tasks: [...Array.from({ length: TASKS }, (_, number) => task(number)), ...others(seed)],
     disturbances: Array.from({ length: chance(0.4) ? 1 + upTo(2) : 0 }, disturbance),
     expires: seed % EXPIRE === 0,

@@ -1,6 +1,6 @@
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
-import { matchesLogicalId } from '../../../../local/logical-id.ts';
+import { matchesLogicalId } from '../../../../local/testing.ts';
 import type { PlannedTask } from './plan.ts';
 import { kills, type Storm, type Strike } from './storm.ts';
 import { isRepeatable, natural } from './tools.ts';
@@ -42,7 +42,7 @@ interface Case extends Failure {
 }
 type Cause = (one: Case) => boolean;
 
-/** All attempts of a start may be over so long after the last moment to begin one. */
+/** In ms: all attempts of a start have ended this long after the last moment to begin one. */
 const SLACK = 5_000;
 const FINISH_TRIES = 13;
 const INVOKE_TRIES = 7;
@@ -97,7 +97,7 @@ function movedBetween(from: number, to: number, { moves }: Around): number {
   return moves.reduce((sum, { at, ms }) => (at >= from && at <= to ? sum + ms : sum), 0);
 }
 
-/** Whoever was promised it never reads this, but where time flew between the record and its start. */
+/** A client with the promise of a task sees this only if the clock was moved between the record and its start. */
 function neverStarted(one: Case): boolean {
   const { record, around, told, strikes, run, write } = one;
   const starts = (around.starts.get(run) ?? []).filter(({ done }) => done);
@@ -105,7 +105,7 @@ function neverStarted(one: Case): boolean {
   const timeFlew = movedBetween(record.createdAt, write.at, around) >= limits.startWithin - SLACK;
   if (record.round !== 1) return false;
   if (told === 'promise') return !inTime && timeFlew;
-  // It was, and who started it never heard of that: fenced then, and nobody was given its id.
+  // It was started, and its starter got no answer: the record was fenced then, and no client has its id.
   if (inTime) return told === 'nothing' && record.digest === undefined && strikes.some(isStart);
   return timeFlew || startWasStruck(one);
 }
@@ -126,7 +126,7 @@ function runDied({ around, run, strikes }: Case): boolean {
   return hasDied({ run, around }) && (around.stopped.has(run) || gaveUp);
 }
 
-/** Time flew, or nobody heard what had become of the run. */
+/** The clock was moved, or no answer said how the run ended. */
 function tooLate(one: Case): boolean {
   const { record, write, around, strikes, run } = one;
   if (write.at <= record.deadlineAt + limits.lateWrite) return false;
@@ -137,7 +137,7 @@ function tooLate(one: Case): boolean {
   return hasDied(one) && (deaf || around.strikes.some((strike) => isDeath(strike) && reconciler(strike)));
 }
 
-/** A worker that had begun with it died, or one that nobody knows of, as it was about to. */
+/** A worker that had begun with it died, or an unknown one that was about to begin. */
 function crashed({ around, run, record, write, strikes }: Case): boolean {
   const runs = around.runs.get(run) ?? [];
   const invokes = around.invokes.get(run) ?? [];
@@ -190,7 +190,7 @@ function notStored({ strikes, run }: Case): boolean {
 
 const isFailure = ({ fault }: Strike) => fault === 'drop' || (typeof fault === 'object' && 'error' in fault);
 
-/** The tool let through what AWS answered to a call of its own. */
+/** The tool passed on the error of its own call to AWS. */
 function toolWasStruck({ strikes, reason }: Case): boolean {
   const lost = ['Error', 'TimeoutError', 'AbortError'];
   return strikes

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
-import { createRandom } from '../../../../local/step-functions/random.ts';
+import { createRandom } from '../../../../local/testing.ts';
 import type { World } from '../world.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';
 import { type Life, listen, live, liveOn, look, newLife } from './life.ts';
-import { type Disturbance, type Plan, planOf } from './plan.ts';
+import type { Disturbance, Plan } from './plan.ts';
 import { raise, type Storm } from './storm.ts';
 import { startsIn, writesIn } from './writes.ts';
 
-/** What came of one schedule. */
+/** The outcome of one schedule. */
 export interface Outcome {
   readonly plan: Plan;
   readonly violations: readonly Violation[];
@@ -36,11 +36,10 @@ const ROUNDS = 4;
 
 /**
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
- * everything must have come to its end: the first minute's sweep, and for what is left the deadline and one more.
+ * everything must have ended: after the first minute's sweep, and what is left after its deadline and one more sweep.
  */
-export async function runSchedule(seed: number, world: World): Promise<Outcome> {
+export async function runSchedule(plan: Plan, world: World): Promise<Outcome> {
   const begun = performance.now();
-  const plan = planOf(seed);
   const { cloud } = world;
   const { now } = cloud.clock;
   const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-'));
@@ -127,7 +126,7 @@ async function settle(lives: readonly Life[], since: number, folder: string, wor
   if (open.length === 0) return;
   const deadline = Math.max(...open.map(({ deadlineAt }) => deadlineAt));
   clock.advance(Math.max(0, deadline + GRACE + 1 - clock.now()));
-  // Before anything is repaired, readers are told the very same.
+  // Before anything is repaired, readers see the same.
   await lastLooks(lives);
   clock.advance(MINUTE);
   await world.sweep();

@@ -1,11 +1,11 @@
-import { objectOf } from '../../../../local/json.ts';
-import { createRandom } from '../../../../local/step-functions/random.ts';
 import {
   type Choose,
+  createRandom,
   type Fault,
   type FaultCall,
   type FaultHandle,
   type Faults,
+  objectOf,
   randomFaults,
 } from '../../../../local/testing.ts';
 import type { Outage, Plan } from './plan.ts';
@@ -41,13 +41,10 @@ export interface Storm {
   end(): void;
 }
 
-/** Of so many deaths one is died: a worker's start costs as much as a dozen calls. */
-const DEATHS = 3;
-
 export const kills = (fault: Fault): boolean =>
   fault === 'killWorker' || (typeof fault === 'object' && 'killAfterMs' in fault);
 
-export function raise({ seed, rate, outage }: Plan, faults: Faults, now: () => number): Storm {
+export function raise({ seed, rate, deaths: oneIn, outage }: Plan, faults: Faults, now: () => number): Storm {
   const strikes: Strike[] = [];
   const note = (call: FaultCall, fault: Fault): Fault => {
     const { service, operation, caller, at, worker } = call;
@@ -64,7 +61,7 @@ export function raise({ seed, rate, outage }: Plan, faults: Faults, now: () => n
   const byChance: Choose = (call) => {
     const fault = random(call);
     if (fault === undefined) return undefined;
-    return kills(fault) && !isDied(`${seed} ${label(call)}`, deaths) ? undefined : note(call, fault);
+    return kills(fault) && !isDied(`${seed} ${label(call)}`, deaths, oneIn) ? undefined : note(call, fault);
   };
   const handles: FaultHandle[] = [faults.use(byChance)];
   if (outage !== undefined) handles.push(faults.use(inARow(outage, note)));
@@ -120,10 +117,10 @@ function labels(): (call: FaultCall) => string {
   };
 }
 
-function isDied(label: string, deaths: Map<string, number>): boolean {
+function isDied(label: string, deaths: Map<string, number>, oneIn: number): boolean {
   const count = (deaths.get(label) ?? 0) + 1;
   deaths.set(label, count);
-  return createRandom(`death ${label} ${count}`).number() < 1 / DEATHS;
+  return createRandom(`death ${label} ${count}`).number() < 1 / oneIn;
 }
 
 /** By the order in which such calls come: an outage knows no tasks. */

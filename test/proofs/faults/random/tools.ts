@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlannedTask } from './plan.ts';
 
-/** What the tools of test/support/apps/tools.ts are to be called with, and what a task of theirs may come to. */
+/** The arguments of the tools of test/support/apps/tools.ts, and how their tasks may end. */
 
 const REPEATABLE = ['returns', 'charge_then_crash', 'large'];
 

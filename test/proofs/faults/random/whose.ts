@@ -1,5 +1,4 @@
-import { type JsonObject, objectOf } from '../../../../local/json.ts';
-import type { FaultCall } from '../../../../local/testing.ts';
+import { type FaultCall, type JsonObject, objectOf } from '../../../../local/testing.ts';
 
 /** Which task a call is of, as far as it says so. */
 export interface Whose {

@@ -1,8 +1,7 @@
 import type { Status } from '../../../../functions/tasks/record.ts';
-import { type JsonObject, objectOf } from '../../../../local/json.ts';
-import type { Call } from '../../../../local/testing.ts';
+import { type Call, type JsonObject, objectOf } from '../../../../local/testing.ts';
 
-/** A write of a task's record that was carried out, whoever heard of it. */
+/** A write of a task's record that was carried out, answered or not. */
 export interface Write {
   readonly by: string;
   /** By the clock of the cloud, when the write was sent. */
@@ -37,7 +36,7 @@ export function writesIn(calls: readonly Call[]): Map<string, Write[]> {
 /** A start of a round that was asked for. */
 export interface Start {
   readonly at: number;
-  /** It was carried out, whoever heard of it. */
+  /** It was carried out, answered or not. */
   readonly done: boolean;
   /** Of the tool, as JSON text. */
   readonly args: string;

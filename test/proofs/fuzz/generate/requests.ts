@@ -88,7 +88,7 @@ function modern(random: Random, known: Known, calls: Calls): Draft {
   };
 }
 
-/** Which tasks there are, what a client can do and what a tool comes to is not for the request alone to say. */
+/** These depend on more than the request: which tasks there are, what the client can do, how the tool ends. */
 function modernErrors(method: string, params: object): number[] {
   const text = JSON.stringify(params);
   switch (method) {

@@ -14,7 +14,7 @@ const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const LEGACY = { 'mcp-protocol-version': '2025-11-25' };
 type Ask = (request: WireRequest) => Promise<Answer['body']>;
 
-// What operators are told of a tool's mistakes is not wanted here.
+// The log of a tool's mistakes is not wanted here.
 beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue();
 });
@@ -36,7 +36,7 @@ test(`${RESULTS} results, seed ${seed}: a client gets only what its revision pub
   }
 }, 120_000);
 
-/** Every way in which a client may come to see a result. */
+/** Every way in which a client may see a result. */
 async function allWays(json: string, session: string, ask: Ask): Promise<void> {
   const modern = (method: string, params: Record<string, unknown>, capabilities: object) => {
     const { body, headers } = modernMessage(method, params, { capabilities });

@@ -88,7 +88,7 @@ export async function problemsOf(request: WireRequest, answer: WireAnswer, rules
   const shown = internalsIn(answer, rules.secrets);
   unless(shown.length === 0, `shows internals: ${shown.join(', ')}`);
   for (const { code, message } of errors) {
-    unless(code !== -32603 || FAILURES.some((text) => text.test(message)), `a failure that nobody foresaw: ${message}`);
+    unless(code !== -32603 || FAILURES.some((text) => text.test(message)), `an unknown failure: ${message}`);
   }
   problems.push(...statusProblems(request, answer, errors));
   if (request.expects !== undefined) problems.push(...unexpected(request, request.expects, answer, errors));
@@ -173,7 +173,7 @@ function errorOf(json: string): RpcError[] {
   }
 }
 
-/** What `initialize` agreed on counts, whatever a later header says (C-03): a session id says what that was. */
+/** The version of `initialize` counts, not that of a later header (C-03). The session id holds it. */
 function asAgreed(headers: Record<string, string>): Record<string, string> {
   const { 'mcp-session-id': session = '', 'mcp-protocol-version': version } = headers;
   const agreed = /"version":"([\d-]{10})"/.exec(Buffer.from(session.split('.')[0] ?? '', 'base64url').toString())?.[1];

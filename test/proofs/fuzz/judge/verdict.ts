@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
 import { failAsSeen } from '../../../../functions/tasks/transitions.ts';
-import { objectOf } from '../../../../local/json.ts';
+import { objectOf } from '../../../../local/testing.ts';
 import { fromItem, type Item } from '../../model/table/values.ts';
 
 const VERDICTS = ['InputRequestInvalid', 'InputRequestTooLarge', 'InputNotSupported'];

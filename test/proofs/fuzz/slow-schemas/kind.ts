@@ -8,7 +8,7 @@ import { slowCalls } from './calls.ts';
 
 /** What one request may hold the endpoint, in ms of CPU time: a busy machine does not count. */
 const MOST_CPU = 2_000;
-/** And no busy machine explains that a request is not answered for so long. */
+/** Also on a busy machine a request is answered within this time. */
 const GIVE_UP = 20_000;
 
 /** Of `test/support/apps/slow-schema-app.ts`. */

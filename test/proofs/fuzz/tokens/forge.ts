@@ -103,9 +103,9 @@ const KEYS: readonly Forger[] = [
     const alg = random.pick(['HS256', 'HS256', 'RS256', 'hs256']);
     return bearer(`${alg} with a shared secret`, jwt({ alg, kid: issuer.keys.kid }, claimsOf(issuer), hmac(secret)));
   },
-  (issuer) => bearer('a key of its own', issuer.token({}, {}, attacker.privateKey)),
+  (issuer) => bearer('the key of an attacker', issuer.token({}, {}, attacker.privateKey)),
   (issuer) =>
-    bearer('a key of its own in jwk', issuer.token({}, { jwk: { ...jwk, alg: 'RS256' } }, attacker.privateKey)),
+    bearer('the key of an attacker in jwk', issuer.token({}, { jwk: { ...jwk, alg: 'RS256' } }, attacker.privateKey)),
   (issuer, random) => {
     const where = random.pick(['jku', 'x5u']);
     return bearer(where, issuer.token({}, { [where]: 'http://127.0.0.1:1/keys' }, attacker.privateKey));

@@ -151,7 +151,7 @@ async function listen({ listen: open, streamReader, world }: Actor): Promise<voi
     const { createdAt = 0, ttl = 0 } = truth.task(taskId)?.record ?? {};
     const last = told.get(taskId)?.status;
     if (lookedAt + SKEW < createdAt + ttl && !isTerminal(last ?? 'working'))
-      truth.violated(`A stream tells of an end before it ends: ${taskId} was told as ${last}`);
+      truth.violated(`A stream shows an end before it is stored: ${taskId} was shown as ${last}`);
   }
 }
 

@@ -33,7 +33,7 @@ const request = { method: 'POST', headers: { accept: 'application/json' }, body:
 const MOST = 60_000;
 const PATIENCE = 20_000;
 
-/** One request, as the endpoint serves it in an invocation of its own. Throws McpError or Disconnected. */
+/** One request, served in its own invocation of the endpoint. Throws McpError or Disconnected. */
 export function requestOf(world: World, client: string) {
   return {
     /** `asTask`: 2026-07-28 only, whether it declares the tasks extension. */
@@ -71,7 +71,7 @@ export function requestOf(world: World, client: string) {
   };
 }
 
-/** Notes who starts a first round, and whether they are told that it could not be started. */
+/** Notes who starts a first round, and whether the answer says that it could not be started. */
 function watched({ store, workflow }: Services, world: World) {
   const start: Services['workflow']['start'] = async (record, machine, input) => {
     const task = record.round === 1 ? world.truth.task(record.taskId) : undefined;

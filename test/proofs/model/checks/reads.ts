@@ -15,7 +15,7 @@ export interface Shown {
 /** What one client has been shown, one answer after the other; undefined: that there is no such task. */
 export type Reader = (taskId: string, shown: Shown | undefined, askedAt: number, now: number) => void;
 
-/** Reads agree with each other and with the time, whatever has died meanwhile. */
+/** Reads agree with each other and with the time, also after crashes. */
 export function createReader(truth: Truth): Reader {
   const ends = new Map<string, Shown>();
   return (taskId, shown, askedAt, now) => {
@@ -23,14 +23,14 @@ export function createReader(truth: Truth): Reader {
     const must = (holds: boolean, rule: string) => {
       if (!holds) truth.violated(`${rule}: ${taskId} is shown as ${shown?.status ?? 'unknown'}`);
     };
-    if (task === undefined) return must(false, 'A task that a client was told of has a record');
+    if (task === undefined) return must(false, 'A task whose id a client has, has a record');
     const { createdAt, ttl, deadlineAt } = task.record;
     if (shown === undefined) return must(now + SKEW >= createdAt + ttl, 'A task can be read until its ttl has passed');
     must(askedAt - SKEW < createdAt + ttl, 'A task cannot be read once its ttl has passed');
     const end = deadlineAt + limits.deadlineGrace;
     must(isTerminal(shown.status) || askedAt - SKEW <= end, 'A task is over by its deadline and the grace');
     const before = ends.get(taskId);
-    // Two clocks may differ on whether it has come to that.
+    // Two clocks may differ on whether that time has come.
     const onEdge = lapse(task.record, now + SKEW) !== undefined && lapse(task.record, now - 2 * SKEW) === undefined;
     const excused = before === undefined || task.overtaken || onEdge;
     const same = excused || isDeepStrictEqual(lasting(before), lasting(shown));

@@ -6,7 +6,7 @@ export interface TaskTruth {
   record: TaskRecord;
   /** What it has been, in the order of all that is sent and written. */
   readonly history: { readonly order: number; readonly record: TaskRecord }[];
-  /** When a client was first told of it. */
+  /** When a client first got its id. */
   accepted?: number;
   /** A call was answered with it. */
   promised: boolean;
@@ -16,7 +16,7 @@ export interface TaskTruth {
   refused: boolean;
   /** How many calls wanted to start its first round. */
   starters: number;
-  /** Somebody who wanted to start its first round was told that this had failed, or not told anything. */
+  /** A call that wanted to start its first round was answered that this failed, or not answered. */
   startFailed: boolean;
   /** It was changed by a write that was on its way when readers began to be told that it had failed. */
   overtaken: boolean;

@@ -3,7 +3,8 @@ import { asOf, lapse } from '../../../../functions/tasks/deadlines.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
-import { canMove, isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { brokenMove } from '../../record-rules.ts';
 import type { Execution } from '../world/step-functions.ts';
 import type { RoundTruth, TaskTruth, Truth } from './truth.ts';
 
@@ -26,7 +27,7 @@ export const SKEW = 2_000;
 const FIXED = ['owner', 'taskId', 'tool', 'createdAt', 'ttl', 'deadlineAt', 'expiresAt', 'digest', 'accepts'] as const;
 const GONE = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused', 'progress', 'memory'] as const;
 
-/** What must hold of each write of a task's record, whoever makes it. */
+/** What must hold of each write of a task's record, by any writer. */
 export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): void {
   const { before, after } = write;
   const must = (holds: boolean, rule: string) => {
@@ -46,8 +47,8 @@ export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): v
     );
   }
   if (before === undefined) return;
-  must(!isTerminal(before.status), 'A task that has ended is never written again');
-  must(before.status === after.status || canMove(before.status, after.status), 'A status moves as the protocol says');
+  const broken = brokenMove(before, after);
+  if (broken !== undefined) must(false, broken);
   const fixed = FIXED.filter((field) => !isWithdrawn(after) || !['ttl', 'expiresAt'].includes(field));
   must(
     fixed.every((field) => isDeepStrictEqual(before[field], after[field])),
@@ -66,11 +67,9 @@ export const isWithdrawn = ({ status, error = '' }: TaskRecord): boolean =>
 
 type Must = (holds: boolean, rule: string) => void;
 
-/** Rounds, and the answers between them. */
+/** The answers between rounds. */
 function checkRound(before: TaskRecord, after: TaskRecord, must: Must): void {
-  const begins = before.status === 'input_required' && after.status === 'working';
-  must(after.round === before.round + (begins ? 1 : 0), 'A round begins when the last one is answered');
-  if (begins) {
+  if (before.status === 'input_required' && after.status === 'working') {
     const answered = { ...before, inputResponses: after.inputResponses ?? {} };
     must(Object.keys(outstanding(answered)).length === 0, 'A round begins with all answers');
   }
@@ -82,7 +81,7 @@ function checkRound(before: TaskRecord, after: TaskRecord, must: Must): void {
   must(!asks || Object.keys(outstanding(after)).length > 0, 'A task that waits for input asks something');
 }
 
-/** Once readers are told that a task has failed, nobody writes anything else who could know. */
+/** Once readers see that a task has failed, no writer that could know writes anything else. */
 function checkTime({ before, after, now, sent }: RecordWrite, task: TaskTruth, must: Must): void {
   if (before === undefined) return;
   const failure = lapse(before, now);

@@ -1,8 +1,8 @@
-import { BOUNDS, compileExpression, type Expression } from '../../../../local/step-functions/jsonata/expression.ts';
+import { BOUNDS, compileExpression, type Expression } from '../../../../local/testing.ts';
 
 /**
- * What an expression has read and come to, as a tree: a read, then for each value that it found the next read, at the
- * end the outcome. An expression that reads the same comes to the same, and JSONata takes a hundred times as long.
+ * What an expression reads, and its outcome, as a tree: a read, then for each value that it found the next read, at the
+ * end the outcome. The same reads have the same outcome, and JSONata takes a hundred times as long.
  */
 type Node = { readonly read: Read; readonly found: Map<unknown, Node> } | { readonly outcome: Outcome };
 interface Read {
@@ -14,7 +14,7 @@ interface Read {
 type Outcome = { readonly text: string | undefined } | { readonly failure: unknown };
 type Bindings = Record<string, unknown>;
 
-/** Remembers, for the whole process, what all expressions of a definition come to. */
+/** Remembers, for the whole process, the outcomes of all expressions of a definition. */
 export function memoize(definition: string): void {
   JSON.parse(definition, (_name, value: unknown) => {
     if (typeof value === 'string' && value.startsWith('{%')) memoizeExpression(value.slice(2, -2).trim());
@@ -136,7 +136,7 @@ const UNFOLLOWED = Object.fromEntries(
   ['now', 'random', 'uuid', 'shuffle'].map((name) => [
     name,
     () => {
-      throw new Error(`The model does not remember what $${name} comes to`);
+      throw new Error(`The model does not remember the value of $${name}`);
     },
   ]),
 );

@@ -37,7 +37,7 @@ export interface Life {
   readonly died?: () => void;
 }
 
-/** One invocation of a function, or a service: whoever makes calls, and can die between any two of them. */
+/** One invocation of a function, or a service. It makes calls, and can die between any two of them. */
 export interface Process {
   readonly name: string;
   now(): number;

@@ -1,12 +1,16 @@
 import type { Run } from '../../../../functions/reconciler/outcome.ts';
 import type { AwsJson } from '../../../../functions/tasks/aws/aws-json.ts';
-import { asStatesError } from '../../../../local/step-functions/errors.ts';
-import { createRecorder, newHistory } from '../../../../local/step-functions/history.ts';
-import type { Integration } from '../../../../local/step-functions/index.ts';
-import type { Answer } from '../../../../local/step-functions/journal/records.ts';
-import { loadMachine, type Machine } from '../../../../local/step-functions/machine/machine.ts';
-import type { Replay } from '../../../../local/step-functions/replay.ts';
-import { runExecution } from '../../../../local/step-functions/run.ts';
+import {
+  type Answer,
+  asStatesError,
+  createRecorder,
+  type Integration,
+  loadMachine,
+  type Machine,
+  newHistory,
+  type Replay,
+  runExecution,
+} from '../../../../local/testing.ts';
 import type { Agenda } from './agenda.ts';
 import { memoize } from './memo.ts';
 import type { Process } from './process.ts';

@@ -1,6 +1,6 @@
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../../functions/tool/envelope.ts';
-import { type Integration, StatesError } from '../../../../local/step-functions/index.ts';
+import { type Integration, StatesError } from '../../../../local/testing.ts';
 import type { Outcome } from '../scenario.ts';
 import type { Agenda } from './agenda.ts';
 import type { Draw } from './draw.ts';
@@ -17,7 +17,7 @@ export interface ToolWatcher {
   /** The tool begins; how often it has begun in this round. */
   begins(event: ToolEvent): number;
   ended(event: ToolEvent, ran: Ran): void;
-  /** No run came of it, or nobody knows. */
+  /** No run was started, or it is not known. */
   failed(event: ToolEvent, reason: string): void;
   /** The tool reports how far it is. */
   reports(event: ToolEvent): Promise<void>;

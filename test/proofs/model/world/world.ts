@@ -6,7 +6,7 @@ import { type TaskStore, taskStore } from '../../../../functions/tasks/table/sto
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
-import { type Integration, StatesError } from '../../../../local/step-functions/index.ts';
+import { type Integration, StatesError } from '../../../../local/testing.ts';
 import { announce } from '../actors/reconciler.ts';
 import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';
 import { checkBegin, checkExecution } from '../checks/starts.ts';
@@ -62,14 +62,14 @@ export interface World {
   readonly truth: Truth;
   readonly table: Table;
   readonly stepFunctions: StepFunctions;
-  /** Tasks that clients have been told of, in that order. */
+  /** Tasks whose ids clients have, in the order they got them. */
   readonly accepted: string[];
   trace(line: string): void;
   start(life: Life): Process;
   services(process: Process, of: Owner): Services;
   /** Calls of which those that find nothing are not worth a choice. */
   quiet(process: Process): Carry;
-  /** A client has been told of a task. */
+  /** A client has the id of a task. */
   tell(taskId: string): void;
   checkCancelled(taskId: string, status: string | undefined): void;
   checkAnswered(taskId: string, keys: readonly string[]): void;
@@ -79,7 +79,7 @@ export interface World {
 }
 
 export const T0 = 1_700_000_000_000;
-/** Step Functions gives up a call of its own after this, in ms. */
+/** In ms: Step Functions gives up its own calls after this. */
 const PATIENCE = 5_000;
 const INJECTED = new Set(['ThrottlingException', 'TooManyStarts', 'TimeoutError', 'ExecutionDoesNotExist']);
 
@@ -249,7 +249,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
       if (accepted.includes(taskId)) return;
       accepted.push(taskId);
       const task = truth.task(taskId);
-      if (task === undefined) truth.violated(`A client is told of a task without a record: ${taskId}`);
+      if (task === undefined) truth.violated(`A client has the id of a task without a record: ${taskId}`);
       else task.accepted = agenda.now();
     },
     checkCancelled(taskId, status) {

@@ -1,13 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import type { Authorizer } from '../api-gateway/authorizers.ts';
-import { readGatewayResponse } from '../api-gateway/gateway-responses.ts';
-import { startApiGateway } from '../api-gateway/index.ts';
-import { readMock } from '../api-gateway/mock.ts';
-import type { Api, Route } from '../api-gateway/routes.ts';
-import { noFaults } from '../faults/index.ts';
-import { throttled } from '../lambda/errors.ts';
-import type { InvokeResult } from '../lambda/index.ts';
-import type { Resource } from '../template/resources.ts';
+import { describe, expect, test } from 'vitest';
+import type { Authorizer } from '../../api-gateway/authorizers.ts';
+import { readGatewayResponse } from '../../api-gateway/gateway-responses.ts';
+import { readMock } from '../../api-gateway/mock.ts';
+import type { Api, Route } from '../../api-gateway/routes.ts';
+import { throttled } from '../../lambda/errors.ts';
+import type { Resource } from '../../template/resources.ts';
+import { result, serve as serveApi } from './gateway.ts';
 
 const ARN = 'arn:aws:execute-api:eu-west-1:000000000000:abc/v1/GET/things/one';
 const cached: Authorizer = { id: 'a1', functionArn: 'authorizer', identity: ['authorization'], ttlMs: 60_000 };
@@ -30,31 +28,13 @@ const policy = (...Statement: object[]) => ({
   context: { scope: 'a b', level: 3 },
 });
 
-let stop: (() => Promise<void>) | undefined;
-afterEach(() => stop?.());
-
 /** A gateway whose authorizer answers so; what the two functions were given. */
 async function serve(answer: unknown, functionError?: 'Unhandled') {
   const asked: Record<string, unknown>[] = [];
   const events: { requestContext: { authorizer?: object; identity: object } }[] = [];
   const clock = { now: 0 };
-  const result = (payload: unknown): InvokeResult => ({
-    statusCode: 200,
-    executedVersion: '$LATEST',
-    payload: JSON.stringify(payload),
-  });
-  const gateway = await startApiGateway({
-    api: {
-      id: 'abc',
-      region: 'eu-west-1',
-      account: '000000000000',
-      stage: 'v1',
-      stageVariables: null,
-      responses,
-      routes,
-      idleMs: 300_000,
-    },
-    lambda: {
+  const { url } = await serveApi(
+    {
       async invoke(name, payload) {
         if (name === 'function') {
           events.push(JSON.parse(payload));
@@ -64,16 +44,13 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
         asked.push(JSON.parse(payload));
         return { ...result(answer), ...(functionError && { functionError }) };
       },
-      invokeStreaming: () => Promise.reject(new Error('not expected')),
     },
-    bench: noFaults,
-    port: 0,
-    now: () => clock.now,
-    onError: () => undefined,
-  });
-  stop = gateway.stop;
+    { responses, routes },
+    undefined,
+    () => clock.now,
+  );
   const get = async (path: string, authorization?: string) => {
-    const response = await fetch(gateway.url + path, { headers: authorization ? { authorization } : {} });
+    const response = await fetch(url + path, { headers: authorization ? { authorization } : {} });
     return {
       status: response.status,
       challenge: response.headers.get('www-authenticate'),

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Choose } from '../../../local/testing.ts';
 import { createMemory } from './memory.ts';
-import { disturb } from './strikes.ts';
 
 const MEGABYTE = 2 ** 20;
 /** What a worker holds at an age, in MB; undefined when it does not live. */
@@ -12,7 +10,7 @@ const ALL = { 'S-ServerEndpoint1-1': flat, 'S-Tools1-2': flat, 'S-ServerReconcil
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Ten minutes of 500 tasks each, sampled as the soak does it. */
+/** Ten minutes of 500 tasks each, sampled as `npm run faults -- --minutes` does. */
 async function verdict(lives: Readonly<Record<string, Life>>, own: (minute: number) => number = () => 50, tasks = 500) {
   const begun = performance.now();
   const minute = () => (performance.now() - begun) / 60_000;
@@ -33,7 +31,7 @@ async function verdict(lives: Readonly<Record<string, Life>>, own: (minute: numb
   return memory.wrong();
 }
 
-describe('the memory of a soak', () => {
+describe('the memory of a long run', () => {
   it('is fine where every worker holds in the end what it held in its second minute', async () => {
     expect(await verdict(ALL)).toEqual([]);
   });
@@ -69,43 +67,4 @@ describe('the memory of a soak', () => {
   it('is not judged by a few tasks', async () => {
     expect(await verdict(ALL, undefined, 50)).toEqual([expect.stringContaining('too few')]);
   });
-});
-
-describe('the failures of a soak', () => {
-  const call = {
-    service: 'lambda',
-    operation: 'Invoke',
-    caller: 'role',
-    worker: undefined,
-    at: 'after',
-    input: {},
-  } as const;
-  const failures = (count: number, reason: string) => new Map([[reason, count]]);
-
-  /** Strikes that have struck each of so many calls of a workflow after they were carried out: a few only delay. */
-  function struck(calls: number) {
-    let choose: Choose = () => undefined;
-    const use = (chosen: Choose) => {
-      choose = chosen;
-      return { hits: 0, struck: Promise.resolve(call), remove: () => undefined };
-    };
-    const strikes = disturb({ faults: { use } }, 1);
-    const faults = Array.from({ length: calls }, () => choose(call));
-    return { strikes, drops: faults.filter((fault) => fault === 'drop').length };
-  }
-
-  it('are explained by as many faults as cause their reason, and no more', () => {
-    const { strikes, drops } = struck(50);
-    expect(drops).toBeGreaterThan(0);
-    expect(drops).toBeLessThan(50);
-    expect(strikes.unexplained(failures(drops, 'Lambda.SdkClientException'))).toEqual([]);
-    expect(strikes.unexplained(failures(drops + 1, 'Lambda.SdkClientException'))).toHaveLength(1);
-  });
-
-  it.each(['Runtime.ExitError', 'States.Timeout', 'no reason'])(
-    'are not explained by faults that never cause %s',
-    (reason) => {
-      expect(struck(50).strikes.unexplained(failures(1, reason))).toHaveLength(1);
-    },
-  );
 });

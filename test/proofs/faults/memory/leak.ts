@@ -1,9 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readAssembly } from '../../../local/template/assembly.ts';
-import { resolveStack } from '../../../local/template/resources.ts';
-import { readSpecs } from '../../../local/template/specs.ts';
-import { roleOf } from './roles.ts';
+import { readAssembly, readSpecs, resolveStack } from '../../../../local/testing.ts';
+import { roleOf } from './memory.ts';
 
 const LEAK = `
 const { handler } = module.exports;
@@ -15,7 +13,7 @@ const apply = (target, self, given) => {
 module.exports = { handler: new Proxy(handler, { apply }) };
 `;
 
-/** The seeded bug that a soak must refuse: every worker of a function keeps 20 KB for each of its requests. */
+/** The seeded bug that the memory judge must notice: every worker of a function keeps 20 KB for each of its requests. */
 export function plantLeak(assembly: string, role: string): void {
   const { functions } = readSpecs(readAssembly(assembly).map(resolveStack));
   const found = functions.find(({ name }) => roleOf(name) === role);

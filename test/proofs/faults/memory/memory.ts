@@ -1,6 +1,5 @@
-import type { Cloud } from '../../../local/cloud.ts';
-import { heapBytes } from '../../../local/lambda/worker/heap.ts';
-import { ROLES, roleOf } from './roles.ts';
+import type { Cloud } from '../../../../local/cloud.ts';
+import { heapBytes } from '../../../../local/testing.ts';
 
 /** Memory over time: of each worker, and of the process that is the embedded cloud. All of it without garbage. */
 export interface Memory {
@@ -33,15 +32,23 @@ interface Judged {
 const MINUTE = 60_000;
 const MEGABYTE = 2 ** 20;
 /**
- * A worker holds no more than a fifth more in its last minute than any of its function did in its second one: one that
- * comes late to a tool loads then what the others have loaded.
+ * In its last minute a worker may hold a fifth more than the largest worker of its function held in its second minute.
+ * A worker that serves a tool for the first time loads late what the others have loaded before.
  */
 const MOST = 1.2;
-/** What the process may keep of a task: the texts and events of its executions; and of the code it compiles meanwhile. */
+/** The process keeps the texts and events of the executions of each task, and the code that it compiles. */
 const MOST_PER_TASK = 16 * 1024;
 const MOST_CODE = 8 * MEGABYTE;
-/** Of fewer tasks even a large leak is lost in what a worker's memory comes and goes by. */
+/** With fewer tasks even a large leak is smaller than the usual ups and downs of a worker's memory. */
 const LEAST_TASKS = 1_000;
+
+/** The functions of test/support/apps/app.ts that work for each task, by a part of their names. */
+const ROLES = { endpoint: /Endpoint/, tool: /Tools/, reconciler: /Reconciler/ } as const;
+type Role = keyof typeof ROLES;
+const roles = Object.keys(ROLES) as Role[];
+
+/** @param name of a function, or of one of its workers */
+export const roleOf = (name: string): Role | undefined => roles.find((role) => ROLES[role].test(name));
 
 interface Weighed {
   readonly lambda: Pick<Cloud['lambda'], 'heaps'>;
@@ -71,8 +78,11 @@ export function createMemory(cloud: Weighed, tasks: () => number, weigh: () => n
       }
     },
     line() {
-      const { bytes = 0, rss = 0 } = own.at(-1) ?? {};
-      const last = [...workers].map(([name, all]) => `${name.slice(-16)} ${megabytes(all.at(-1)?.bytes ?? 0)}`);
+      const { bytes = 0, rss = 0, at } = own.at(-1) ?? {};
+      const last = [...workers].flatMap(([name, all]) => {
+        const sample = all.at(-1);
+        return sample?.at === at ? [`${name.slice(-16)} ${megabytes(sample?.bytes ?? 0)}`] : [];
+      });
       return `MB: process ${megabytes(bytes)} (${megabytes(rss)} with all garbage and workers), ${last.join(', ')}`;
     },
     report() {
@@ -87,9 +97,9 @@ export function createMemory(cloud: Weighed, tasks: () => number, weigh: () => n
     },
     wrong() {
       const { bytes, tasks } = growth();
-      const unjudged = ROLES.filter((role) => !judged().some(({ name }) => roleOf(name) === role));
+      const unjudged = roles.filter((role) => !judged().some(({ name }) => roleOf(name) === role));
       return [
-        ...unjudged.map((role) => `no worker of the ${role} lived for three minutes: nobody can say whether it grows`),
+        ...unjudged.map((role) => `no worker of the ${role} lived for three minutes: its growth is not known`),
         ...judged()
           .filter(grew)
           .map(({ name, last }) => `${name} has grown to ${megabytes(last)} MB`),

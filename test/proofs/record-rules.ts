@@ -1,0 +1,20 @@
+import type { TaskRecord } from '../../functions/tasks/record.ts';
+import { canMove, isTerminal } from '../../functions/tasks/transitions.ts';
+
+type Moving = Pick<TaskRecord, 'status' | 'round'>;
+
+/** The rule that a write of a task's record breaks; undefined if it breaks none. For random faults and for the model. */
+export function brokenMove(before: Moving, after: Moving): string | undefined {
+  if (isTerminal(before.status)) return 'A task that has ended is never written again';
+  if (before.status !== after.status && !canMove(before.status, after.status)) {
+    return 'A status moves as the protocol says';
+  }
+  const begins = before.status === 'input_required' && after.status === 'working';
+  return after.round === before.round + (begins ? 1 : 0) ? undefined : 'A round begins when the last one is answered';
+}
+
+/** Why a task is not settled, once all that could settle it has run; undefined if it is. */
+export function unsettled({ status, due, dueAt }: TaskRecord): string | undefined {
+  if (!isTerminal(status)) return `is still ${status}`;
+  return due !== undefined || dueAt !== undefined ? 'is still in the index' : undefined;
+}
