@@ -54,7 +54,7 @@ test('the CommonJS files require each other, know where they lie, and have decla
   expect(readFileSync(join(folder, 'index.d.cts'), 'utf8')).toBe("export { here } from './a.cjs';\n");
 });
 
-test('the published package.json names compiled files, and nothing that only the repository needs', () => {
+test('the published package.json names compiled files, and nothing of the repository alone', () => {
   const source = {
     ...{ name: 'p', version: '1.0.0', private: true, scripts: { test: 'x' }, devDependencies: { d: '1' } },
     ...{ exports: { '.': './index.ts', './sub': './sub/index.ts' }, bin: { p: './bin.ts' } },

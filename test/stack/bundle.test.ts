@@ -47,7 +47,7 @@ test('the endpoint is a CommonJS file under 331 KB, manifest and validators; non
   });
 });
 
-test('the reconciler is a CommonJS file under 400 KB, and the workflows of task-capable tools only', () => {
+test('the reconciler is a CommonJS file under 400 KB, with workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'machines.json', 'state-machines.json']);

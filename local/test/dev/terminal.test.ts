@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { terminal } from '../../local/dev/terminal.ts';
+import { terminal } from '../../dev/terminal.ts';
 
 function printing(verbose = false) {
   const printed: string[] = [];

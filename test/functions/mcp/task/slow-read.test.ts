@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { newTaskKey } from '../../../functions/tasks/ids.ts';
-import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
-import { modernMessage } from '../../support/clients.ts';
-import { fakeServer, manifest } from './support/fake-server.ts';
-import { endpoint } from './support/posted.ts';
+import { newTaskKey } from '../../../../functions/tasks/ids.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+import { modernMessage } from '../../../support/clients.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+import { endpoint } from '../support/posted.ts';
 
 const T0 = 1_700_000_000_000;
 const OWNER = `owner#${'o'.repeat(26)}`;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ServerContext, Tool } from '../../../functions/mcp/context.ts';
-import { currentRecord } from '../../../functions/mcp/task/task-view.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
-import { fakeServer } from './support/fake-server.ts';
+import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
+import { currentRecord } from '../../../../functions/mcp/task/task-view.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+import { fakeServer } from '../support/fake-server.ts';
 
 /** A server with one tool, whose outputSchema wants `n`. */
 function deployed(outputSchemaId: string | undefined): ServerContext {
