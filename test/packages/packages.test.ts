@@ -1,14 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -42,8 +33,36 @@ beforeAll(async () => {
     const printed = await run(join(ROOT, 'dist', name), 'npm', 'pack', '--json', '--pack-destination', folder);
     packed[name] = Object.values(JSON.parse(printed) as Record<string, Packed>)[0] as Packed;
   }
+  await Promise.all([makeCdkProject(), makeOwnProject()]);
 }, LONG);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function makeCdkProject(): Promise<void> {
+  const project = join(folder, 'app');
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(project, file)), { recursive: true });
+    writeFileSync(join(project, file), text);
+  };
+  mkdirSync(project);
+  const cdk = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
+  await run(project, 'node', cdk, 'init', 'app', '--language', 'typescript', '--generate-only');
+  const clients = ['@modelcontextprotocol/client', '@modelcontextprotocol/ext-tasks'];
+  const versions = clients.map((name) => `${name}@${rootJson.devDependencies[name]}`);
+  const packages = [tarball('mcp-task-server'), tarball('mcp-task-server-local')];
+  await install(project, ...packages, ...versions, 'typescript-5@npm:typescript@5.9.3');
+  write('lib/app-stack.ts', added.stack);
+  write('test/app.test.ts', added.test);
+  write('call.mts', added.call);
+  write(TOOL, readFileSync(join(ROOT, 'bin/create/template', TOOL), 'utf8'));
+}
+
+async function makeOwnProject(): Promise<void> {
+  const create = ['--yes', `--package=${tarball('create-mcp-task-server')}`, '--', 'create-mcp-task-server'];
+  const printed = await run(folder, 'npm', 'exec', ...create, 'my-tools');
+  expect(printed).toContain('cd my-tools\n  npm install\n');
+  const oldest = ['aws-cdk-lib', 'constructs'].map((name) => `${name}@${rootJson.peerDependencies[name].slice(1)}`);
+  await install(join(folder, 'my-tools'), tarball('mcp-task-server'), tarball('mcp-task-server-local'), ...oldest);
+}
 
 describe('the tarballs', () => {
   test('take less than 1 MB, and hold no source and no test', () => {
@@ -71,24 +90,6 @@ describe('the tarballs', () => {
 
 describe('in the project of cdk init app --language typescript', () => {
   const project = join(folder, 'app');
-  const write = (file: string, text: string) => {
-    mkdirSync(dirname(join(project, file)), { recursive: true });
-    writeFileSync(join(project, file), text);
-  };
-
-  beforeAll(async () => {
-    mkdirSync(project);
-    const cdk = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
-    await run(project, 'node', cdk, 'init', 'app', '--language', 'typescript', '--generate-only');
-    const clients = ['@modelcontextprotocol/client', '@modelcontextprotocol/ext-tasks'];
-    const versions = clients.map((name) => `${name}@${rootJson.devDependencies[name]}`);
-    await install(project, tarball('mcp-task-server'), tarball('mcp-task-server-local'), ...versions);
-    write('lib/app-stack.ts', added.stack);
-    write('test/app.test.ts', added.test);
-    write('call.mts', added.call);
-    mkdirSync(join(project, 'tools'));
-    copyFileSync(join(ROOT, 'bin/create/template', TOOL), join(project, TOOL));
-  }, LONG);
 
   test('one CDK is installed, and no other Node', () => {
     expect(readdirSync(join(project, 'node_modules/.bin'))).not.toContain('node');
@@ -98,6 +99,18 @@ describe('in the project of cdk init app --language typescript', () => {
   test('it compiles, with the declarations of the packages checked', { timeout: LONG }, async () => {
     await run(project, 'npx', 'tsc', '--skipLibCheck', 'false');
   });
+
+  test.each(['commonjs --moduleResolution node10', 'node16 --moduleResolution node16'])(
+    'it compiles with TypeScript 5.9 and older settings: --module %s',
+    { timeout: LONG },
+    async (module) => {
+      const options = `--noEmit --strict --target es2022 --types node,jest --skipLibCheck --module ${module}`.split(
+        ' ',
+      );
+      const files = ['lib/app-stack.ts', 'test/app.test.ts', TOOL];
+      await run(project, 'node', 'node_modules/typescript-5/lib/tsc.js', ...options, ...files);
+    },
+  );
 
   test('its tests pass under its Jest', { timeout: LONG }, async () => {
     await run(project, 'npm', 'test');
@@ -121,14 +134,6 @@ describe('in the project of cdk init app --language typescript', () => {
 
 describe('in the project of npm create mcp-task-server, with the oldest CDK that is supported', () => {
   const project = join(folder, 'my-tools');
-
-  beforeAll(async () => {
-    const create = ['--yes', `--package=${tarball('create-mcp-task-server')}`, '--', 'create-mcp-task-server'];
-    const printed = await run(folder, 'npm', 'exec', ...create, 'my-tools');
-    expect(printed).toContain('cd my-tools\n  npm install\n');
-    const oldest = ['aws-cdk-lib', 'constructs'].map((name) => `${name}@${rootJson.peerDependencies[name].slice(1)}`);
-    await install(project, tarball('mcp-task-server'), tarball('mcp-task-server-local'), ...oldest);
-  }, LONG);
 
   test('its files name the project and the versions of this repository', () => {
     const json = JSON.parse(readFileSync(join(ROOT, 'dist/create-mcp-task-server/template/package.json'), 'utf8'));
