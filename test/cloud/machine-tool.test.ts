@@ -32,11 +32,15 @@ async function start(name: string, args: object = {}): Promise<string> {
   return body.result.taskId;
 }
 
+type Session = Awaited<ReturnType<typeof legacySession>>;
+async function startLegacy({ request }: Session, name: string, args: object = {}, _meta: object = {}): Promise<string> {
+  return (await request('tools/call', { name, arguments: args, task: {}, _meta })).body.result.task.taskId;
+}
+
 /** A task of 2025-11-25 and the answer to its `tasks/result`. */
 async function runLegacy(name: string, args: object = {}) {
   const session = await legacySession(url());
-  const created = await session.request('tools/call', { name, arguments: args, task: {} });
-  const { taskId } = created.body.result.task;
+  const taskId = await startLegacy(session, name, args);
   await poll(url(), taskId, ended);
   const task = (await session.request('tasks/get', { taskId })).body.result;
   return { taskId, task, result: (await session.request('tasks/result', { taskId })).body };
@@ -150,11 +154,7 @@ describe.concurrent('progress', () => {
 
   test('2025-11-25 gets it on the stream it waits on (C-33)', async () => {
     const session = await legacySession(url());
-    const created = await session.request('tools/call', {
-      ...{ name: 'three_steps', arguments: {}, task: {} },
-      _meta: { progressToken: 'p' },
-    });
-    const { taskId } = created.body.result.task;
+    const taskId = await startLegacy(session, 'three_steps', {}, { progressToken: 'p' });
     const request = { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } };
     const stream = await openStream(url(), request, session.headers);
     const told: unknown[] = [];
@@ -217,8 +217,7 @@ describe('cancelling', () => {
 
   test('in 2025-11-25, too (C-25)', async () => {
     const session = await legacySession(url());
-    const created = await session.request('tools/call', { name: 'endless', arguments: {}, task: {} });
-    const { taskId } = created.body.result.task;
+    const taskId = await startLegacy(session, 'endless');
     await running(taskId);
     const { body } = await session.request('tasks/cancel', { taskId });
     expect(body.result.status).toBe('cancelled');
@@ -274,8 +273,7 @@ describe('input', () => {
 
   test('in 2025-11-25 they come on the stream (C-20)', async () => {
     const session = await legacySession(url());
-    const created = await session.request('tools/call', { name: 'asks', arguments: {}, task: {} });
-    const { taskId } = created.body.result.task;
+    const taskId = await startLegacy(session, 'asks');
     const request = { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } };
     const stream = await openStream(url(), request, session.headers);
     let content: unknown;

@@ -22,15 +22,14 @@ const NO_FINISH: FaultSpec = { ...FINISH, times: 13, do: { error: 'InternalServe
 
 // So fast that the retries of the last write take a second, and too slow for the next poll of a workflow.
 const assembly = useAssembly('test/support/apps/machine-app.ts');
-const { cloud, url, sweep, stored, start, get, runsOf } = useCrashCloud({ assembly, timeScale: 400 });
+const { cloud, url, sweepAfter, stored, start, get, runsOf } = useCrashCloud({ assembly, timeScale: 400 });
 const workflowOf = (taskId: string) => runsOf(taskId).find(({ states }) => states[0] === 'Run');
 const machineOf = (taskId: string) => runsOf(taskId).find(({ states }) => states[0] !== 'Run');
 const stop = (executionArn = '') =>
   new SFNClient(clientConfig(cloud())).send(new StopExecutionCommand({ executionArn }));
 /** The sweep sees that the task runs, and comes back after five minutes at the earliest. */
 async function confirmed(taskId: string): Promise<void> {
-  cloud().clock.advance(MINUTE);
-  await sweep();
+  await sweepAfter(MINUTE);
   expect(await stored(taskId)).toMatchObject({ status: 'working' });
 }
 /** All polls of the workflow fail, too: it never hears of the end. */
@@ -60,8 +59,7 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
     const taskId = await start(name, args);
     await expect.poll(() => machineOf(taskId)?.status).not.toBe('RUNNING');
     await confirmed(taskId);
-    cloud().clock.advance(5 * MINUTE);
-    await sweep();
+    await sweepAfter(5 * MINUTE);
     const settled = await get(taskId);
     expect(settled).toMatchObject(expected);
     const { taskId: _a, createdAt: _b, lastUpdatedAt: _c, pollIntervalMs: _d, ...shown } = settled;
@@ -75,8 +73,7 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
     const taskId = await start('asks');
     await expect.poll(() => machineOf(taskId)?.status).toBe('SUCCEEDED');
     await confirmed(taskId);
-    cloud().clock.advance(5 * MINUTE);
-    await sweep();
+    await sweepAfter(5 * MINUTE);
     cloud().faults.clear();
     const accept = { action: 'accept', content: { ok: true } };
     await modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.confirm': accept } });
@@ -89,13 +86,11 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
   test('stopped by hand after half a day: the task fails within the next hour (row 13)', async () => {
     const taskId = await start('all_day');
     await confirmed(taskId);
-    cloud().clock.advance(12 * HOUR);
-    await sweep();
+    await sweepAfter(12 * HOUR);
     expect(await stored(taskId)).toMatchObject({ status: 'working' });
     deaf();
     await stop(machineOf(taskId)?.arn);
-    cloud().clock.advance(HOUR);
-    await sweep();
+    await sweepAfter(HOUR);
     expect(await get(taskId)).toMatchObject({ status: 'failed', error: { data: { reason: 'States.TaskFailed' } } });
   });
 
@@ -108,8 +103,7 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
       when: ({ input }) => input.executionArn === machineOf(taskId)?.arn,
       do: { error: 'ExecutionDoesNotExist' },
     });
-    cloud().clock.advance(5 * MINUTE);
-    await sweep();
+    await sweepAfter(5 * MINUTE);
     expect(await get(taskId)).toMatchObject({ status: 'working' });
     expect(workflowOf(taskId)?.status).toBe('RUNNING');
     await modernRequest(url(), 'tasks/cancel', { taskId });
@@ -125,8 +119,7 @@ describe('the end of a workflow that the reconciler never gets', () => {
     await lost.struck;
     expect(failing.hits).toBe(13);
     expect(await get(taskId)).toMatchObject({ status: 'working' });
-    cloud().clock.advance(MINUTE);
-    await sweep();
+    await sweepAfter(MINUTE);
     expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
   });
 
@@ -140,13 +133,11 @@ describe('the end of a workflow that the reconciler never gets', () => {
   test('stopped by hand after half a day: the task has failed an hour later (row 13)', async () => {
     const taskId = await start('all_day');
     await confirmed(taskId);
-    cloud().clock.advance(12 * HOUR);
-    await sweep();
+    await sweepAfter(12 * HOUR);
     const lost = cloud().faults.add(END_OF_WORKFLOW);
     await stop(workflowOf(taskId)?.arn);
     await lost.struck;
-    cloud().clock.advance(HOUR);
-    await sweep();
+    await sweepAfter(HOUR);
     expect(await get(taskId)).toMatchObject({
       status: 'failed',
       error: { message: 'The run of the tool ended without a result' },
@@ -162,8 +153,7 @@ describe('the end of a workflow that the reconciler never gets', () => {
       do: { error: 'ExecutionDoesNotExist' },
     });
     const mark = cloud().calls.mark();
-    cloud().clock.advance(5 * MINUTE);
-    await sweep();
+    await sweepAfter(5 * MINUTE);
     expect(await get(taskId)).toMatchObject({
       status: 'failed',
       error: { message: 'The run of the tool ended without a result', data: { reason: 'ExecutionDoesNotExist' } },
@@ -186,8 +176,7 @@ test('a task that works all day is looked at once an hour', async () => {
       .filter(({ input }) => objectOf(input).executionArn === workflowOf(taskId)?.arn).length;
   const after: number[] = [];
   for (let minutes = 0; minutes < 10 * 60; minutes += 10) {
-    cloud().clock.advance(10 * MINUTE);
-    await sweep();
+    await sweepAfter(10 * MINUTE);
     after.push(looks());
   }
   // After 10, 20 and 40 minutes and then hourly, or a sweep later each time.
@@ -200,8 +189,7 @@ test('a task that works all day is looked at once an hour', async () => {
 test('a machine that still runs is left alone by every check of the sweep', async () => {
   const taskId = await start('endless');
   await confirmed(taskId);
-  cloud().clock.advance(5 * MINUTE);
-  await sweep();
+  await sweepAfter(5 * MINUTE);
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   expect(runsOf(taskId).map(({ status }) => status)).toEqual(['RUNNING', 'RUNNING']);
   await modernRequest(url(), 'tasks/cancel', { taskId });

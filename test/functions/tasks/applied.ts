@@ -1,5 +1,5 @@
-import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { after, type Change } from '../../../functions/tasks/transitions.ts';
+import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
+import { after, type Change, create } from '../../../functions/tasks/transitions.ts';
 
 /** What the store does with a change, without a table: its conditions, then its writes. */
 export function applied(before: TaskRecord, change: Change): TaskRecord | undefined {
@@ -10,3 +10,17 @@ export function applied(before: TaskRecord, change: Change): TaskRecord | undefi
     (change.inputRef === undefined || change.inputRef === (before.inputRef ?? null));
   return fits ? after(before, change) : undefined;
 }
+
+export const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
+export const now = 1_700_000_000_000;
+const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
+/** A task of ten seconds, made now. */
+export const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
+  ...create(
+    { owner: 'o', taskId: 't' },
+    { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: ['roots/list'], legacy: false },
+    now,
+  ),
+  ...(over.status === 'input_required' && { asked }),
+  ...over,
+});

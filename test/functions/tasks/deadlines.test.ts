@@ -1,20 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asOf, lapse, overdue } from '../../../functions/tasks/deadlines.ts';
-import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { now, record, statuses } from './applied.ts';
 
-const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
-const now = 1_700_000_000_000;
-const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
-const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
-  ...create(
-    { owner: 'o', taskId: 't' },
-    { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: ['roots/list'], legacy: false },
-    now,
-  ),
-  ...(over.status === 'input_required' && { asked }),
-  ...over,
-});
 describe('what a reader sees', () => {
   test.each(['working', 'input_required'] as const)(
     '%s past its deadline: a writer writes exactly what readers see, to the time of it',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asOf } from '../../../../functions/tasks/deadlines.ts';
-import type { Status, TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import {
   answer,
   type Change,
@@ -13,21 +13,9 @@ import {
   isTerminal,
   withdraw,
 } from '../../../../functions/tasks/transitions.ts';
-import { applied } from '../applied.ts';
+import { applied, now, record, statuses } from '../applied.ts';
 
-const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
-const now = 1_700_000_000_000;
 const error = { code: -32603, message: 'no' };
-const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
-const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({
-  ...create(
-    { owner: 'o', taskId: 't' },
-    { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: ['roots/list'], legacy: false },
-    now,
-  ),
-  ...(over.status === 'input_required' && { asked }),
-  ...over,
-});
 describe('moves', () => {
   test('terminal states never change, and nothing moves to itself (C-10, E-14)', () => {
     for (const from of statuses) {

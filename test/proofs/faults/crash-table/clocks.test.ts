@@ -4,7 +4,7 @@ import { EVENT, FINISH, INVOKE, useCrashCloud } from './cloud.ts';
 import { MINUTE, SECONDS, settles } from './row.ts';
 
 /** Rows 20 and 21 of the crash table: clocks disagree, or the reconciler does not run. */
-const { cloud, url, now, start, get, stored, runsOf, sweep, stopRun, quiet } = useCrashCloud();
+const { cloud, url, now, start, get, stored, runsOf, sweep, sweepAfter, stopRun, quiet } = useCrashCloud();
 const GRACE = 30_000;
 const HOUR = 60 * MINUTE;
 const ENDPOINT = 'ServerEndpoint';
@@ -58,8 +58,7 @@ test.for([19_000, -19_000])(
     await sweep();
     if (ms < 0) {
       expect(await stored(taskId)).toMatchObject({ status: 'working' });
-      cloud().clock.advance(MINUTE);
-      await sweep();
+      await sweepAfter(MINUTE);
     }
     settles(task, { row: 20, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE + 1, sinceDeadline: true });
     expect(await stored(taskId)).toMatchObject({ status: 'failed' });
@@ -151,8 +150,7 @@ test('row 21: no reconciler: readers see the failure; once back, it writes the s
   const { deadlineAt } = await stored(taskId);
   await stopRun(taskId);
   for (let minutes = 0; minutes < 3; minutes++) {
-    cloud().clock.advance(MINUTE);
-    await sweep();
+    await sweepAfter(MINUTE);
   }
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   cloud().clock.advance(deadlineAt + GRACE + 1 - now());
