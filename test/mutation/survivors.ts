@@ -549,6 +549,31 @@ const SURVIVORS: readonly Survivor[] = [
     ...{ from: "''", to: '"Stryker was here!"' },
     why: 'equivalent: Lambda always sets AWS_REGION; and the code of what is done is not read',
   },
+  {
+    file: 'functions/mcp/stream/hold.ts',
+    ...{ from: '{ answered: true }', to: '{}' },
+    why: 'equivalent in 2026-07-28, where no stream is resumed',
+  },
+  {
+    file: 'functions/mcp/stream/held-call.ts',
+    ...{ from: "delivers === 'call'", to: 'true' },
+    why: 'equivalent: only makes an event id longer',
+  },
+  {
+    file: 'functions/mcp/stream/held-call.ts',
+    ...{ from: "typeof value === 'number'", to: 'false' },
+    why: 'equivalent: only makes an event id longer',
+  },
+  {
+    file: 'functions/mcp/stream/held-call.ts',
+    ...{ from: "'number'", to: '""' },
+    why: 'equivalent: only makes an event id longer',
+  },
+  {
+    file: 'functions/mcp/stream/held-call.ts',
+    ...{ from: 'text.slice(1)', to: 'text' },
+    why: 'equivalent: base64url has no dot, and its decoder skips it',
+  },
 ];
 
 /** Why this mutant may survive, if it may. */
