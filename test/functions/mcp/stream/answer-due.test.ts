@@ -50,6 +50,14 @@ describe('the answer of a held call is', () => {
     expect(await due(ended, 'call', 'modern')?.()).toMatchObject({ content, resultType: 'complete' });
   });
 
+  test('the error of a question that its client cannot answer; 2026-07-28 has a code for it (D-22)', async () => {
+    const data = { reason: 'InputNotSupported', kinds: [form.method] };
+    const error = JSON.stringify({ code: -32603, message: 'm', data });
+    const failed = { ...working, status: 'failed', error } as const;
+    await expect(due(failed, 'call', 'legacy')?.()).rejects.toMatchObject({ code: -32603, data });
+    await expect(due(failed, 'call', 'modern')?.()).rejects.toMatchObject({ code: -32021 });
+  });
+
   test('its questions in 2026-07-28; 2025-11-25 asks on the stream, and waits (D-20)', async () => {
     expect(await due(waiting, 'call', 'modern')?.()).toMatchObject({ resultType: 'input_required' });
     for (const delivers of ['call', 'result'] as const) {

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { closing } from '../../../../functions/mcp/stream/count.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { closing, openStream } from '../../../../functions/mcp/stream/count.ts';
+import { fakeServer } from '../support/fake-server.ts';
 
 async function* frames() {
   yield 'one';
@@ -29,5 +30,22 @@ describe('a counted stream is closed once', () => {
     const { closes, stream } = counted();
     await stream.return(undefined);
     expect(closes).toEqual([1]);
+  });
+});
+
+describe('a stream that cannot be counted', () => {
+  const ann = { kind: 'verified', key: 'ann' } as const;
+  const failing = (error: Error) => {
+    const { server } = fakeServer();
+    server.store.openStream = () => Promise.reject(error);
+    return openStream(ann, server);
+  };
+
+  test('is held in an outage, which is logged; after another error it is not (C-37)', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+    expect(await failing(Object.assign(new Error('no'), { name: 'ThrottlingException' }))).toBeDefined();
+    expect(JSON.parse(logged.mock.calls[0]?.[0])).toMatchObject({ where: 'stream count' });
+    await expect(failing(new Error('broken'))).rejects.toThrow('broken');
+    logged.mockRestore();
   });
 });

@@ -95,10 +95,11 @@ describe('a poll that shows a question notes its task', () => {
     expect(await notes()).toEqual({ ...first, waiting: { t: NOW } });
   });
 
-  test('and does not fail if the notes cannot be read', async () => {
+  test('and does not fail if the notes cannot be read, which is logged', async () => {
     const { server } = await session();
     server.store.session = () => Promise.reject(new Error('no'));
     await noteQuestions(waiting, call, server);
+    expect(JSON.parse(vi.mocked(console.error).mock.calls[0]?.[0])).toMatchObject({ where: 'session notes' });
   });
 });
 

@@ -70,6 +70,22 @@ describe('a task that is waited for is read', () => {
     });
     await expect(long.all(50)).rejects.toThrow('no');
     expect(long.reads).toEqual([0, 50]);
+    expect(JSON.parse(vi.mocked(console.error).mock.calls[0]?.[0])).toMatchObject({ where: 'watch' });
+  });
+
+  test('to start a round that was never started, at the first read only (row 16)', async () => {
+    const { all, did, server, record } = world();
+    const stuck = {
+      ...record,
+      tool: 'optional',
+      arguments: '{}',
+      round: 2,
+      updatedAt: T0 - 60_000,
+      createdAt: T0 - 60_000,
+    };
+    server.store.look = async () => stuck;
+    await all(5_000);
+    expect(did.filter((what) => what === 'start')).toHaveLength(1);
   });
 
   test('not again after another error', async () => {

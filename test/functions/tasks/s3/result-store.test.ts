@@ -115,12 +115,13 @@ describe('a request', () => {
     });
   });
 
-  test('AWS_ENDPOINT_URL_S3 goes before AWS_ENDPOINT_URL', async () => {
+  test('AWS_ENDPOINT_URL_S3 goes before AWS_ENDPOINT_URL; it is signed for AWS_REGION', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:1');
     vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint);
     vi.stubEnv('AWS_REGION', 'eu-west-1');
     await resultStore({ bucket: 'my-bucket' }).put(key, '1');
     expect(seen).toHaveLength(1);
+    expect(seen[0]?.headers.authorization).toContain('/eu-west-1/s3/aws4_request,');
   });
 });
 
@@ -135,6 +136,7 @@ describe('what may pass is tried again, three times in all', () => {
   test.each([
     ['SlowDown', refuse(503, 'SlowDown')],
     ['an internal error', refuse(500, 'InternalError')],
+    ['too many requests', refuse(429, 'TooManyRequests')],
     ['a slow upload', refuse(400, 'RequestTimeout')],
     ['a connection that breaks', hangUp],
     [

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import { holdFor, openHeld } from '../../../../functions/mcp/stream/held-call.ts';
+import { hold } from '../../../../functions/mcp/stream/hold.ts';
+import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
+
+const T0 = 1_700_000_000_000;
+const taskId = '1'.repeat(36);
+const task = { tool: 'optional', ttl: 3_600_000, timeout: 3_600_000, accepts: ['elicitation/create'], legacy: true };
+const form = {
+  method: 'elicitation/create',
+  params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
+};
+const waiting = { status: 'input_required', asked: JSON.stringify({ inputRequests: { sure: form } }) } as const;
+
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+afterEach(() => void vi.restoreAllMocks());
+
+/** A task of Ann that works, and her stream. Time passes only while the server sleeps; `at` says what happens when. */
+function world(at: Readonly<Record<number, () => unknown>> = {}) {
+  let now = T0;
+  const objects = fakeObjects();
+  const due = Object.entries(at).map(([ms, run]) => ({ ms: Number(ms), run }));
+  const fake = fakeServer({
+    inputs: inputStore(objects),
+    now: () => now,
+    async sleep(ms) {
+      now += ms;
+      while (due[0] !== undefined && now >= T0 + due[0].ms) await due.shift()?.run();
+    },
+  });
+  const change = (more: Partial<TaskRecord>) =>
+    void fake.records.set(taskId, { ...(fake.records.get(taskId) as TaskRecord), ...more });
+  fake.records.set(taskId, create({ owner: 'ann', taskId }, task, T0));
+  const frames = async (delivers: 'call' | 'result', era: 'legacy' | 'modern' = 'legacy', params: object = {}) => {
+    const call = {
+      ...{
+        wire: era === 'legacy' ? legacyWire : modernWire(manifest.serverInfo),
+        accepts: task.accepts,
+        id: 7,
+        params,
+      },
+      ...{ principal: { kind: 'verified', key: 'ann', scopes: [] }, tasks: true, version: '2025-11-25' },
+    } as unknown as Call;
+    const start = holdFor(call, fake.records.get(taskId) as TaskRecord, delivers, fake.server);
+    const all: string[] = [];
+    for await (const frame of hold(start, call, fake.server, new AbortController().signal)) all.push(frame);
+    const data = all.flatMap((frame) => /^data: (\{.*\})$/m.exec(frame)?.[1] ?? []);
+    return { all, call, messages: data.map((text) => JSON.parse(text)), elapsed: now - T0 };
+  };
+  return { ...fake, objects, change, frames };
+}
+
+describe('a held call', () => {
+  test('of a question that S3 gives late asks it late; one that it never gives ends in an error', async () => {
+    const { record: slim, text } = moved({
+      ...create({ owner: 'ann', taskId }, task, T0),
+      ...waiting,
+      arguments: '{}',
+    });
+    const here = world({ 2000: () => delete here.objects.state.down });
+    here.change(slim);
+    await here.server.inputs.put(slim, text);
+    // In another container, which remembers no text.
+    Object.assign(here.server.inputs, inputStore(here.objects));
+    here.objects.state.down = 'SlowDown';
+    const late = await here.frames('result');
+    expect(late.messages.map(({ method }) => method)).toEqual(['elicitation/create']);
+    Object.assign(here.server.inputs, inputStore(here.objects));
+    here.objects.state.down = 'SlowDown';
+    const never = await here.frames('result');
+    expect(never.messages).toMatchObject([{ id: 7, error: { code: -32603 } }]);
+  });
+
+  test('that is answered has an event id that resumes nothing (B-11)', async () => {
+    const here = world({ 1000: () => here.change({ status: 'completed', result: '1', updatedAt: T0 + 1 }) });
+    const { all, call } = await here.frames('result');
+    const eventId = /^id: (\S+)$/m.exec(all.at(-1) ?? '')?.[1] ?? '';
+    expect(await openHeld(call, eventId, here.server)).toMatchObject({ answered: true });
+  });
+
+  test('waits for the inline window again after a question was answered', async () => {
+    const here = world({
+      20000: () => here.change({ ...waiting, updatedAt: T0 + 1 }),
+      40000: () => here.change({ status: 'working', round: 2, updatedAt: T0 + 2 }),
+    });
+    const { messages, elapsed } = await here.frames('call', 'legacy');
+    expect(messages.map(({ method }) => method)).toEqual(['elicitation/create']);
+    // It is resumed then, and not told that its tool still runs.
+    expect(elapsed).toBe(manifest.holdCap);
+  });
+
+  test('sends one frame for each report, and no others', async () => {
+    const here = world({
+      1000: () => here.change({ statusMessage: 'a', progress: 1, updatedAt: T0 + 1 }),
+      2000: () => here.change({ status: 'completed', result: '1', updatedAt: T0 + 2 }),
+    });
+    const { all } = await here.frames('call', 'legacy', { _meta: { progressToken: 'p' } });
+    expect(all.filter((frame) => !frame.startsWith(':'))).toHaveLength(3);
+  });
+});
+
+describe('a held call too many (C-37)', () => {
+  test('is to be resumed later in 2025-11-25', async () => {
+    const here = world();
+    here.server.store.openStream = async () => undefined;
+    const { all, messages, elapsed } = await here.frames('result');
+    expect([messages, elapsed]).toEqual([[], 0]);
+    expect(all.at(-1)).toContain(`retry: ${limits.streamRetryAfter}\n`);
+  });
+
+  test('learns in 2026-07-28 that its tool still runs', async () => {
+    const here = world();
+    here.server.store.openStream = async () => undefined;
+    const { messages, elapsed } = await here.frames('call', 'modern', { _meta: { progressToken: 'p' } });
+    expect(messages).toMatchObject([
+      { id: 7, result: { content: [{ text: expect.stringContaining('still running') }] } },
+    ]);
+    expect(elapsed).toBe(0);
+  });
+});
