@@ -191,7 +191,7 @@ test('cancel_task cancels, and says so', async () => {
   expect(result?.structuredContent).toMatchObject({ taskId, status: 'cancelled' });
 });
 
-test('an unknown task is an error result that a model can read; wrong arguments are an error (A-14)', async () => {
+test('an unknown task is an error result for the model; wrong arguments are an error (A-14)', async () => {
   const { get, cancel, call } = await world();
   for (const ask of [get, cancel]) {
     expect((await ask({ taskId: 'x' })).result).toMatchObject({ isError: true, content: [text('Task not found')] });
