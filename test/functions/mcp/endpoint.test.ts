@@ -41,7 +41,7 @@ describe('a request is refused', () => {
   });
 });
 
-test('an ended session does not prevent a new one, or a 2026-07-28 call (B-05, D-32)', async () => {
+test('a session that has ended is no obstacle to a new one, or to 2026-07-28 (B-05, D-32)', async () => {
   const old = { 'mcp-session-id': 'ended' };
   expect((await send({ ...LEGACY, ...old }, ping)).status).toBe(404);
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
@@ -55,7 +55,7 @@ test('an ended session does not prevent a new one, or a 2026-07-28 call (B-05, D
   expect((await send({ ...old, ...modern }, discover)).error).toBeUndefined();
 });
 
-test('a legacy request may name its version in body and header, if they agree (F-02)', async () => {
+test('a legacy version may stand in the body and in the header, if they agree (F-02)', async () => {
   const params = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2025-11-25' } };
   expect((await send(LEGACY, { ...ping, params })).result).toEqual({});
   expect((await send({}, { ...ping, params })).result).toEqual({});

@@ -1,69 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Call } from '../../../../functions/mcp/context.ts';
-import type { ToolEntry } from '../../../../functions/mcp/manifest.ts';
-import { createRefusedTask, createTask, startTask } from '../../../../functions/mcp/methods/create-task.ts';
-import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
-import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
-import { fakeServer, manifest } from '../support/fake-server.ts';
+import { type Asked, FORM, NOW, world } from '../support/create-world.ts';
+import { manifest } from '../support/fake-server.ts';
 
-const NOW = 1_700_000_000_000;
-const FORM = 'elicitation/create';
-const user = { kind: 'verified', key: 'user' } as const;
 const question = { method: FORM, params: { message: '?', requestedSchema: { type: 'object', properties: {} } } };
-const optional = manifest.tools.find(({ name }) => name === 'optional') as ToolEntry;
 
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 const logged = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(line));
-
-interface Asked {
-  readonly era?: 'legacy' | 'modern';
-  readonly key?: string;
-  readonly accepts?: readonly string[];
-  readonly principal?: Call['principal'];
-  readonly task?: object;
-  readonly tool?: Partial<ToolEntry>;
-  readonly args?: string;
-}
-
-/** A server whose clock the test sets, and calls of one caller. */
-function world() {
-  const at = { now: NOW };
-  const objects = fakeObjects();
-  const fake = fakeServer({ now: () => at.now, inputs: inputStore(objects) });
-  const { start } = fake.server.workflow;
-  const inputs: Record<string, unknown>[] = [];
-  fake.server.workflow.start = (record, machine, input) => {
-    inputs.push(JSON.parse(input));
-    return start(record, machine, input);
-  };
-  const callOf = ({ era = 'modern', key, accepts = [FORM], principal = user, task }: Asked): Call =>
-    ({
-      ...{ wire: era === 'legacy' ? legacyWire : modernWire(manifest.serverInfo), accepts, principal },
-      params: {
-        name: 'optional',
-        task,
-        _meta: { ...(key !== undefined && { 'mcp-task-server/idempotencyKey': key }) },
-      },
-      ...{ method: 'tools/call', request: { headers: {} } },
-    }) as unknown as Call;
-  const toolOf = ({ tool = {} }: Asked): ToolEntry => ({ ...optional, ...tool });
-  return {
-    ...{ ...fake, at, objects, inputs },
-    start: (asked: Asked = {}) => startTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
-    create: (asked: Asked = {}) => createTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
-    refuse: (asked: Asked = {}) => createRefusedTask(callOf(asked), fake.server, optional, { content: [] }),
-    only: () => [...fake.records.values()][0] as TaskRecord,
-    change: (more: Partial<TaskRecord>) => {
-      for (const [id, record] of fake.records) fake.records.set(id, { ...record, ...more });
-    },
-  };
-}
 
 describe('a new task', () => {
   test.each([-1, Number.POSITIVE_INFINITY, '5'])('has no ttl of %s (C-11)', async (ttl) => {

@@ -97,7 +97,7 @@ describe('a client without streams that waits', () => {
     expect(waited()).toBe(50_000);
   });
 
-  test('for a call gets its answer, or learns at the end of the window that the tool still runs', async () => {
+  test('for a call learns that the tool still runs when the inline window ends', async () => {
     const { call, waited } = await waiting(JSON_ONLY);
     expect((await call()).message.result.content[0].text).toContain('is still running');
     expect(waited()).toBe(25_000);

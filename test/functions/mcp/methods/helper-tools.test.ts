@@ -31,7 +31,7 @@ async function world(change: Partial<TaskRecord> = {}) {
     return reply as unknown as Reply & Pick<typeof reply, 'error'>;
   };
   return {
-    ...{ ...fake, at, taskId, legacy: here.legacy },
+    ...{ ...fake, at, taskId, legacy: here.legacy, modern: here.modern },
     get: async (args: object = {}) => call('get_task_result', args),
     cancel: (args: object = {}) => call('cancel_task', args),
     waited: () => at.now - T0,
@@ -174,13 +174,13 @@ describe('get_task_result', () => {
   });
 
   test('is no task: 2025-11-25 refuses, the other revisions ignore it (C-05, E-23, C-03)', async () => {
-    const { call, legacy, taskId } = await world({ status: 'completed', result: '1' });
+    const { modern, legacy, taskId } = await world({ status: 'completed', result: '1' });
     const params = { arguments: { taskId }, task: {} };
     const message = 'Tool get_task_result cannot run as a task';
     const asked = { name: 'get_task_result', ...params };
     expect((await legacy('tools/call', asked)).error).toEqual({ code: -32601, message });
     expect((await legacy('tools/call', asked, '2025-06-18')).error).toBeUndefined();
-    expect((await call('get_task_result', params)).error).toBeUndefined();
+    expect((await modern('tools/call', asked)).error).toBeUndefined();
   });
 });
 

@@ -74,7 +74,7 @@ describe('the answer of a held call is', () => {
   });
 });
 
-test('an answer that throws is an error with the id of its call, and is logged (A-04, A-15)', async () => {
+test('an answer that throws is an error by the id of its call, and is logged (A-04, A-15)', async () => {
   const held = { id: 7, taskId: 't' } as HeldCall;
   expect(await answerMessage(held, () => ({ n: 1 }))).toEqual({ jsonrpc: '2.0', id: 7, result: { n: 1 } });
   const failed = await answerMessage(held, () => {

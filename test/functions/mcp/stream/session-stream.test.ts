@@ -63,7 +63,7 @@ describe('the stream of a session', () => {
   };
   const idsOf = (frames: string[]) => frames.flatMap((frame) => /^id: (\S+)$/m.exec(frame)?.[1] ?? []);
 
-  test('is held while its question is open, kept open by comments, and ends with an event id (B-09)', async () => {
+  test('is held while its question is open, by comments, and ends with an event id (B-09)', async () => {
     const { frames, asking, elapsed } = world();
     await asking();
     const all = await frames();

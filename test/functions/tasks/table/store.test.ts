@@ -73,7 +73,7 @@ test('a batch is given up after five reads that bring nothing', async () => {
   expect(asked).toHaveLength(5);
 });
 
-test('a change is fenced by where the input is: nowhere, in one object, or anywhere', () => {
+test('a change is fenced by where the input of its record is: in no object, in one, in any', () => {
   const change = (inputRef: string | null | undefined) =>
     updateExpression({ ...cancel(1), ...(inputRef !== undefined && { inputRef }) });
   expect(change(undefined).ConditionExpression).not.toContain('inputRef');

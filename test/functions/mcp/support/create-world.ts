@@ -1,0 +1,58 @@
+import type { Call } from '../../../../functions/mcp/context.ts';
+import type { ToolEntry } from '../../../../functions/mcp/manifest.ts';
+import { createRefusedTask, createTask, startTask } from '../../../../functions/mcp/methods/create-task.ts';
+import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
+import { fakeServer, manifest } from './fake-server.ts';
+
+export const NOW = 1_700_000_000_000;
+export const FORM = 'elicitation/create';
+const user = { kind: 'verified', key: 'user' } as const;
+const optional = manifest.tools.find(({ name }) => name === 'optional') as ToolEntry;
+
+export interface Asked {
+  readonly era?: 'legacy' | 'modern';
+  readonly key?: string;
+  readonly accepts?: readonly string[];
+  readonly principal?: Call['principal'];
+  readonly task?: object;
+  readonly tool?: Partial<ToolEntry>;
+  readonly args?: string;
+}
+
+/** A server whose clock the test sets, and calls of one caller. */
+export function world() {
+  const at = { now: NOW };
+  const objects = fakeObjects();
+  const fake = fakeServer({ now: () => at.now, inputs: inputStore(objects) });
+  const { start } = fake.server.workflow;
+  const inputs: Record<string, unknown>[] = [];
+  fake.server.workflow.start = (record, machine, input) => {
+    inputs.push(JSON.parse(input));
+    return start(record, machine, input);
+  };
+  const callOf = ({ era = 'modern', key, accepts = [FORM], principal = user, task }: Asked): Call =>
+    ({
+      ...{ wire: era === 'legacy' ? legacyWire : modernWire(manifest.serverInfo), accepts, principal },
+      params: {
+        name: 'optional',
+        task,
+        _meta: { ...(key !== undefined && { 'mcp-task-server/idempotencyKey': key }) },
+      },
+      ...{ method: 'tools/call', request: { headers: {} } },
+    }) as unknown as Call;
+  const toolOf = ({ tool = {} }: Asked): ToolEntry => ({ ...optional, ...tool });
+  return {
+    ...{ ...fake, at, objects, inputs },
+    start: (asked: Asked = {}) => startTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
+    create: (asked: Asked = {}) => createTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
+    refuse: (asked: Asked = {}) => createRefusedTask(callOf(asked), fake.server, optional, { content: [] }),
+    only: () => [...fake.records.values()][0] as TaskRecord,
+    change: (more: Partial<TaskRecord>) => {
+      for (const [id, record] of fake.records) fake.records.set(id, { ...record, ...more });
+    },
+  };
+}
