@@ -1,5 +1,17 @@
 import { join } from 'node:path';
-import { type JsonObject, numberOf, objectOf, stringOf } from '../json.ts';
+import { type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
+
+/** What the author can do about a failure, by its reason. */
+const ADVICE: Readonly<Record<string, string>> = {
+  InputRequestInvalid:
+    "a question is { method: 'elicitation/create', params: { message, requestedSchema } } with flat fields: use elicitForm",
+  InputNotSupported: 'this client cannot be asked that: see its capabilities',
+  InputRequestTooLarge: 'questions, state, arguments and answers may take 240 KB together',
+  DeadlineExceeded: "it did not end within the tool's timeout",
+  'States.Timeout': "it did not end within the tool's timeout",
+  'Runtime.ExitError': 'its process ended: out of memory, or an exit of its own',
+  'Function.ResponseSizeTooLarge': 'Lambda returns 6 MB at most: defineTool stores larger results itself',
+};
 
 /** Prints what happens, one readable line each. */
 export interface Terminal {
@@ -61,6 +73,13 @@ function parsed(line: string): JsonObject | undefined {
 function eventText(facts: JsonObject): string | undefined {
   const { event, action, tool, status, reason, round } = facts;
   const task = `${tool ?? 'task'} ${shortId(facts.taskId)}`;
+  if (event === 'result_misfit') {
+    return `✗ ${tool}: its structuredContent does not fit its outputSchema: ${listOf(facts.problems).join('; ')}`;
+  }
+  if (event === 'answer_ignored') {
+    const open = listOf(facts.openKeys).join(', ') || 'none';
+    return `✗ ${task}: an answer came under a key that is not open (open: ${open})`;
+  }
   if (event !== 'audit') return undefined;
   if (action === 'retrieved') return '';
   if (action === 'denied')
@@ -68,7 +87,8 @@ function eventText(facts: JsonObject): string | undefined {
   if (action === 'finished') {
     const mark = status === 'completed' && facts.isError !== true ? '✓' : '✗';
     const how = status === 'completed' && facts.isError === true ? 'returned an error' : status;
-    return `${mark} ${task} ${how}${reason === undefined ? '' : `: ${reason}`}`;
+    const advice = ADVICE[String(reason)];
+    return `${mark} ${task} ${how}${reason === undefined ? '' : `: ${reason}`}${advice === undefined ? '' : ` (${advice})`}`;
   }
   const again = (numberOf(round) ?? 1) > 1 ? ` (round ${round})` : '';
   return `  ${task} ${ACTIONS[String(action)] ?? action}${again}`;

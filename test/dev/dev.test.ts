@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readProject } from '../../local/dev/project.ts';
 import { type Session, startSession } from '../../local/dev/session.ts';
 import { terminal } from '../../local/dev/terminal.ts';
@@ -52,6 +52,10 @@ beforeAll(async () => {
   write('hello.ts', tool("'hello, world'"));
   session = await startSession(readProject(folder), options, printer);
 }, 120_000);
+beforeEach(async () => {
+  await session.idle();
+  printed.length = 0;
+});
 afterAll(async () => {
   await session?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -76,6 +80,17 @@ async function call(): Promise<string> {
 async function started(name: string): Promise<string> {
   const { body } = await modernRequest(`${session.url}/mcp`, 'tools/call', { name, arguments: {} });
   return body.result.taskId;
+}
+
+/** Calls the tool as a client that knows tasks, and reads its task until it has ended. */
+async function start(): Promise<void> {
+  const { body } = await modernRequest(`${session.url}/mcp`, 'tools/call', { name: 'hello', arguments: {} });
+  const { taskId } = body.result ?? {};
+  for (let reads = 0; taskId !== undefined && reads < 20; reads++) {
+    const { result } = (await modernRequest(`${session.url}/mcp`, 'tasks/get', { taskId })).body;
+    if (result.status === 'failed' || result.status === 'completed') return;
+    await sleep(100);
+  }
 }
 
 async function descriptions() {
@@ -163,5 +178,55 @@ describe('a change of the app', () => {
     write('app.ts', APP.replace('new App()', 'new Ap()'));
     expect(await until(/✗/)).toMatch(/Ap is not defined/);
     expect(await call()).toBe('kept');
+  });
+});
+
+/** Mistakes that an author makes, and what the terminal says of each (docs/developing.md). */
+describe('the terminal says what to do', () => {
+  const TYPED = "outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }";
+  let last = '';
+  const withTool = (options: string) => `${APP.replace(/server\.addTool.*/, '')}
+server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, handler, ${options} });`;
+
+  test.each<[string, { tool?: string; options?: string }, RegExp]>([
+    ['a misspelt option', { options: 'timout: 5' }, /Tool 'hello': it has no option 'timout', only .*timeout/],
+    [
+      'a name twice',
+      { options: '}).addTool("hello", { description: "d", inputSchema: {}, handler' },
+      /registered twice/,
+    ],
+    ['a wrong import in the tool', { tool: "import('./no-such-file.ts')" }, /hello\.ts:3:\d+: Could not resolve/],
+    [
+      'a result that does not fit its outputSchema',
+      { tool: '({ n: "one" })', options: TYPED },
+      /hello: its structuredContent does not fit its outputSchema: \/n must be number/,
+    ],
+    [
+      'a question that is not valid',
+      {
+        tool: "({ inputRequests: { a: { method: 'elicitation/create', params: {} } } })",
+        options: "taskSupport: 'required'",
+      },
+      /hello ….{6} failed: InputRequestInvalid \(a question is .*use elicitForm\)/,
+    ],
+    [
+      'a rejection that nobody awaits',
+      { tool: "{ void Promise.reject(new Error('lost')); await new Promise(() => {}) }" },
+      /UnhandledPromiseRejection/,
+    ],
+    ['a BigInt', { tool: '1n' }, /Unable to stringify response body/],
+    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3/],
+  ])('%s', async (_title, { tool: text = "'fine'", options = '' }, told) => {
+    write('hello.ts', tool("'fine'"));
+    const app = withTool(options);
+    write('app.ts', app);
+    if (app !== last && !/no option|twice/.test(String(told))) await until(/synthesized again|restarted/);
+    last = app;
+    write('hello.ts', tool(text));
+    if (!/no option|twice|resolve/.test(String(told))) {
+      await until(/hello\.ts rebuilt/);
+      await start();
+    }
+    await until(told);
   });
 });

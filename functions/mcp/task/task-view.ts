@@ -1,11 +1,14 @@
+import { setBounded } from '../../tasks/bounded-map.ts';
 import { asOf, unaskable } from '../../tasks/deadlines.ts';
 import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
+import { logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/caller.ts';
+import type { Validator } from '../manifest.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 import type { TaskView } from '../wire/wire.ts';
@@ -106,7 +109,20 @@ export function schemaToolOf({ tool, outputSchemaId }: TaskRecord, server: Serve
 export function checkedResult(result: ToolResult, tool: Tool | undefined): ToolResult {
   const validate = tool?.validateOutput;
   if (validate === undefined || result.isError === true || validate(result.structuredContent)) return result;
+  logMisfit(tool?.entry.name ?? '', validate);
   return errorResult(`Tool ${tool?.entry.name} returned structured content that does not fit its outputSchema`);
+}
+
+/** What is logged already: every reader checks the result again. */
+const misfits = new Map<string, true>();
+
+/** For the author of the tool: where its result does not fit, and which rule of the schema it breaks. Never a value. */
+function logMisfit(tool: string, { errors }: Validator): void {
+  const problems = (errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+  const mark = `${tool} ${problems.join()}`;
+  if (misfits.has(mark)) return;
+  setBounded(misfits, mark, true, 100);
+  logEvent('result_misfit', { tool, problems }, 'warn');
 }
 
 export function view(record: TaskRecord, server: ServerContext): TaskView {

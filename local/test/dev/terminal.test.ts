@@ -20,6 +20,18 @@ test.each([
   [audit('finished', { status: 'completed', isError: true }), '✗ greet …3ad36y returned an error'],
   [audit('finished', { status: 'failed', reason: 'TypeError' }), '✗ greet …3ad36y failed: TypeError'],
   [audit('denied', { reason: 'not_found' }), '✗ refused …3ad36y: not_found'],
+  [
+    audit('finished', { status: 'failed', reason: 'InputRequestInvalid' }),
+    "✗ greet …3ad36y failed: InputRequestInvalid (a question is { method: 'elicitation/create', params: { message, requestedSchema } } with flat fields: use elicitForm)",
+  ],
+  [
+    '{"event":"result_misfit","tool":"greet","problems":["/n must be number"]}',
+    '✗ greet: its structuredContent does not fit its outputSchema: /n must be number',
+  ],
+  [
+    `{"event":"answer_ignored","tool":"greet","taskId":"${taskId}","openKeys":["r1.a"]}`,
+    '✗ greet …3ad36y: an answer came under a key that is not open (open: r1.a)',
+  ],
   ['a line of the tool', 'Greet │ a line of the tool'],
   ['{"event":"unexpected_error","where":"watch"}', 'Greet │ {"event":"unexpected_error","where":"watch"}'],
   ['{"event": no JSON', 'Greet │ {"event": no JSON'],

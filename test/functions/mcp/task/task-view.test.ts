@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
 import { currentRecord } from '../../../../functions/mcp/task/task-view.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
@@ -25,6 +25,23 @@ const done = (outputSchemaId: string) => ({
 
 test('a result has to fit the outputSchema that its tool had when the task was made (A-19)', () => {
   expect(currentRecord(done('v1'), 0, deployed('v1'))).toMatchObject({ isError: true });
+});
+
+test('where a result does not fit is logged once, by path and rule, without a value (A-15)', () => {
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const errors = [
+    { instancePath: '/secret', message: 'must be number' },
+    { instancePath: '', message: 'must have n' },
+  ];
+  const server = deployed('v1');
+  const tool = server.tools.get('optional') as Tool;
+  Object.assign(tool.validateOutput as object, { errors });
+  for (let read = 0; read < 2; read++) currentRecord(done('v1'), 0, server);
+  const lines = warned.mock.calls.map(([line]) => JSON.parse(String(line)));
+  warned.mockRestore();
+  expect(lines).toEqual([
+    { event: 'result_misfit', tool: 'optional', problems: ['/secret must be number', '/ must have n'] },
+  ]);
 });
 
 test('a deployment with another outputSchema changes no finished task for readers (C-10)', () => {
