@@ -21,8 +21,8 @@ test('a tool that asks takes less than 40 lines, from file to called', () => {
   expect(lines.reduce((sum, count) => sum + count)).toBeLessThan(40);
 });
 
-test('it has at most 200 lines', () => {
-  expect(readme.split('\n').length).toBeLessThanOrEqual(200);
+test('it has at most 150 lines', () => {
+  expect(readme.split('\n').length).toBeLessThanOrEqual(150);
 });
 
 test('the excerpts of research_topic are what its file says', () => {
