@@ -65,6 +65,16 @@ type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
 const isNews = (record: TaskRecord, last: Sent | undefined): boolean =>
   last?.status !== record.status || last.round !== record.round || record.updatedAt > last.updatedAt;
 
+/** How far a task is: its round, then what it does in it. Its times may be those of a tool whose clock is wrong. */
+const stageOf = ({ status, round }: Sent): number =>
+  isTerminal(status) ? Number.POSITIVE_INFINITY : 2 * round + (status === 'input_required' ? 1 : 0);
+
+/** Whether a record that was read earlier, and made into a frame only now, is not older than what was sent since. */
+function isLater(record: TaskRecord, last: Sent | undefined): boolean {
+  if (last === undefined || stageOf(record) > stageOf(last)) return true;
+  return stageOf(record) === stageOf(last) && record.updatedAt > last.updatedAt;
+}
+
 /** `shown`: the requested tasks, without unknown and foreign ones (E-25). */
 async function* listen(
   call: Call,
@@ -101,8 +111,8 @@ async function* listen(
         if (frame !== undefined) yield said(record, frame);
       }
       for await (const { record, frame } of stored.of(news.filter(liesInS3), () => server.sleep(PACE))) {
-        // The task may have gone on meanwhile.
-        if (record.updatedAt > (sent.get(record.taskId)?.updatedAt ?? 0)) yield said(record, frame);
+        // The task may have gone on meanwhile, and told so.
+        if (isLater(record, sent.get(record.taskId))) yield said(record, frame);
       }
       const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
       open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));

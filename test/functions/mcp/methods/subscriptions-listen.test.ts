@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
 import type { EventStream } from '../../../../functions/mcp/http/sse.ts';
@@ -126,6 +127,23 @@ describe('a listener (E-24 to E-27)', () => {
     ]);
     // A look waits for S3 up to its own pace, and here every wait passes.
     expect(here.elapsed()).toBe(4_000);
+  });
+
+  test('hears of a result in S3 after a report of a tool whose clock is ahead', async () => {
+    const text = JSON.stringify('x'.repeat(limits.result.inline));
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    const ref = JSON.stringify({ resultRef: { bytes: text.length, sha256 } });
+    const here = await world({
+      1000: () => here.change(1, { statusMessage: 'from the future', updatedAt: T0 + 3_000_000 }),
+      2000: () => here.change(1, { status: 'completed', result: ref, updatedAt: T0 + 2_000 }),
+    });
+    const late = vi.fn(async () => text);
+    Object.assign(here.server, { results: { get: late } });
+    const all = await here.messages(1);
+    expect(all.map(({ params, result }) => params?.status ?? result?.resultType)).toEqual([
+      ...[undefined, 'working', 'working', 'completed', 'complete'],
+    ]);
+    expect(late).toHaveBeenCalledTimes(1);
   });
 
   test('hears no more of a task that expires', async () => {

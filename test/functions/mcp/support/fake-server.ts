@@ -4,8 +4,9 @@ import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Manifest, ToolEntry } from '../../../../functions/mcp/manifest.ts';
 import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { auditLine } from '../../../../functions/tasks/audit.ts';
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { TaskKey, TaskRecord } from '../../../../functions/tasks/record.ts';
 import type { SessionNotes, SessionStore } from '../../../../functions/tasks/table/session-notes.ts';
+import type { Change } from '../../../../functions/tasks/transitions.ts';
 import { applied } from '../../tasks/applied.ts';
 import { noInputs } from '../../tasks/s3/fake-inputs.ts';
 
@@ -44,6 +45,12 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
   const did: string[] = [];
   const audited: string[] = [];
   const picky = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
+  function write({ taskId }: TaskKey, change: Change): TaskRecord | undefined {
+    const record = records.get(taskId);
+    const changed = record && applied(record, change);
+    if (changed !== undefined) records.set(taskId, changed);
+    return changed;
+  }
   const server: ServerContext = {
     manifest,
     tools: new Map(
@@ -70,12 +77,9 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
       async list(owner) {
         return { tasks: [...records.values()].filter((record) => record.owner === owner) };
       },
-      async apply({ taskId }, change) {
+      async apply(key, change) {
         did.push('apply');
-        const record = records.get(taskId);
-        const changed = record && applied(record, change);
-        if (changed !== undefined) records.set(taskId, changed);
-        return changed;
+        return write(key, change);
       },
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
       glimpse: async () => undefined,
@@ -88,8 +92,10 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
       slotFreed: async () => {},
       openStream: async (owner) => ({ owner, window: 0 }),
       closeStream: async () => {},
+      // No deed of its own: what is written so, readers see anyway.
       async applyBlind(key, change) {
-        return (await this.apply(key, change)) !== undefined;
+        did.push('applyBlind');
+        return write(key, change) !== undefined;
       },
     },
     seen: () => {},

@@ -69,7 +69,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
   test('starts its round again, with its answers, and notes that; later polls do nothing', async () => {
     const { send, inputs, did, records } = serverWith(answered, now);
     expect(await send('tasks/get')).toContain('"status":"working"');
-    expect(did).toEqual(['get', 'apply']);
+    expect(did).toEqual(['get', 'applyBlind']);
     expect(inputs).toHaveLength(1);
     expect(inputs[0]).toMatch(/^required \{/);
     expect(JSON.parse(inputs[0]?.slice('required '.length) ?? '')).toMatchObject({
@@ -81,7 +81,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     });
     expect(records.get(key.taskId)).toEqual({ ...answered, seenRound: 2, dueAt: T0 + 315 * SECOND });
     await send('tasks/get');
-    expect(did).toEqual(['get', 'apply', 'get']);
+    expect(did).toEqual(['get', 'applyBlind', 'get']);
     expect(inputs).toHaveLength(1);
   });
 
@@ -92,7 +92,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     await send('tasks/get');
     expect(inputs).toHaveLength(1);
     await send('tasks/get');
-    expect(did).toEqual(['get', 'apply', 'get']);
+    expect(did).toEqual(['get', 'applyBlind', 'get']);
   });
 
   test('starts nothing after the deadline, though readers do not see it fail yet (row 16)', async () => {
