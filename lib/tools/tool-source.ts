@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { CfnResource } from 'aws-cdk-lib';
 import { Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { BundlingOptions } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { type BundlingOptions, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
 
 /** Read by `mcp-task-server dev`: the file and the options from which it builds the function. */
@@ -16,9 +16,12 @@ const SAME = ['minify', 'loader', 'keepNames', 'define', 'mainFields', 'inject',
 /** What only the bundling of CDK can do. */
 const OTHER = ['nodeModules', 'commandHooks', 'forceDockerBundling', 'dockerImage'] as const;
 
-/** Whether `dev` builds this function. */
+/** Whether `dev` builds this function. What needs more than `addSource` can say is left to CDK. */
 export function isBuiltByDev(scope: Construct, bundling: BundlingOptions): boolean {
-  return scope.node.tryGetContext(CONTEXT) === true && OTHER.every((name) => bundling[name] === undefined);
+  if (scope.node.tryGetContext(CONTEXT) !== true || OTHER.some((name) => bundling[name] !== undefined)) return false;
+  const { format, bundleAwsSDK, esbuildArgs = {} } = bundling;
+  const args = Object.keys(esbuildArgs).filter((name) => name !== '--supported:dynamic-import');
+  return format === OutputFormat.CJS && bundleAwsSDK === true && args.length === 0;
 }
 
 /** Stands for the code until `dev` has built it. */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { watch } from 'chokidar';
 
@@ -17,9 +19,14 @@ export async function watchFiles(folder: string, changed: (files: ReadonlySet<st
   };
   const watcher = watch(folder, { ignored, ignoreInitial: true });
   let files = new Set<string>();
+  const contents = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
   watcher.on('all', (_event, path) => {
     if (!CODE.has(extname(path))) return;
+    // An app command that compiles writes the same files at each synthesis.
+    const content = contentOf(path);
+    if (contents.get(path) === content) return;
+    contents.set(path, content);
     files.add(join(path));
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -30,4 +37,13 @@ export async function watchFiles(folder: string, changed: (files: ReadonlySet<st
   });
   await new Promise<void>((resolve, reject) => watcher.once('ready', resolve).once('error', reject));
   return { stop: () => watcher.close() };
+}
+
+/** A hash; empty for a file that is gone. */
+function contentOf(path: string): string {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('base64');
+  } catch {
+    return '';
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cloud, startCloud } from '../cloud.ts';
@@ -7,6 +7,7 @@ import { watchFiles } from './changed-files.ts';
 import { type Project, synthesize } from './project.ts';
 import type { Terminal } from './terminal.ts';
 import { type ToolBuild, toolBuild, toolSources } from './tool-builds.ts';
+import { typeCheck } from './type-check.ts';
 
 export interface SessionOptions {
   readonly port: number;
@@ -34,9 +35,7 @@ const DRAIN = 10_000;
 
 /** Runs the server of an app, and follows the changes of its files. */
 export async function startSession(project: Project, options: SessionOptions, terminal: Terminal): Promise<Session> {
-  const out = join(project.folder, 'cdk.out', 'mcp-task-server-dev');
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
+  const out = ownFolder(join(project.folder, 'cdk.out', 'mcp-task-server-dev'));
   const stopping = new AbortController();
   const builds = new Map<string, ToolBuild>();
   const code = new Map<string, string>();
@@ -53,18 +52,25 @@ export async function startSession(project: Project, options: SessionOptions, te
   async function synthesized(): Promise<string> {
     const assembly = join(out, `assembly-${++assemblies}`);
     await synthesize(project, assembly, stopping.signal);
+    const sources = toolSources(readAssembly(assembly));
     await Promise.all(
-      toolSources(readAssembly(assembly)).map(async (source) => {
+      sources.map(async (source) => {
         const known = builds.get(source.logicalId);
         if (JSON.stringify(known?.source) === JSON.stringify(source)) return;
-        await known?.end();
         const tool = await toolBuild(source, project.folder, join(out, 'code', source.logicalId));
-        builds.set(source.logicalId, tool);
         if (!(await build(tool)) && known === undefined) {
+          await tool.end();
           throw new Error(`the tool in ${relative(project.folder, source.entry)} cannot be built`);
         }
+        builds.set(source.logicalId, tool);
+        await known?.end();
       }),
     );
+    for (const [logicalId, tool] of builds) {
+      if (sources.some((source) => source.logicalId === logicalId)) continue;
+      builds.delete(logicalId);
+      await tool.end();
+    }
     return assembly;
   }
   const start = (assembly: string, port: number) =>
@@ -77,17 +83,28 @@ export async function startSession(project: Project, options: SessionOptions, te
   let assembly = await synthesized();
   let cloud: Cloud = await start(assembly, options.port);
 
-  async function restart(): Promise<void> {
+  /** False after a restart that failed, until one succeeds. */
+  let up = true;
+
+  /** Stops the cloud, and starts it with another assembly; if that is refused, with the last good one. */
+  async function restart(next: string): Promise<void> {
     const port = Number(new URL(cloud.url).port);
     const until = Date.now() + DRAIN;
-    while (
-      Date.now() < until &&
-      cloud.stepFunctions.executions().some(({ states, status }) => status === 'RUNNING' && states.at(-1) === 'Run')
-    ) {
-      await sleep(50);
+    const works = () =>
+      cloud.stepFunctions.executions().some(({ states, status }) => status === 'RUNNING' && states.at(-1) === 'Run');
+    while (up && works() && Date.now() < until && !stopping.signal.aborted) await sleep(50);
+    if (stopping.signal.aborted) return;
+    if (up) await cloud.stop();
+    up = false;
+    try {
+      cloud = await start(next, port);
+      assembly = next;
+    } catch (error) {
+      cloud = await start(assembly, port);
+      throw error;
+    } finally {
+      up = await answers(cloud.url);
     }
-    await cloud.stop();
-    cloud = await start(assembly, port);
   }
 
   async function rebuild(files: ReadonlySet<string>): Promise<void> {
@@ -96,7 +113,8 @@ export async function startSession(project: Project, options: SessionOptions, te
       touched.map(async (tool) => {
         const begun = performance.now();
         if (!(await build(tool))) return;
-        cloud.redeploy(assembly, code);
+        // During a restart the new cloud takes the code by itself.
+        if (up) cloud.redeploy(assembly, code);
         terminal.say(
           `✓ ${relative(project.folder, tool.source.entry)} rebuilt in ${Math.round(performance.now() - begun)} ms`,
         );
@@ -104,15 +122,18 @@ export async function startSession(project: Project, options: SessionOptions, te
     );
   }
   async function resynthesize(): Promise<void> {
-    assembly = await synthesized();
-    const { updated, refused } = cloud.redeploy(assembly, code);
+    const next = await synthesized();
+    const { updated, refused } = up ? cloud.redeploy(next, code) : { updated: [], refused: ['the cloud is down'] };
     if (updated.length > 0)
       terminal.say(`✓ the app is synthesized again: ${plural(updated.length, 'function')} updated`);
-    if (refused.length === 0) return;
+    if (refused.length === 0) {
+      assembly = next;
+      return;
+    }
     terminal.say(
       `the app has changed (${refused.slice(0, 3).join(', ')}${refused.length > 3 ? ', …' : ''}): restarting`,
     );
-    await restart();
+    await restart(next);
     terminal.say('✓ restarted: tasks and sessions are kept');
   }
 
@@ -121,11 +142,18 @@ export async function startSession(project: Project, options: SessionOptions, te
   const failed = (error: unknown) => {
     if (!stopping.signal.aborted) terminal.problem(error instanceof Error ? error.message : String(error));
   };
+  const types = typeCheck(project.folder, terminal.problem);
+  types.check();
   const watcher = await watchFiles(project.folder, (files) => {
+    types.check();
     const rebuilt = rebuild(files).catch(failed);
-    if (pending) return;
+    const before = Promise.all([work, rebuilt]);
+    if (pending) {
+      work = before.then(() => {});
+      return;
+    }
     pending = true;
-    work = Promise.all([work, rebuilt]).then(() => {
+    work = before.then(() => {
       pending = false;
       return resynthesize().catch(failed);
     });
@@ -136,13 +164,41 @@ export async function startSession(project: Project, options: SessionOptions, te
     idle: () => work,
     async stop() {
       stopping.abort();
+      types.stop();
       await watcher.stop();
       await work;
       await Promise.all([...builds.values()].map((tool) => tool.end()));
       await cloud.stop();
-      if (options.data === undefined) rmSync(join(out, 'data'), { recursive: true, force: true });
+      rmSync(out, { recursive: true, force: true });
     },
   };
 }
+
+let sessions = 0;
+
+/** A folder for this session. Removes those of processes that are gone: another `dev` may run in the same project. */
+function ownFolder(parent: string): string {
+  mkdirSync(parent, { recursive: true });
+  for (const name of readdirSync(parent)) {
+    if (!isAlive(Number(name.split('-')[0]))) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const folder = join(parent, `${process.pid}-${++sessions}`);
+  mkdirSync(folder);
+  return folder;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  );
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type BuildFailure, type BuildOptions, context } from 'esbuild';
 import { objectOf, stringOf } from '../json.ts';
 import type { Stack } from '../template/assembly.ts';
@@ -56,32 +56,53 @@ export async function toolBuild(source: ToolSource, root: string, outDir: string
     metafile: true,
     logLevel: 'silent',
   });
-  let files = new Set([source.entry]);
-  let builds = 0;
+  let files = new Set([real(source.entry)]);
+  /** Whether the last build failed: then a file that is new may be the one that was missing. */
+  let failed = false;
+  let last: Promise<unknown> = Promise.resolve();
+  async function build(): Promise<Built> {
+    try {
+      const { outputFiles = [], metafile } = await esbuild.rebuild();
+      files = new Set(Object.keys(metafile?.inputs ?? {}).map((file) => real(resolve(root, file))));
+      const folder = join(outDir, String(++builds));
+      mkdirSync(folder, { recursive: true });
+      for (const { contents } of outputFiles.slice(0, 1)) writeFileSync(join(folder, 'index.js'), contents);
+      failed = false;
+      return { folder, problems: [] };
+    } catch (error) {
+      const { errors = [] } = error as Partial<BuildFailure>;
+      if (errors.length === 0) throw error;
+      for (const { location } of errors) if (location) files.add(real(resolve(root, location.file)));
+      failed = true;
+      return { problems: errors.map(({ text, location }) => `${placeOf(location)}${text}`) };
+    }
+  }
   return {
     source,
-    async build() {
-      try {
-        const { outputFiles = [], metafile } = await esbuild.rebuild();
-        files = new Set(
-          Object.keys(metafile?.inputs ?? {}).map((file) => (isAbsolute(file) ? file : resolve(root, file))),
-        );
-        const folder = join(outDir, String(++builds));
-        mkdirSync(folder, { recursive: true });
-        for (const { contents } of outputFiles.slice(0, 1)) writeFileSync(join(folder, 'index.js'), contents);
-        rmSync(join(outDir, String(builds - 2)), { recursive: true, force: true });
-        return { folder, problems: [] };
-      } catch (error) {
-        const { errors = [] } = error as Partial<BuildFailure>;
-        if (errors.length === 0) throw error;
-        for (const { location } of errors) if (location) files.add(resolve(root, location.file));
-        return { problems: errors.map(({ text, location }) => `${placeOf(location)}${text}`) };
-      }
+    build() {
+      // One after the other: esbuild would answer a second build with the first one, which may have read older files.
+      const next = last.then(build);
+      last = next.catch(() => undefined);
+      return next;
     },
-    // A file that is new may be the one that was missing.
-    reads: (file) => files.has(file) || !existsSync(source.entry),
-    end: () => esbuild.dispose(),
+    reads: (file) => files.has(real(file)) || (failed && !files.has(file)),
+    async end() {
+      await last;
+      await esbuild.dispose();
+    },
   };
+}
+
+/** Numbers the builds of all tools, so that no folder is written twice. */
+let builds = 0;
+
+/** esbuild names files by their real path. */
+function real(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
 }
 
 function placeOf(location: { file: string; line: number; column: number } | null): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readProject } from '../../local/dev/project.ts';
 import { type Session, startSession } from '../../local/dev/session.ts';
 import { terminal } from '../../local/dev/terminal.ts';
@@ -46,6 +46,15 @@ let session: Session;
 
 beforeAll(async () => {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const compilerOptions = {
+    noEmit: true,
+    strict: true,
+    module: 'nodenext',
+    allowImportingTsExtensions: true,
+    types: [],
+  };
+  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['typed.ts'] }));
+  write('typed.ts', 'export const n: number = 1;\n');
   write('package.json', '{"type":"module"}');
   write('cdk.json', JSON.stringify({ app: `${process.execPath} app.ts` }));
   write('app.ts', APP);
@@ -119,6 +128,12 @@ test('with --strict the same app is refused, each resource by name', async () =>
   await expect(strict).rejects.toThrow(/does not know AWS::EC2::VPC .*Shop\/Network/);
 }, 60_000);
 
+test('a second dev in the same folder leaves the first one alone', async () => {
+  const second = await startSession(readProject(folder), options, printer);
+  await second.stop();
+  expect(await call()).toBe('hello, world');
+}, 60_000);
+
 describe('a saved tool', () => {
   test('answers anew without a restart; a call that runs meanwhile ends on the old code', async () => {
     expect(await call()).toBe('hello, world');
@@ -136,6 +151,23 @@ describe('a saved tool', () => {
     write('hello.ts', tool("'unclosed"));
     expect(await until(/✗/)).toMatch(/✗ hello\.ts:3:\d+: Unterminated string literal/);
     expect(await call()).toBe('hello again');
+  });
+
+  test('saved twice in a moment: the last version counts', async () => {
+    write('hello.ts', tool("'first'"));
+    await sleep(60);
+    write('hello.ts', tool("'second'"));
+    await vi.waitFor(async () => expect(await call()).toBe('second'), 10_000);
+    await session.idle();
+    expect(await call()).toBe('second');
+  });
+
+  test('of another file: the app says so, and the other file answers', async () => {
+    write('other.ts', tool("'other'"));
+    write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'other.ts'"));
+    await vi.waitFor(async () => expect(await call()).toBe('other'), 20_000);
+    write('app.ts', APP);
+    await vi.waitFor(async () => expect(await call()).toBe('second'), 20_000);
   });
 
   test('that throws: the terminal shows its own file and line', async () => {
@@ -174,6 +206,19 @@ describe('a change of the app', () => {
     expect(await call()).toBe('kept');
   });
 
+  test('that the cloud refuses leaves the last good one running, and the terminal says why', async () => {
+    const refused = `
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+const role = new Role(stack, 'Wrong', { assumedBy: new ServicePrincipal('s3.amazonaws.com') });
+const definitionBody = DefinitionBody.fromString('{"StartAt":"A","States":{"A":{"Type":"Succeed"}}}');
+const stateMachine = new StateMachine(stack, 'Machine', { definitionBody, role: role.withoutPolicyUpdates() });
+server.addTool('machine', { description: 'm', inputSchema: { type: 'object' }, stateMachine });`;
+    write('app.ts', APP + refused);
+    expect(await until(/✗/)).toMatch(/may not assume the role/);
+    expect(await call()).toBe('kept');
+  });
+
   test('that does not run leaves the running app as it is, and the terminal says why', async () => {
     write('app.ts', APP.replace('new App()', 'new Ap()'));
     expect(await until(/✗/)).toMatch(/Ap is not defined/);
@@ -183,6 +228,12 @@ describe('a change of the app', () => {
 
 /** Mistakes that an author makes, and what the terminal says of each (docs/developing.md). */
 describe('the terminal says what to do', () => {
+  test('a type error, which does not keep the app from running', async () => {
+    write('typed.ts', "export const n: number = 'one';\n");
+    expect(await until(/typed\.ts/)).toMatch(/✗ typed\.ts:1:14: TS2322: Type 'string' is not assignable/);
+    write('typed.ts', 'export const n: number = 1;\n');
+  });
+
   const TYPED = "outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }";
   let last = '';
   const withTool = (options: string) => `${APP.replace(/server\.addTool.*/, '')}

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import os
 import sys
 import time
@@ -10,6 +11,8 @@ import urllib.request
 
 API = "http://%s/2018-06-01/runtime" % os.environ["AWS_LAMBDA_RUNTIME_API"]
 ROOT = os.environ["LAMBDA_TASK_ROOT"]
+# Past every proxy: this is the same machine.
+OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
 class Context:
@@ -30,9 +33,30 @@ class Context:
 
 
 def post(path, body):
-    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    request = urllib.request.Request(API + path, data, {"Content-Type": "application/json"})
-    urllib.request.urlopen(request).read()
+    data = dumps(body).encode("utf-8", "surrogatepass")
+    OPEN(urllib.request.Request(API + path, data, {"Content-Type": "application/json"})).read()
+
+
+def dumps(value):
+    """As AWS does: a Decimal of DynamoDB is a number, NaN is null."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=number)
+    except ValueError:
+        return json.dumps(without_nan(json.loads(json.dumps(value, default=number))), ensure_ascii=False)
+
+
+def number(value):
+    if type(value).__name__ == "Decimal":
+        return int(value) if value == int(value) else float(value)
+    raise TypeError("Object of type %s is not JSON serializable" % type(value).__name__)
+
+
+def without_nan(value):
+    if isinstance(value, dict):
+        return {key: without_nan(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [without_nan(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def failure(error):
@@ -58,7 +82,7 @@ def main():
         post("/init/error", failure(error))
         sys.exit(1)
     while True:
-        with urllib.request.urlopen(API + "/invocation/next") as response:
+        with OPEN(API + "/invocation/next") as response:
             headers, event = response.headers, json.loads(response.read())
         path = "/invocation/%s" % headers["Lambda-Runtime-Aws-Request-Id"]
         try:

@@ -1,11 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { close, listen } from '../../loopback.ts';
+import { close, isForLoopback, listen } from '../../loopback.ts';
 import { type ErrorBody, type FromWorker, type InvokeMessage, maxResponseBytes } from '../protocol.ts';
 
 /** What a runtime in another process asks for its events, and tells of them. */
 export interface RuntimeApi {
-  /** As the variable AWS_LAMBDA_RUNTIME_API. */
+  /** As the variable AWS_LAMBDA_RUNTIME_API: host, port and a path that only this process knows. */
   readonly host: string;
   /** Gives the runtime an event. */
   invoke(event: InvokeMessage): void;
@@ -20,6 +21,9 @@ const PREFIX = '/2018-06-01/runtime';
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
  */
 export async function openRuntimeApi(tell: (message: FromWorker) => void): Promise<RuntimeApi> {
+  // Web pages and other people of this machine can reach the port. Only the process of the function knows this path.
+  const secret = `/${randomBytes(16).toString('hex')}`;
+  const prefix = `${secret}${PREFIX}`;
   const waiting: InvokeMessage[] = [];
   let asking: ServerResponse | undefined;
   let started = false;
@@ -41,15 +45,19 @@ export async function openRuntimeApi(tell: (message: FromWorker) => void): Promi
 
   const server = createServer(async (request: IncomingMessage, response) => {
     const { method, url = '' } = request;
-    const [, id = '', what] = /^\/invocation\/([\w-]+)\/(response|error)$/.exec(url.replace(PREFIX, '')) ?? [];
-    if (method === 'GET' && url === `${PREFIX}/invocation/next`) {
+    if (!url.startsWith(prefix) || !isForLoopback(request)) return void response.writeHead(403).end();
+    const [, id = '', what] = /^\/invocation\/([\w-]+)\/(response|error)$/.exec(url.slice(prefix.length)) ?? [];
+    if (method === 'GET' && url === `${prefix}/invocation/next`) {
       asking = response;
+      response.once('close', () => {
+        if (asking === response) asking = undefined;
+      });
       if (!started) tell({ type: 'ready' });
       started = true;
       return give();
     }
     const body = await text(request);
-    if (url === `${PREFIX}/init/error`) {
+    if (url === `${prefix}/init/error`) {
       accepted(response);
       return tell({ type: 'fatal', error: errorBody(body) });
     }
@@ -62,7 +70,7 @@ export async function openRuntimeApi(tell: (message: FromWorker) => void): Promi
   });
   const url = await listen(server, 0);
   return {
-    host: new URL(url).host,
+    host: `${new URL(url).host}${secret}`,
     invoke(event) {
       waiting.push(event);
       give();

@@ -89,7 +89,16 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
     async terminate() {
       // With all that it has started: it leads a group of processes.
       if (child?.pid === undefined) end(1);
-      else if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
+      else if (child.exitCode === null && child.signalCode === null) endGroup(child);
     },
   };
+}
+
+/** Windows has no groups of processes. */
+function endGroup(child: ChildProcess): void {
+  try {
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL');
+  }
 }

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createLambda, type FunctionSpec } from '../../lambda/index.ts';
+import { openRuntimeApi } from '../../lambda/runtime/runtime-api.ts';
 import { hasPython } from './has-python.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mcp-runtime-'));
@@ -54,6 +57,30 @@ def handler(event, context):
     expect(left).toBeLessThanOrEqual(2_000);
   }
   expect(lines).toEqual(['a line of echo', 'a line of echo']);
+});
+
+python('a Decimal and NaN become what AWS makes of them; a proxy is not asked', async () => {
+  const text =
+    'from decimal import Decimal\ndef handler(e, c):\n    return [Decimal("1"), Decimal("1.5"), float("nan")]';
+  const spec = functionOf('numbers', 'index.py', text);
+  const { invoke } = running({
+    ...spec,
+    environment: { HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' },
+  });
+  expect((await invoke({})).payload).toBe('[1, 1.5, null]');
+});
+
+test('the runtime API answers only the process that it was opened for', async () => {
+  const api = await openRuntimeApi(() => {});
+  onTestFinished(() => api.close());
+  const [host = '', secret = ''] = api.host.split('/');
+  const next = '2018-06-01/runtime/invocation/next';
+  api.invoke({ type: 'invoke', id: 'i', payload: '{}', mode: 'buffered', deadline: 0, functionArn: 'arn' });
+  expect((await fetch(`http://${host}/${next}`)).status).toBe(403);
+  const rebound = request(`http://${host}/${secret}/${next}`, { headers: { host: 'evil.example' } });
+  const [answer] = await once(rebound.end(), 'response');
+  expect(answer.statusCode).toBe(403);
+  expect((await fetch(`http://${api.host}/${next}`)).status).toBe(200);
 });
 
 python('what it raises has the name, the file and the line', async () => {

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** `file.ts(3,9): error TS2322: …` */
+const PROBLEM = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/;
+
+/** The project's own TypeScript, beside `dev`: nothing waits for it, and a tool with a type error runs. */
+export interface TypeCheck {
+  /** Checks all files, and again if they change meanwhile. Tells each type error once. */
+  check(): void;
+  stop(): void;
+}
+
+/** Does nothing in a project without TypeScript or `tsconfig.json`. */
+export function typeCheck(folder: string, tell: (problem: string) => void): TypeCheck {
+  const tsc = join(folder, 'node_modules/typescript/bin/tsc');
+  let told = new Set<string>();
+  let running: ChildProcess | undefined;
+  let again = false;
+  let stopped = false;
+
+  function check(): void {
+    if (stopped || !existsSync(tsc) || !existsSync(join(folder, 'tsconfig.json'))) return;
+    again = running !== undefined;
+    if (again) return;
+    const problems = new Set<string>();
+    const child = spawn(process.execPath, [tsc, '--noEmit', '--pretty', 'false'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    running = child;
+    createInterface(child.stdout).on('line', (line) => {
+      const [, file, row, column, text] = PROBLEM.exec(line) ?? [];
+      if (text !== undefined) problems.add(`${file}:${row}:${column}: ${text}`);
+    });
+    child.once('error', () => {});
+    child.once('close', () => {
+      running = undefined;
+      for (const problem of problems) if (!stopped && !told.has(problem)) tell(problem);
+      told = problems;
+      if (again) check();
+    });
+  }
+  return {
+    check,
+    stop() {
+      stopped = true;
+      running?.kill();
+    },
+  };
+}
