@@ -148,7 +148,8 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
   };
 }
 
-const refusal = (name: string): Error => Object.assign(new Error(name), { name });
+/** An attempt adds its number: see `AwsJson`. */
+const refusal = (name: string): Error => Object.assign(new Error(name), { name, $metadata: {} });
 
 /** `<taskId>-r<round>` as `r<round> of <taskId>`. */
 const roundIn = (name: string): string => name.replace(/^(.*)-(r\d+)$/, '$2 of $1');
