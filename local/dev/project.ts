@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -51,12 +51,26 @@ export async function synthesize(
       }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal,
+    // A group of its processes: the shell is not all that ends.
+    detached: process.platform !== 'win32',
   });
+  const end = () => endGroup(child);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
   const exit = new Promise<number | string | null>((done, fail) => {
     child.once('error', fail);
     child.once('close', (code, killedBy) => done(code ?? killedBy));
   });
-  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]).finally(() =>
+    signal.removeEventListener('abort', end),
+  );
   if (code !== 0) throw new Error(`${output}${errors}`.trim() || `'${app}' failed with ${code}`);
+}
+
+function endGroup(child: ChildProcess): void {
+  try {
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL');
+  }
 }
