@@ -261,7 +261,7 @@ server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, han
       /hello ….{6} failed: InputRequestInvalid \(a question is .*use elicitForm\)/,
     ],
     [
-      'a rejection that nobody awaits',
+      'a rejection without a handler',
       { tool: "{ void Promise.reject(new Error('lost')); await new Promise(() => {}) }" },
       /UnhandledPromiseRejection/,
     ],

@@ -70,11 +70,11 @@ describe('a function may do what the policies of its role allow', () => {
 
   test('Lambda, Step Functions and Secrets Manager in theirs', async () => {
     const lambda = new LambdaClient(config('Worker'));
-    expect(await refusal(lambda.send(new InvokeCommand({ FunctionName: 'Test-Nobody' })))).toMatchObject({
+    expect(await refusal(lambda.send(new InvokeCommand({ FunctionName: 'Test-NoRights' })))).toMatchObject({
       name: 'AccessDeniedException',
       status: 403,
       message: expect.stringContaining(
-        `perform: lambda:InvokeFunction on resource: ${arn('lambda', 'function:Test-Nobody')} `,
+        `perform: lambda:InvokeFunction on resource: ${arn('lambda', 'function:Test-NoRights')} `,
       ),
     });
     const run = { executionArn: arn('states', 'execution:Test-Calls:x') };
@@ -97,12 +97,12 @@ describe('a function may do what the policies of its role allow', () => {
         /<Code>AccessDenied<\/Code><Message>User: .* perform: s3:PutObject on resource: arn:aws:s3:::test-results\/other\/a /,
       ),
     });
-    expect(await put('Nobody', 'results/a')).toMatchObject({ status: 403 });
+    expect(await put('NoRights', 'results/a')).toMatchObject({ status: 403 });
   });
 
   test('a role that grants nothing of the kind, nothing', async () => {
-    expect(await refusal(dynamoDb('Nobody').send(new GetItemCommand(update)))).toMatchObject({
-      message: expect.stringContaining(user('Nobody')),
+    expect(await refusal(dynamoDb('NoRights').send(new GetItemCommand(update)))).toMatchObject({
+      message: expect.stringContaining(user('NoRights')),
     });
   });
 
@@ -207,10 +207,10 @@ test('a function that may not write its logs is not heard, and the cloud says so
     onLog: (source, line) => void heard.push(`${source}: ${line}`),
   });
   const lambda = new LambdaClient(clientConfig(speaking));
-  for (const FunctionName of ['Test-Nobody', 'Test-Worker']) await lambda.send(new InvokeCommand({ FunctionName }));
+  for (const FunctionName of ['Test-NoRights', 'Test-Worker']) await lambda.send(new InvokeCommand({ FunctionName }));
   await expect.poll(() => heard).toContainEqual(expect.stringMatching(/^Test-Worker: .*hello/));
-  expect(heard).toContain('cloud: Test-Nobody may not write its logs');
-  expect(heard.filter((line) => line.startsWith('Test-Nobody'))).toEqual([]);
+  expect(heard).toContain('cloud: Test-NoRights may not write its logs');
+  expect(heard.filter((line) => line.startsWith('Test-NoRights'))).toEqual([]);
   await speaking.stop();
 });
 

@@ -33,8 +33,8 @@ describe('the template is refused at start', () => {
     ],
     [
       'for traces that the role may not write',
-      { X: functionResource('code', { Role: arnOf('NobodyRole'), TracingConfig: { Mode: 'Active' } }) },
-      'Test-NobodyRole may not xray:PutTraceSegments on *, for its TracingConfig (stack Test, X)',
+      { X: functionResource('code', { Role: arnOf('NoRightsRole'), TracingConfig: { Mode: 'Active' } }) },
+      'Test-NoRightsRole may not xray:PutTraceSegments on *, for its TracingConfig (stack Test, X)',
     ],
     [
       'for a wait that would never end',

@@ -36,15 +36,15 @@ export const machine = (roleId: string, state: object) => ({
 const WORKER = 'arn:aws:lambda:us-east-1:000000000000:function:Test-Worker';
 export const update = { TableName: 'things', Key: { owner: { S: 'o' }, id: { S: 'i' } } };
 
-/** `Worker` may do some things, `Nobody` nothing; the state machines of `Clerk` likewise. */
+/** `Worker` has some rights, and `NoRights` has none. The state machines of `Clerk` have some, too. */
 export const resources = {
   Things: tableResource(),
   Results: { Type: 'AWS::S3::Bucket', Properties: {} },
   Key: { Type: 'AWS::SecretsManager::Secret', Properties: { GenerateSecretString: {} } },
   OtherKey: { Type: 'AWS::SecretsManager::Secret', Properties: { GenerateSecretString: {} } },
   Worker: functionResource('code', { Role: arnOf('WorkerRole') }),
-  Nobody: functionResource('code', { Role: arnOf('NobodyRole') }),
-  NobodyRole: role('lambda'),
+  NoRights: functionResource('code', { Role: arnOf('NoRightsRole') }),
+  NoRightsRole: role('lambda'),
   WorkerRole: role('lambda', [allow('dynamodb:GetItem', arnOf('Things'))], {
     ManagedPolicyArns: ['arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole', { Ref: 'Managed' }],
   }),

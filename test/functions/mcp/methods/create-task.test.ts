@@ -103,7 +103,7 @@ describe('a new task', () => {
     expect(did.includes('stop')).toBe(ms > 250);
   });
 
-  test('is started even if nobody can see whether it was cancelled', async () => {
+  test('is started even if the read for a cancel fails', async () => {
     const { create, server, at } = world();
     server.workflow.start = async () => {
       at.now += 300;

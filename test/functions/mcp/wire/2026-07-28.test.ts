@@ -31,7 +31,7 @@ test.each<[string, unknown, object]>([
   expect(asked).toStrictEqual({ k: { method: 'roots/list', params: expected } });
 });
 
-test('a listener without a filter is told of no tasks (D-30)', () => {
+test('a listener without a filter gets no tasks (D-30)', () => {
   const _meta = { 'io.modelcontextprotocol/subscriptionId': 7 };
   expect(acknowledged(7, undefined)).toMatchObject({ params: { notifications: {}, _meta } });
   expect(

@@ -1,0 +1,175 @@
+import type { Survivor } from './survivor.ts';
+
+/** Why changes of tasks survive. */
+export const TASKS: readonly Survivor[] = [
+  {
+    file: 'functions/tasks/questions/form-field.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'only whether there is a problem counts here, not what it calls the value',
+  },
+  {
+    file: 'functions/tasks/questions/form-field.ts',
+    ...{ from: "typeof value !== 'number'", to: 'false' },
+    why: 'equivalent: Number.isFinite is false for what is no number; the compiler wants both',
+  },
+  {
+    file: 'functions/tasks/questions/form-field.ts',
+    ...{ from: 'default: return undefined;', to: 'default:' },
+    why: 'equivalent: a function that ends returns undefined',
+  },
+  {
+    file: 'functions/tasks/questions/form.ts',
+    ...{ from: 'default: return undefined;', to: 'default:' },
+    why: 'equivalent: a function that ends returns undefined',
+  },
+  {
+    file: 'functions/tasks/shape.ts',
+    ...{ from: '{ return undefined; }', to: '{}' },
+    why: 'equivalent: a function that ends returns undefined',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: "'0'", to: '""' },
+    why: 'equivalent: both are 0 as a number',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: '/^r(\\d+)\\.(.*)$/s', to: '/^r(\\d+)\\.(.*)/s' },
+    why: 'equivalent: .* takes all there is',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: the first one, the whole match, is not read',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: 'a.name < b.name', to: 'a.name <= b.name' },
+    why: 'equivalent: no two answers of a round have one name',
+  },
+  {
+    file: 'functions/tasks/input.ts',
+    ...{ from: 'text === undefined', to: 'false' },
+    why: 'equivalent: undefined is no JSON; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/questions/question-problem.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is no question, so the verdict is the same',
+  },
+  {
+    file: 'functions/tasks/questions/question-problem.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: '17 bytes of 240,000, where a task has no arguments',
+  },
+  {
+    file: 'functions/tasks/errors.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'every caller names a capability; the compiler wants a default',
+  },
+  {
+    file: 'functions/tasks/errors.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'every caller names a capability; the compiler wants a default',
+  },
+  {
+    file: 'functions/tasks/table/audited-store.ts',
+    ...{ from: "'over'", to: '""' },
+    why: 'equivalent: no round is an empty text, either',
+  },
+  {
+    file: 'functions/tasks/table/audited-store.ts',
+    ...{ from: 'reason !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/tasks/execution-history.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'no state has this name',
+  },
+  {
+    file: 'functions/tasks/workflow.ts',
+    ...{ from: '!(error instanceof Error)', to: 'false' },
+    why: 'equivalent: a text has no name of AWS; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/s3/large-result.ts',
+    ...{ from: "'null'", to: '""' },
+    why: 'equivalent: only its size is read, and it is small either way',
+  },
+  {
+    file: 'functions/tasks/s3/large-result.ts',
+    ...{ from: "typeof returned === 'object' && returned !== null && 'isError' in returned", to: 'true' },
+    why: 'equivalent: what else could be so large has no isError',
+  },
+  {
+    file: 'functions/tasks/s3/large-result.ts',
+    ...{ from: 'returned !== null', to: 'true' },
+    why: 'equivalent: null is never so large',
+  },
+  {
+    file: 'functions/tasks/s3/result-ref.ts',
+    ...{ from: '\'"resultRef"\'', to: '""' },
+    why: 'equivalent: only spares the parsing of what is no reference',
+  },
+  {
+    file: 'functions/tasks/table/audited-store.ts',
+    ...{ from: 'oldest !== undefined', to: 'true' },
+    why: 'equivalent: a set of ten thousand has an oldest; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/log.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: it is no line of a stack',
+  },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: DynamoDB always sends Items',
+  },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: 'after !== undefined', to: 'true' },
+    why: 'equivalent: the client leaves out what is undefined',
+  },
+  {
+    file: 'functions/tasks/table/due-index.ts',
+    ...{ from: 'next !== undefined', to: 'true' },
+    why: 'equivalent: its reader asks whether it is undefined',
+  },
+  {
+    file: 'functions/tasks/table/store.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is no known record, and is left out',
+  },
+  {
+    file: 'functions/tasks/table/store.ts',
+    ...{ from: "typeof last === 'string'", to: 'true' },
+    why: 'equivalent: its readers ask whether it is undefined',
+  },
+  {
+    file: 'functions/tasks/table/progress-item.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text is the report of no task',
+  },
+  {
+    file: 'functions/tasks/table/open-task-slots.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent: a text has no taskId',
+  },
+  {
+    file: 'functions/tasks/table/open-task-slots.ts',
+    ...{ from: 'got.Responses?.[table]', to: 'got.Responses[table]' },
+    why: 'equivalent: DynamoDB always sends Responses; the compiler wants it',
+  },
+  {
+    file: 'functions/tasks/table/stream-count.ts',
+    ...{ from: 'last === undefined', to: 'false' },
+    why: 'equivalent: no attribute is called nundefined',
+  },
+  {
+    file: 'functions/tasks/s3/result-store.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: Lambda always sets AWS_REGION; and the code of what is done is not read',
+  },
+];
