@@ -135,7 +135,7 @@ test('a second dev in the same folder leaves the first one alone', async () => {
 }, 60_000);
 
 describe('a saved tool', () => {
-  test('answers anew without a restart; a call that runs meanwhile ends on the old code', async () => {
+  test('runs without a restart; a call that runs meanwhile ends on the old code', async () => {
     expect(await call()).toBe('hello, world');
     write('hello.ts', tool("new Promise((done) => setTimeout(() => done('slow'), 1500))"));
     await until(/hello\.ts rebuilt in \d+ ms/);

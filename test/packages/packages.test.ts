@@ -154,7 +154,7 @@ describe('in the project of npm create mcp-task-server, with the oldest CDK that
     await run(project, 'npm', 'test');
   });
 
-  test('npm start serves it; a saved tool answers anew without a restart', { timeout: LONG }, async () => {
+  test('npm start serves it; a saved tool runs without a restart', { timeout: LONG }, async () => {
     const server = await serve(project);
     try {
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
