@@ -7,6 +7,9 @@ import { type BugName, bugs, plant } from './random/bugs.ts';
 import { planOf } from './random/plan.ts';
 import { explain, runSchedules } from './random/schedules.ts';
 
+/** As many as `npm run faults -- --bugs` tries. */
+const FIRST_SEEDS = 30;
+
 const folder = temporaryDir();
 const app = join(folder, 'app');
 beforeAll(async () => {
@@ -34,21 +37,25 @@ test('random faults: no task is lost, stuck, overwritten or run twice without le
 }, 120_000);
 
 describe('a bug is found by random faults', () => {
-  /** Seeds that mostly find it; by how the threads happen to run, not each does every time. */
-  const found: readonly [BugName, readonly number[]][] = [
-    ['unconditional finish', [7, 2, 10, 12, 13, 15, 23]],
-    ['no name idempotency', [7, 4, 9, 15, 16]],
-    ['no sweep', [1, 2, 3]],
-    ['retry of every tool', [47, 50, 55, 60, 67, 81, 86]],
-    ['streams without an end', [1, 2, 3]],
-    ['results that are not stored', [1, 2, 3]],
-    ['direct calls made twice', [1, 2, 3]],
+  /**
+   * The seeds that find it most often come first. The threads of a schedule run in another order each time, so one seed
+   * may miss it: then all of the first seeds are tried, as `npm run faults -- --bugs` does.
+   */
+  const likely: readonly [BugName, readonly number[]][] = [
+    ['unconditional finish', [13, 23, 14, 16, 22, 25, 29]],
+    ['no name idempotency', [7, 5, 21, 13, 16, 20]],
+    ['no sweep', []],
+    ['retry of every tool', [47, 50, 55, 60, 67, 43, 81, 86]],
+    ['streams without an end', []],
+    ['results that are not stored', []],
+    ['direct calls made twice', []],
     ['tasks that never expire', [5, 10]],
   ];
-  test.each(found)(
+  test.each(likely)(
     '%s',
-    async (name, seeds) => {
+    async (name, first) => {
       const { kind } = bugs[name];
+      const seeds = new Set([...first, ...Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1)]);
       const kinds = new Set<string>();
       for await (const { violations } of runSchedules(plant(name, app, join(folder, name)), seeds)) {
         for (const violation of violations) kinds.add(violation.kind);
@@ -56,18 +63,18 @@ describe('a bug is found by random faults', () => {
       }
       expect([...kinds]).toContain(kind);
     },
-    120_000,
+    300_000,
   );
 
   test('and its seed finds it again, in a separate cloud', async () => {
     const { kind } = bugs['no second try'];
     const assembly = plant('no second try', app, join(folder, 'again'));
     let again = 0;
-    // A busy machine orders the calls of a schedule differently now and then: measured, it finds the bug 8 times in 9.
-    for await (const { violations } of runSchedules(assembly, [120, 120, 120, 120], { perCloud: 1 })) {
+    // A busy machine orders the calls of a schedule differently now and then: it may take more tries than two.
+    for await (const { violations } of runSchedules(assembly, Array(10).fill(120), { perCloud: 1 })) {
       if (violations.some((violation) => violation.kind === kind)) again++;
       if (again === 2) break;
     }
     expect(again).toBe(2);
-  }, 120_000);
+  }, 240_000);
 });
