@@ -13,6 +13,7 @@ import { type Auth, neededScopes } from './auth/auth.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler } from './bundles.ts';
 import { Endpoint } from './endpoint.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
+import { type MarkedTool, markServer } from './operators/server-mark.ts';
 import { Reconciler } from './reconciler.ts';
 import type { McpTaskServerProps } from './server-props.ts';
 import { keyRotation, publicUrlOf, type ServerSettings, serverSettings } from './server-settings.ts';
@@ -59,6 +60,8 @@ export class McpTaskServer extends Construct {
   readonly #endpoint: Endpoint;
   readonly #workflows = new Map<string, ToolWorkflow>();
   readonly #tools: ToolEntry[] = [];
+  /** The same with the constructs that operators look into. */
+  readonly #marked: MarkedTool[] = [];
   /** Paths of the functions that may report progress. */
   readonly #reporters = new Set<string>();
   readonly #machinePrefix: string;
@@ -108,6 +111,13 @@ export class McpTaskServer extends Construct {
       storage,
     });
     this.alarms = this.reconciler.alarms;
+    markServer(this.endpoint, {
+      table,
+      results,
+      deadLetters: this.reconciler.deadLetters,
+      logs: { endpoint: this.node.findChild('Logs'), reconciler: this.reconciler.node.findChild('Logs') },
+      tools: () => this.#marked,
+    });
     const url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
     new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: url });
   }
@@ -125,6 +135,7 @@ export class McpTaskServer extends Construct {
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
     else if (entry.machine === undefined) {
       this.#tools.push({ ...entry, function: this.#endpoint.addFunction(name, props.handler) });
+      this.#marked.push({ entry, handler: props.handler });
     } else this.#addFunction(entry, props.handler);
     return this;
   }
@@ -132,7 +143,7 @@ export class McpTaskServer extends Construct {
   #addFunction(entry: ToolEntry, handler: IFunction): void {
     const run = functionRun(handler, isRepeatable(entry));
     if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
-    this.#addWorkflow(entry, run);
+    this.#addWorkflow({ entry, handler }, run);
     if (this.#reporters.has(handler.node.path)) return;
     this.#reporters.add(handler.node.path);
     const { encryptionKey } = this.#storage;
@@ -147,15 +158,18 @@ export class McpTaskServer extends Construct {
       this.reconciler.lookAt(run.executionsArn);
       acknowledgeWildcard(this, run.executionsArn, 'All executions of one state machine');
     }
-    this.#addWorkflow({ ...entry, stateMachine: index }, run);
+    this.#addWorkflow({ entry: { ...entry, stateMachine: index }, stateMachine }, run);
   }
 
-  #addWorkflow(entry: ToolEntry, run: ToolRun): void {
+  #addWorkflow(tool: MarkedTool, run: ToolRun): void {
     const { table, results } = this;
+    const { entry } = tool;
     const machineName = `${this.#machinePrefix}${entry.machine}`;
     const timeout = entry.timeout / 1_000;
     const props = { machineName, run, table, results, timeout, storage: this.#storage };
-    this.#workflows.set(entry.name, new ToolWorkflow(this, `Tool-${entry.name}`, props));
+    const workflow = new ToolWorkflow(this, `Tool-${entry.name}`, props);
+    this.#workflows.set(entry.name, workflow);
     this.#tools.push(entry);
+    this.#marked.push({ ...tool, workflow: workflow.stateMachine });
   }
 }

@@ -8,6 +8,7 @@ import { createFaults, runPoint } from './faults/index.ts';
 import { checkDeployed, mayLog } from './iam/deployed.ts';
 import { createIam, type Iam } from './iam/index.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
+import { createOperations } from './operations.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
 import { createQueues, type QueueMessage } from './sqs/queues.ts';
@@ -71,6 +72,8 @@ export interface Cloud extends TestingControls {
   /** The endpoint of all AWS services, and the `AWS_ENDPOINT_URL` of the functions. */
   readonly endpoint: string;
   readonly region: string;
+  /** Names of the stacks. */
+  readonly stacks: readonly string[];
   /** Names of the tables. */
   readonly tables: readonly string[];
   /** Names of the buckets. */
@@ -166,9 +169,13 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   };
   const queues = createQueues(specs.queues, now);
+  const operations = createOperations({ stacks: () => deployed.stacks, specs, queues, iam, account, now });
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
-    onLog: withoutForbiddenLogs(stacks, iam, onLog),
+    onLog: withoutForbiddenLogs(stacks, iam, (source, line, ...rest) => {
+      operations.keep(source, line);
+      onLog(source, line, ...rest);
+    }),
     now,
     onGivenUp: queues.send,
     onRun: runPoint(specs.functions, bench, onError),
@@ -211,8 +218,19 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     DynamoDB_20120810: dynamoDb.service,
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
     secretsmanager: jsonService('secretsmanager', '1.1', secretsManager.operations),
+    ...operations.json,
   };
-  wire.serve({ services, lambda: lambda.handleHttp, s3: s3.service, calls, bench, iam, now, onError });
+  wire.serve({
+    services,
+    query: operations.query,
+    lambda: lambda.handleHttp,
+    s3: s3.service,
+    calls,
+    bench,
+    iam,
+    now,
+    onError,
+  });
   const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, now, onError });
   atStop(frontDoor.stop);
 
@@ -228,6 +246,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     faults: bench.faults,
     clock,
     permissions: { unused: iam.ledger.unused },
+    stacks: stacks.map(({ stack }) => stack.name),
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
     secrets: specs.secrets.map(({ name }) => name),
@@ -239,6 +258,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
       if (others.length > 0) return { updated: [], refused: others };
       for (const [name, { environment = {}, ...rest }] of changed) {
         const logicalId = next.functions.find((one) => one.name === name)?.logicalId ?? '';
+        operations.changed(logicalId);
         lambda.update(name, { ...rest, environment: awsEnvironment(logicalId, environment, wire.url, region) });
       }
       deployed = next;

@@ -47,6 +47,20 @@ export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefi
   return { owner: match[1] === undefined ? `task#${id}` : `session#${match[1]}`, taskId: id };
 }
 
+/** When a task was created, in ms since the epoch, by its id. Another moment if it has an idempotency key. */
+export function createdAtOf(taskId: string): number {
+  const digits = [...taskId.slice(taskId.indexOf('_') + 1).slice(0, 10)];
+  return digits.reduce((sum, digit) => sum * 32 + ALPHABET.indexOf(digit), 0);
+}
+
+/** The key of a new task of the owner of another one. */
+export function newKeyBeside({ owner }: TaskKey, now: number): TaskKey {
+  const id = encode(now, 10) + random(26);
+  const [kind, partition] = owner.split('#', 2);
+  if (kind === 'task') return { owner: `task#${id}`, taskId: id };
+  return { owner, taskId: kind === 'session' ? `${partition}_${id}` : id };
+}
+
 /**
  * The key of a verified caller: the issuer of the claims, and their user, or their client if they name no user (G-15).
  */

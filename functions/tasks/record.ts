@@ -61,6 +61,9 @@ export interface TaskRecord {
   /** failed: JSON text of a JSON-RPC error with an era-neutral code (F-12). */
   readonly error?: string;
 
+  /** The id of the task of the same owner that an operator ran again as this one. */
+  readonly rerunOf?: string;
+
   /** Shard and time of the sparse `due` index; only while unfinished. */
   readonly due?: string;
   readonly dueAt?: number;

@@ -5,7 +5,8 @@ import type { OperationProps } from '../server-props.ts';
 
 /**
  * The tasks table (docs/architecture.md, "The task record"). The owner is part of the key, so a foreign task is not
- * found. The sparse index `due` holds unfinished tasks only.
+ * found. The sparse index `due` holds unfinished tasks only. The index `status` is for the lists of operators: items that
+ * are no tasks have no status, so they are not in it.
  */
 export function taskTable(scope: Construct, props: OperationProps): TableV2 {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
@@ -24,6 +25,14 @@ export function taskTable(scope: Construct, props: OperationProps): TableV2 {
         partitionKey: { name: 'due', type: AttributeType.STRING },
         sortKey: { name: 'dueAt', type: AttributeType.NUMBER },
         projectionType: ProjectionType.KEYS_ONLY,
+      },
+      {
+        indexName: 'status',
+        partitionKey: { name: 'status', type: AttributeType.STRING },
+        sortKey: { name: 'createdAt', type: AttributeType.NUMBER },
+        // They never change, so only a new status writes into the index.
+        projectionType: ProjectionType.INCLUDE,
+        nonKeyAttributes: ['tool', 'deadlineAt'],
       },
     ],
   });

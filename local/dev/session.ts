@@ -5,6 +5,7 @@ import { type Cloud, startCloud } from '../cloud.ts';
 import { readAssembly } from '../template/assembly.ts';
 import { watchFiles } from './changed-files.ts';
 import { type Project, synthesize } from './project.ts';
+import { writeSessionFile } from './session-file.ts';
 import type { Terminal } from './terminal.ts';
 import { type ToolBuild, toolBuild, toolSources } from './tool-builds.ts';
 import { typeCheck } from './type-check.ts';
@@ -73,13 +74,16 @@ export async function startSession(project: Project, options: SessionOptions, te
     }
     return assembly;
   }
-  const start = (assembly: string, port: number) =>
-    startCloud({
+  const start = async (assembly: string, port: number) => {
+    const started = await startCloud({
       ...{ assembly, port, code, lenient: !options.strict, variables: options.variables },
       ...(options.stack !== undefined && { stack: options.stack }),
       dataDir: options.data ?? join(out, 'data'),
       onLog: terminal.log,
     });
+    writeSessionFile(out, started);
+    return started;
+  };
   let assembly = await synthesized();
   let cloud: Cloud = await start(assembly, options.port);
 

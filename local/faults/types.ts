@@ -1,7 +1,18 @@
 import type { JsonObject } from '../json.ts';
 
 /** The services that get calls: those of the call log, and the two that make them. */
-export type FaultService = 'dynamodb' | 's3' | 'states' | 'lambda' | 'secretsmanager' | 'events' | 'apigateway';
+export type FaultService =
+  | 'dynamodb'
+  | 's3'
+  | 'states'
+  | 'lambda'
+  | 'secretsmanager'
+  | 'events'
+  | 'apigateway'
+  | 'logs'
+  | 'sqs'
+  | 'cloudformation'
+  | 'sts';
 
 /**
  * - `before`: the call has not been executed.

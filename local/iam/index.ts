@@ -22,6 +22,8 @@ export interface Iam {
   mayAssume(service: string, roleArn: string, source: string): boolean;
   /** Whether a service of AWS may act on a resource of the template, on behalf of `source`. */
   mayService(service: string, action: string, resource: string, source: string): boolean;
+  /** The ARN of the session or user behind an access key. */
+  userOf(accessKey: string): string;
   readonly ledger: Ledger;
 }
 
@@ -69,6 +71,10 @@ export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place:
       }
       return undefined;
     },
+    userOf(accessKey) {
+      const caller = callers.get(accessKey);
+      return caller === undefined ? `arn:aws:iam::${place.account}:user/${accessKey}` : sessionArn(caller);
+    },
     mayRole(roleArn, action, resource) {
       const role = roles.get(roleArn);
       return role === undefined || judge(ofRole(role), { action, resource, context: {} }) === 'allowed';
@@ -107,9 +113,8 @@ function readCallers(roles: ReadonlyMap<string, Role>, specs: Specs): ReadonlyMa
 }
 
 /** The error type of most services; S3 uses its own. */
-function accessDenied(call: CallFacts, { role, session }: Caller, request: AccessRequest, verdict: Verdict): AwsError {
+function accessDenied(call: CallFacts, caller: Caller, request: AccessRequest, verdict: Verdict): AwsError {
   const { action, resource } = request;
-  const user = `arn:aws:sts::${role.account}:assumed-role/${role.name}/${session}`;
   const why =
     verdict === 'denied'
       ? 'with an explicit deny in an identity-based policy'
@@ -118,7 +123,10 @@ function accessDenied(call: CallFacts, { role, session }: Caller, request: Acces
     call.service === 's3' ? ['AccessDenied', 403] : ['AccessDeniedException', call.service === 'lambda' ? 403 : 400];
   return new AwsError(
     String(type),
-    `User: ${user} is not authorized to perform: ${action} on resource: ${resource} ${why}`,
+    `User: ${sessionArn(caller)} is not authorized to perform: ${action} on resource: ${resource} ${why}`,
     Number(status),
   );
 }
+
+const sessionArn = ({ role, session }: Caller): string =>
+  `arn:aws:sts::${role.account}:assumed-role/${role.name}/${session}`;

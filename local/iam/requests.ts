@@ -27,6 +27,13 @@ export function createRequests(
       operation === 'ListBucket'
         ? one('s3:ListBucket', `arn:aws:s3:::${Bucket}`)
         : one(`s3:${operation === 'HeadObject' ? 'GetObject' : operation}`, `arn:aws:s3:::${Bucket}/${Key}`),
+    logs: (operation, { logGroupName }) => one(`logs:${operation}`, arn('logs', `log-group:${logGroupName}:*`)),
+    sqs: (operation, { QueueUrl }) => one(`sqs:${operation}`, arn('sqs', String(QueueUrl).split('/').at(-1) ?? '')),
+    // The id of a stack is behind its name.
+    cloudformation: (operation, { StackName }) =>
+      one(`cloudformation:${operation}`, arn('cloudformation', `stack/${StackName}/local`)),
+    // "No permissions are required to perform this operation" (API reference of GetCallerIdentity).
+    sts: () => [],
     states: (operation, { executionArn, stateMachineArn }) =>
       one(`states:${operation}`, stringOf(executionArn) ?? stringOf(stateMachineArn) ?? '*'),
     lambda: (_operation, { FunctionName }) => {

@@ -5,6 +5,7 @@ import { type CallFacts, ConnectionLost, type FaultService } from '../faults/ind
 import { isObject, type JsonObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
+import { answerQuery, type QueryService, readForm, refuseQuery } from '../query/service.ts';
 import { type ExecuteOptions, executeCall, failure } from './execute.ts';
 import { isForS3, restRequest } from './rest.ts';
 import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
@@ -17,6 +18,8 @@ export interface WireOptions extends ExecuteOptions {
   /** Lambda speaks REST, not AWS JSON. Undefined for a path that it does not know. */
   readonly lambda: (request: RestRequest) => Promise<WireResponse | undefined>;
   readonly s3: RestService;
+  /** Services that speak the query protocol, by their names in signatures. */
+  readonly query: readonly QueryService[];
 }
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -87,6 +90,8 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   const { 'x-amz-security-token': token } = request.headers;
   const who = { caller, worker: typeof token === 'string' ? token : undefined };
   if (isForS3(request)) return callRest(options.s3, restRequest(request, request.url ?? '/', body), who, options);
+  const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+  if (form) return callQuery(request, readForm(body), who, options);
   const { path } = targetOf(request);
   const target = request.headers['x-amz-target'];
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
@@ -113,6 +118,20 @@ function callRest(service: RestService, request: RestRequest, who: Who, options:
     return denied ? service.refuse(denied, request) : answer;
   };
   return executeCall(call, run, (error) => service.refuse(error, request), options);
+}
+
+function callQuery(request: IncomingMessage, form: Record<string, string>, who: Who, options: WireOptions) {
+  const named = /Credential=[^,\s]*\/([a-z]+)\/aws4_request/.exec(request.headers.authorization ?? '')?.[1];
+  const service = options.query.find(({ name }) => name === named);
+  if (service === undefined) throw new AwsError('InvalidAction', `nothing here answers ${named} ${form.Action}`, 404);
+  const call = { ...who, service: service.name, operation: form.Action ?? '', input: () => form };
+  const run = async () => answerQuery(service, form, who.caller);
+  return executeCall(call, () => run().catch(refusedQuery), refuseQuery, options);
+}
+
+function refusedQuery(thrown: unknown): WireResponse {
+  if (thrown instanceof AwsError) return refuseQuery(thrown);
+  throw thrown;
 }
 
 function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, options: WireOptions) {

@@ -33,6 +33,12 @@ test.each<[string, string, number, number]>([
   expect(found[0]?.write).toBeLessThanOrEqual(write);
 });
 
+test('the indexes of a simple task cost 5 write units beside those of the table', () => {
+  const simple = rows.find(({ request }) => request === 'a simple task altogether, without polls');
+  // `due`: in and out. `status`: in, and from one status to another.
+  expect(simple?.index).toBe(2 + 3);
+});
+
 test('what is measured is not nothing: each request but a direct call reads or writes', () => {
   expect(rows.filter(({ read, write }) => read + write === 0).map(({ request }) => request)).toEqual([
     'tools/call of a forbidden tool',

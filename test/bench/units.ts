@@ -11,8 +11,10 @@ const OPEN_TASKS = 100;
 const world = await startUnitsWorld(OPEN_TASKS);
 try {
   const rows = await measureUnits(world, OPEN_TASKS);
-  console.log('| request | state | read units | write units |\n| --- | --- | --- | --- |');
-  for (const { request, state, read, write } of rows) console.log(`| ${request} | ${state} | ${read} | ${write} |`);
+  console.log('| request | state | read units | write units | of indexes |\n| --- | --- | --- | --- | --- |');
+  for (const { request, state, read, write, index } of rows) {
+    console.log(`| ${request} | ${state} | ${read} | ${write} | ${index} |`);
+  }
 } finally {
   await world.stop();
 }

@@ -3,6 +3,7 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import type { TaskKey, TaskRecord } from '../../functions/tasks/record.ts';
 import { type Cursor, dueIndex } from '../../functions/tasks/table/due-index.ts';
+import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
 import { answer, askFirst, cancel, confirmStart, createRefused, fail } from '../../functions/tasks/transitions.ts';
 import type { Referee } from './referee.ts';
 import { newOwner, newTask, now, taskIn } from './tasks.ts';
@@ -16,10 +17,12 @@ export function tableContract(referee: () => Referee): void {
     const { Table } = await db.send(new DescribeTableCommand({ TableName }));
     const keys = (schema: { AttributeName?: string | undefined }[] = []) => schema.map((key) => key.AttributeName);
     expect(keys(Table?.KeySchema)).toEqual(['owner', 'taskId']);
-    expect(Table?.GlobalSecondaryIndexes).toMatchObject([
-      { IndexName: 'due', Projection: { ProjectionType: 'KEYS_ONLY' } },
-    ]);
-    expect(keys(Table?.GlobalSecondaryIndexes?.[0]?.KeySchema)).toEqual(['due', 'dueAt']);
+    const index = (name: string) => Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name);
+    expect(Table?.GlobalSecondaryIndexes).toHaveLength(2);
+    expect(index('due')?.Projection).toMatchObject({ ProjectionType: 'KEYS_ONLY' });
+    expect(keys(index('due')?.KeySchema)).toEqual(['due', 'dueAt']);
+    expect(index('status')?.Projection?.NonKeyAttributes?.toSorted()).toEqual(['deadlineAt', 'tool']);
+    expect(keys(index('status')?.KeySchema)).toEqual(['status', 'createdAt']);
     const { TimeToLiveDescription } = await db.send(new DescribeTimeToLiveCommand({ TableName }));
     expect(TimeToLiveDescription).toMatchObject({ AttributeName: 'expiresAt' });
     expect(TimeToLiveDescription?.TimeToLiveStatus).toMatch(/^ENABL(ED|ING)$/);
@@ -32,6 +35,47 @@ export function tableContract(referee: () => Referee): void {
     expect(Number.isInteger(expiresAt)).toBe(true);
     expect(expiresAt * 1_000).toBeGreaterThan(record.createdAt + record.ttl);
     expect(expiresAt * 1_000).toBeLessThan(now + 5 * 365 * 86_400_000);
+  });
+
+  describe('the index of statuses', () => {
+    test('has each task under its status, the newest first, and moves it with the status', async () => {
+      const reads = operatorReads(referee().db, referee().table);
+      const owner = newOwner();
+      const records = [3, 1, 2].map((n) => newTask({ owner, tool: owner, createdAt: now + n }));
+      await Promise.all(records.map((record) => store().create(record)));
+      const inStatus = async (status: TaskRecord['status']) =>
+        (await reads.inStatus(status, { tool: owner }, 1_000)).tasks.map(({ createdAt }) => createdAt - now);
+      const listed = (status: TaskRecord['status']) =>
+        expect.poll(() => inStatus(status), { interval: 20, timeout: 10_000 });
+      await listed('working').toEqual([3, 2, 1]);
+      await store().apply(records[2] as TaskRecord, cancel(now));
+      await listed('working').toEqual([3, 1]);
+      await listed('cancelled').toEqual([2]);
+    });
+
+    test('holds no item that is no task: slots, streams, notes of a session, progress, memory', async () => {
+      const { db, table: TableName } = referee();
+      const [owner, record] = [newOwner(), newTask()];
+      const run = { ...keyOf(record), round: 1, deadline: now + 60_000 };
+      await store().takeSlot({ ...record, owner }, 5, now, 1);
+      await store().updateSession(owner, () => ({ logLevel: 'info', waiting: {}, asked: {} }), 1);
+      await store().report(run, { message: 'm', progress: 1, total: 2 }, now);
+      await store().remember(run, '{}');
+      const partitions = [owner, `progress#${record.owner}`];
+      const items = await Promise.all(
+        partitions.map(async (partition) => {
+          const query = new QueryCommand({
+            ...{ TableName, KeyConditionExpression: '#owner = :owner', ConsistentRead: true },
+            ExpressionAttributeNames: { '#owner': 'owner' },
+            ExpressionAttributeValues: { ':owner': partition },
+          });
+          return (await db.send(query)).Items ?? [];
+        }),
+      );
+      expect(items.flat().length).toBeGreaterThanOrEqual(4);
+      // An item without one of the two keys is in no index.
+      expect(items.flat().filter((item) => 'status' in item || 'createdAt' in item)).toEqual([]);
+    });
   });
 
   describe('the index of what is due', () => {

@@ -94,7 +94,10 @@ describe('the template', () => {
       Properties: Match.objectLike({
         BillingMode: 'PAY_PER_REQUEST',
         TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-        GlobalSecondaryIndexes: [Match.objectLike({ IndexName: 'due', Projection: { ProjectionType: 'KEYS_ONLY' } })],
+        GlobalSecondaryIndexes: [
+          Match.objectLike({ IndexName: 'due', Projection: { ProjectionType: 'KEYS_ONLY' } }),
+          Match.objectLike({ IndexName: 'status', Projection: Match.objectLike({ ProjectionType: 'INCLUDE' }) }),
+        ],
         Replicas: [Match.objectLike({ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } })],
       }),
     });

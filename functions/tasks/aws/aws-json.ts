@@ -1,5 +1,5 @@
 import { isThrottlingError, isTransientError } from '@smithy/core/retry';
-import { signedRequests } from './signed-request.ts';
+import { type AwsCredentials, signedRequests } from './signed-request.ts';
 
 export interface AwsJsonOptions {
   /** As in signatures and in the names of hosts. */
@@ -15,6 +15,8 @@ export interface AwsJsonOptions {
   readonly requestTimeout: number;
   /** At most. */
   readonly attempts: number;
+  /** @default those of the environment */
+  readonly credentials?: () => Promise<AwsCredentials>;
 }
 
 /** Has the shape of an SDK error: its name and its status say whether a retry is worth it. */
@@ -36,7 +38,7 @@ export type AwsJson = (
 export function awsJson(options: AwsJsonOptions): AwsJson {
   const { service, target, version, region, requestTimeout, attempts } = options;
   const origin = new URL(options.endpoint ?? `https://${service}.${region}.amazonaws.com`);
-  const request = signedRequests(service, origin, region, requestTimeout);
+  const request = signedRequests(service, origin, region, requestTimeout, options.credentials);
 
   const attempt = async (operation: string, body: Buffer) => {
     const headers = { 'content-type': `application/x-amz-json-${version}`, 'x-amz-target': `${target}.${operation}` };

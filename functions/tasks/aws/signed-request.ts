@@ -14,6 +14,12 @@ export interface SignedRequest {
   readonly body?: Buffer;
 }
 
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
 export interface SignedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,17 +31,17 @@ const MAX_SKEW = 240_000;
 
 /**
  * Requests to an AWS service on the parts that the DynamoDB client needs anyway: for one or two operations whose client
- * would add more to a cold start than all code of the endpoint. Credentials are Lambda's, from the environment.
+ * would add more to a cold start than all code of the endpoint. By default credentials are Lambda's, from the environment.
  * `requestTimeout` in ms. One attempt, or a second one when AWS refuses the first by its date; rejects when there is no answer.
  */
-export function signedRequests(service: string, origin: URL, region: string, requestTimeout: number) {
-  const { env } = process;
+export function signedRequests(
+  service: string,
+  origin: URL,
+  region: string,
+  requestTimeout: number,
+  credentials: () => Promise<AwsCredentials> = ofEnvironment,
+) {
   const http = new NodeHttpHandler({ ...connections, requestTimeout });
-  const credentials = async () => ({
-    accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
-    secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
-    ...(env.AWS_SESSION_TOKEN !== undefined && { sessionToken: env.AWS_SESSION_TOKEN }),
-  });
   // Only S3 signs the path as sent.
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, uriEscapePath: service !== 's3' });
   /** What AWS's clock is ahead of ours, in ms. */
@@ -67,5 +73,14 @@ export function signedRequests(service: string, origin: URL, region: string, req
     if (answer.status < 400 || answer.status >= 500 || !(Math.abs(off - skew) >= MAX_SKEW)) return answer;
     skew = off;
     return send(request, abortSignal);
+  };
+}
+
+async function ofEnvironment(): Promise<AwsCredentials> {
+  const { env } = process;
+  return {
+    accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
+    ...(env.AWS_SESSION_TOKEN !== undefined && { sessionToken: env.AWS_SESSION_TOKEN }),
   };
 }

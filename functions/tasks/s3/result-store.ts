@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signedRequests } from '../aws/signed-request.ts';
+import { type AwsCredentials, signedRequests } from '../aws/signed-request.ts';
 import { executionName } from '../ids.ts';
 import type { TaskKey } from '../record.ts';
 
@@ -54,6 +54,8 @@ export interface ResultStoreOptions {
   readonly endpoint?: string;
   /** Of all attempts together, in ms. @default 15 seconds */
   readonly patience?: number;
+  /** @default those of the environment */
+  readonly credentials?: () => Promise<AwsCredentials>;
 }
 
 /**
@@ -66,7 +68,7 @@ export interface ResultStoreOptions {
 export function resultStore(options: ResultStoreOptions): ResultStore {
   const { region = process.env.AWS_REGION ?? '', patience = PATIENCE } = options;
   const { origin, prefix } = place(options, region);
-  const request = signedRequests('s3', origin, region, 5_000);
+  const request = signedRequests('s3', origin, region, 5_000, options.credentials);
 
   const attempt = async (
     method: string,

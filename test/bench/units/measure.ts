@@ -179,6 +179,7 @@ export async function measureUnits(world: UnitsWorld, openTasks: number): Promis
   add('subscriptions/listen, each second', `on ${openTasks - 1} open tasks`, {
     read: looks().at(-1)?.consumed?.table ?? Number.NaN,
     write: 0,
+    index: 0,
   });
   const taskIds = open.slice(0, 1);
   const again = () => ben.request('subscriptions/listen', { notifications: { taskIds } });

@@ -1,9 +1,12 @@
 import type { Cloud } from '../../../local/cloud.ts';
 
-/** Read and write units that requests consumed, of the table and its index. */
+/** Units that requests consumed. */
 export interface Units {
   readonly read: number;
+  /** Of the table. */
   readonly write: number;
+  /** Write units of its indexes. */
+  readonly index: number;
 }
 
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
@@ -11,13 +14,17 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 
 /** Since a mark, of the calls of the endpoint, of everything else, or of both. */
 export function unitsSince(cloud: Cloud, mark: number, of: 'endpoint' | 'others' | 'all'): Units {
-  const sum = { read: 0, write: 0 };
+  const sum = { read: 0, write: 0, index: 0 };
   for (const { service, caller, operation, consumed, status } of cloud.calls.since(mark)) {
     if (service !== 'dynamodb') continue;
     if (of !== 'all' && /Endpoint/.test(caller) !== (of === 'endpoint')) continue;
     if (!READS.has(operation) && !WRITES.has(operation)) throw new Error(`${operation} is not counted`);
     if (consumed === undefined) throw new Error(`${operation} was not metered (status ${status})`);
-    sum[READS.has(operation) ? 'read' : 'write'] += consumed.table + consumed.index;
+    if (READS.has(operation)) sum.read += consumed.table + consumed.index;
+    else {
+      sum.write += consumed.table;
+      sum.index += consumed.index;
+    }
   }
   return sum;
 }

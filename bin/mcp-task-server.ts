@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+/** The command of the package: `dev` runs the server on this machine, `tasks` works on the tasks of a server. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runTasks } from './tasks/index.ts';
+
+const USAGE = `usage: mcp-task-server dev [options]      the server of the CDK app in this folder, on this machine
+       mcp-task-server tasks VERB …      lists, explains, answers and ends tasks: mcp-task-server tasks help
+`;
+
+const [command, ...args] = process.argv.slice(2);
+// No top-level await: the package is there as CommonJS, too.
+void main();
+
+async function main(): Promise<void> {
+  if (command === 'dev') return dev();
+  if (command === 'tasks') {
+    process.exitCode = await tasks();
+    return;
+  }
+  const asked = command === undefined || command === 'help' || command === '--help';
+  (asked ? process.stdout : process.stderr).write(asked ? USAGE : `there is no command '${command}'\n${USAGE}`);
+  process.exitCode = asked ? 0 : 2;
+}
+
+/** It is in a package of its own, which the user's project has as a development dependency. */
+async function dev(): Promise<void> {
+  const project = createRequire(join(process.cwd(), 'package.json'));
+  let file: string;
+  try {
+    file = project.resolve('mcp-task-server-local/dev');
+  } catch {
+    process.stderr.write('dev is in another package: npm install --save-dev mcp-task-server-local\n');
+    process.exitCode = 1;
+    return;
+  }
+  await import(pathToFileURL(file).href);
+}
+
+async function tasks(): Promise<number> {
+  process.once('SIGINT', () => process.exit(0));
+  return runTasks(args, {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    env: process.env,
+    folder: process.cwd(),
+  });
+}

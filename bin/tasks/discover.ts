@@ -1,0 +1,103 @@
+import type { ServerFacts, ToolFacts } from '../../functions/operator/context.ts';
+import { OperatorError } from '../../functions/operator/errors.ts';
+import { SERVER_MARK, type ServerMark, type ToolMark } from '../../functions/operator/server-mark.ts';
+import { type AwsQuery, element, members } from './aws-query.ts';
+
+interface StackResource {
+  readonly type: string;
+  /** What `Ref` gives. */
+  readonly physicalId: string;
+  /** In ms since the epoch. */
+  readonly changedAt: number;
+}
+
+/** Endpoints of servers have this at the end of their logical ids. */
+const ENDPOINT = /Endpoint[0-9A-F]{8}$/;
+
+/**
+ * What an operator has to know of the server of a stack: CloudFormation says which resources it has, the metadata of the
+ * endpoint which of them are which. Throws OperatorError.
+ *
+ * @param wanted the construct id of the server, if the stack has more than one
+ */
+export async function discover(
+  cloudFormation: AwsQuery,
+  region: string,
+  stack: string,
+  wanted: string | undefined,
+): Promise<ServerFacts> {
+  const resources = await resourcesOf(cloudFormation, stack);
+  const endpoints = [...resources].filter(
+    ([logicalId, { type }]) => type === 'AWS::Lambda::Function' && ENDPOINT.test(logicalId),
+  );
+  const servers = new Map<string, ServerMark>();
+  for (const [logicalId] of endpoints) {
+    const detail = await cloudFormation('DescribeStackResource', { StackName: stack, LogicalResourceId: logicalId });
+    const mark = (JSON.parse(element(detail, 'Metadata') ?? '{}') as Record<string, unknown>)[SERVER_MARK];
+    if (mark !== undefined) servers.set(logicalId.replace(ENDPOINT, ''), mark as ServerMark);
+  }
+  const names = [...servers.keys()];
+  if (names.length === 0)
+    throw new OperatorError(`The stack ${stack} has no server that these commands know. Deploy it with this release`);
+  const name = wanted ?? names[0] ?? '';
+  const mark = servers.get(name);
+  if (mark === undefined || (wanted === undefined && names.length > 1)) {
+    throw new OperatorError(`The stack ${stack} has these servers: ${names.join(', ')}. Choose one by --server`);
+  }
+  return factsOf(`${stack}/${name}`, region, mark, resources);
+}
+
+async function resourcesOf(cloudFormation: AwsQuery, StackName: string): Promise<Map<string, StackResource>> {
+  const resources = new Map<string, StackResource>();
+  let token: string | undefined;
+  do {
+    const page = await cloudFormation('ListStackResources', { StackName, ...(token && { NextToken: token }) });
+    for (const member of members(page)) {
+      resources.set(element(member, 'LogicalResourceId') ?? '', {
+        type: element(member, 'ResourceType') ?? '',
+        physicalId: element(member, 'PhysicalResourceId') ?? '',
+        changedAt: Date.parse(element(member, 'LastUpdatedTimestamp') ?? '') || 0,
+      });
+    }
+    token = element(page, 'NextToken');
+  } while (token !== undefined);
+  return resources;
+}
+
+function factsOf(
+  name: string,
+  region: string,
+  { table, results, deadLetters, logs, tools }: ServerMark,
+  resources: ReadonlyMap<string, StackResource>,
+): ServerFacts {
+  const physical = (logicalId: string | undefined) => resources.get(logicalId ?? '')?.physicalId;
+  const toolFacts = ({
+    workflow,
+    stateMachine,
+    handler,
+    logs: group,
+    repeatable = false,
+    ...rest
+  }: ToolMark): ToolFacts => {
+    const [machineArn, stateMachineArn, logGroup] = [physical(workflow), physical(stateMachine), physical(group)];
+    const changedAt = Math.max(
+      0,
+      ...[workflow, handler, stateMachine].map((id) => resources.get(id ?? '')?.changedAt ?? 0),
+    );
+    return {
+      ...rest,
+      repeatable,
+      ...(machineArn !== undefined && { machineArn }),
+      ...(stateMachineArn !== undefined && { stateMachineArn }),
+      ...(logGroup !== undefined && { logGroup }),
+      ...(changedAt > 0 && { changedAt }),
+    };
+  };
+  const queue = physical(deadLetters);
+  return {
+    ...{ name, region, table: physical(table) ?? '', bucket: physical(results) ?? '' },
+    ...(queue !== undefined && { deadLetters: queue }),
+    logGroups: Object.fromEntries(Object.entries(logs).map(([part, id]) => [part, physical(id) ?? ''])),
+    tools: new Map(Object.entries(tools).map(([tool, mark]) => [tool, toolFacts(mark)])),
+  };
+}

@@ -1,0 +1,132 @@
+import type { Act, OperatorContext } from '../../functions/operator/context.ts';
+import { NotAllowed, OperatorError } from '../../functions/operator/errors.ts';
+import { findTask } from '../../functions/operator/find.ts';
+import { type ListFilter, type ListPage, list } from '../../functions/operator/list.ts';
+import { show } from '../../functions/operator/show.ts';
+import { recordOf } from '../../functions/operator/view.ts';
+import { isTerminal } from '../../functions/tasks/transitions.ts';
+import { connect } from './connect.ts';
+import { type Arguments, filterOf, readArguments, targetOf, textOf, type Values } from './options.ts';
+import { listText } from './print-list.ts';
+import { storyText } from './print-story.ts';
+import { UsageError } from './usage-error.ts';
+
+export const USAGE = `usage: mcp-task-server tasks VERB [options]
+  list                      open tasks, the newest first
+                              --status open|ended|all|working,…  --tool NAME  --owner OWNER
+                              --older-than 10m  --newer-than 1h  --ends-within 5m  --cursor C  --watch
+  show ID                   what happened to a task [--payload] [--watch]
+  explain ID                why it is not done, when it ends, and what to do
+  logs ID                   its log lines [--payload: those of the tool, too] [--watch]
+  cancel ID… | FILTERS      ends tasks as cancelled, and stops their runs --reason TEXT
+  fail ID… | FILTERS        ends tasks as failed --reason TEXT
+  answer ID key=value…      answers the open questions of a task --reason TEXT
+  rerun ID… | FILTERS       new tasks from the same arguments --reason TEXT [--force]
+With FILTERS (as of list) the verbs only say what they would do, until --yes: --dry-run, --max N, --rate N (a second).
+The server: the 'mcp-task-server dev' of this folder, or --stack NAME [--region R] [--profile P] [--server ID].
+--json prints JSON.
+`;
+
+/** The outside of the command. Tests replace it. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly env: NodeJS.ProcessEnv;
+  readonly folder: string;
+  /** Ends a watch. */
+  readonly signal?: AbortSignal;
+}
+
+/** Pages without a task that a list passes over. */
+const EMPTY_PAGES = 20;
+/** Pause between two looks of a watch, in ms. */
+const WATCH = 2_000;
+
+/** `mcp-task-server tasks`. Returns the exit code: 0 done, 1 not done, 2 a wrong option. */
+export async function runTasks(args: readonly string[], terminal: Terminal): Promise<number> {
+  if (args.length === 0 || args[0] === 'help' || args.includes('--help')) {
+    terminal.out(USAGE);
+    return 0;
+  }
+  try {
+    const given = readArguments(args);
+    const audit = (act: Act) =>
+      terminal.err(`${JSON.stringify({ event: 'audit', action: `operator_${act.act}`, ...act })}\n`);
+    const context = await connect(targetOf(given.values), { ...terminal, audit });
+    return await run(given, context, terminal);
+  } catch (error) {
+    terminal.err(`${messageOf(error)}\n`);
+    if (error instanceof UsageError) terminal.err('mcp-task-server tasks help says more\n');
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function run(given: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
+  const { verb, values } = given;
+  switch (verb) {
+    case 'list':
+      return listTasks(values, context, terminal);
+    case 'show':
+      return showTask(given, context, terminal);
+    default:
+      throw new UsageError(`${verb} is not there yet`);
+  }
+}
+
+async function listTasks(values: Values, context: OperatorContext, terminal: Terminal): Promise<number> {
+  const look = async () => {
+    const now = context.now();
+    const page = await firstFull(filterOf(values, now), textOf(values.cursor), context);
+    const tasks = page.tasks.map((task) => recordOf(task) ?? task);
+    return { text: listText(page, now), json: { ...page, tasks }, over: false };
+  };
+  return watched(look, values, context, terminal);
+}
+
+/** The first page that shows something: a filter may leave pages empty. */
+async function firstFull(filter: ListFilter, from: string | undefined, context: OperatorContext): Promise<ListPage> {
+  let page = await list(filter, from, context);
+  for (let empty = 1; page.tasks.length === 0 && page.cursor !== undefined && empty < EMPTY_PAGES; empty++) {
+    page = await list(filter, page.cursor, context);
+  }
+  return page;
+}
+
+async function showTask({ words, values }: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
+  const [id = '', ...more] = words;
+  if (id === '' || more.length > 0) throw new UsageError('show takes the id of one task');
+  const key = await findTask(id, textOf(values.owner), context.reads);
+  const look = async () => {
+    const story = await show(key, values.payload === true, context);
+    const over = 'unreadable' in story || isTerminal(story.status);
+    return { text: storyText(story, context.now()), json: story, over };
+  };
+  return watched(look, values, context, terminal);
+}
+
+/** Prints what a look sees; with `--watch` again and again, as long as it changes. */
+async function watched(
+  look: () => Promise<{ readonly text: string; readonly json: object; readonly over: boolean }>,
+  { watch, json: asJson }: Values,
+  { sleep }: OperatorContext,
+  { out, signal }: Terminal,
+): Promise<number> {
+  let last = '';
+  for (;;) {
+    const { text, json, over } = await look();
+    const shown = asJson === true ? JSON.stringify(json) : text;
+    if (shown !== last) out(`${shown}\n`);
+    last = shown;
+    if (watch !== true || over || signal?.aborted) return 0;
+    await sleep(WATCH);
+    if (signal?.aborted) return 0;
+  }
+}
+
+/** AWS errors name what was refused, and no argument of a task. */
+function messageOf(error: unknown): string {
+  if (error instanceof UsageError || error instanceof OperatorError) return error.message;
+  const { name, message } = error as Error;
+  if (/AccessDenied/.test(name)) return new NotAllowed('AWS refused', 'read', `do that (${message})`).message;
+  return name === 'Error' ? message : `${name}: ${message}`;
+}

@@ -1,0 +1,37 @@
+import type { ListPage } from '../../functions/operator/list.ts';
+import { errorOf, recordOf, seenNow } from '../../functions/operator/view.ts';
+import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
+import { isTerminal } from '../../functions/tasks/transitions.ts';
+import { span, table } from './text.ts';
+
+const HEAD = ['TASK', 'TOOL', 'STATUS', 'AGE', 'ENDS IN', 'ROUND', 'NOTE'];
+
+export function listText({ tasks, cursor }: ListPage, now: number): string {
+  if (tasks.length === 0) return cursor === undefined ? 'No task.' : more(cursor);
+  const rows = tasks.map((task) => row(task, now));
+  return [table([HEAD, ...rows]), ...(cursor === undefined ? [] : [more(cursor)])].join('\n');
+}
+
+const more = (cursor: string): string => `There are more: --cursor ${cursor}`;
+
+function row(stored: StoredTask, now: number): string[] {
+  const { taskId, tool, status, createdAt } = stored;
+  const record = recordOf(stored);
+  const age = typeof createdAt === 'number' ? span(now - createdAt) : '';
+  if (record === undefined) return [taskId, String(tool), String(status), age, '', '', 'of another release'];
+  const seen = seenNow(record, now);
+  const open = !isTerminal(record.status);
+  const left = open ? span(record.deadlineAt - now) : '';
+  return [
+    ...[taskId, record.tool, record.status, age, open && record.deadlineAt < now ? `${left} ago` : left],
+    ...[String(record.round), noteOf(record, seen?.status)],
+  ];
+}
+
+function noteOf(record: Parameters<typeof errorOf>[0], seenAs: string | undefined): string {
+  if (seenAs === undefined) return 'past its ttl';
+  if (seenAs !== record.status) return `readers see ${seenAs}`;
+  if (record.isError === true) return 'the tool returned an error';
+  const error = errorOf(record);
+  return error?.reason ?? error?.message ?? '';
+}

@@ -1,0 +1,45 @@
+/** `3 m 20 s`, for people. */
+export function span(ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 1_000);
+  const [d, h, m, s] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600) % 24,
+    Math.floor(seconds / 60) % 60,
+    seconds % 60,
+  ];
+  const parts = [d && `${d} d`, h && `${h} h`, m && `${m} m`, s && `${s} s`].filter(Boolean);
+  return parts.slice(0, 2).join(' ') || '0 s';
+}
+
+/** `2026-11-22 13:00:05Z`: in UTC, as logs have it. */
+export const moment = (at: number): string =>
+  new Date(at)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z/, 'Z');
+
+/** With milliseconds, and no date. */
+export const clock = (at: number): string => new Date(at).toISOString().slice(11, 23);
+
+/** Columns with two blanks between them. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** `name      value`, without those that have none. */
+export function fields(all: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return table(given.map(([name, value]) => [`  ${name}`, value]));
+}
+
+/** Indented JSON. */
+export const pretty = (value: unknown, indent: string): string =>
+  JSON.stringify(value, undefined, 2).replace(/^/gm, indent);

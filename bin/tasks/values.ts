@@ -1,0 +1,43 @@
+import { OPEN, STATUSES } from '../../functions/operator/list.ts';
+import type { Status } from '../../functions/tasks/record.ts';
+import { UsageError } from './usage-error.ts';
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `90s`, `10m`, `2h`, `1d` in ms. */
+export function duration(option: string, text: string): number {
+  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
+  const factor = UNITS[unit];
+  if (factor === undefined) throw new UsageError(`${option} is a time such as 90s, 10m, 2h or 1d, not '${text}'`);
+  return Number(count) * factor;
+}
+
+/** A whole number above 0. */
+export function count(option: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${option} is a whole number above 0, not '${text}'`);
+  return Number(text);
+}
+
+/** `open`, `ended`, `all`, or names of statuses with commas between them. */
+export function statuses(text: string): readonly Status[] {
+  if (text === 'open') return OPEN;
+  if (text === 'all') return STATUSES;
+  if (text === 'ended') return STATUSES.filter((status) => !OPEN.includes(status));
+  return text.split(',').map((name) => {
+    const found = STATUSES.find((status) => status === name.trim());
+    if (found !== undefined) return found;
+    throw new UsageError(`--status is open, ended, all, or some of ${STATUSES.join(', ')}, not '${name}'`);
+  });
+}
+
+/** `key=value`. The value is JSON, or else a text. */
+export function keyAndValue(text: string): readonly [key: string, value: unknown] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`An answer is key=value, not '${text}'`);
+  const [key, value] = [text.slice(0, at), text.slice(at + 1)];
+  try {
+    return [key, JSON.parse(value)];
+  } catch {
+    return [key, value];
+  }
+}

@@ -1,0 +1,75 @@
+import type { AwsJson } from '../tasks/aws/aws-json.ts';
+import type { InputStore } from '../tasks/s3/input-store.ts';
+import type { ResultStore } from '../tasks/s3/result-store.ts';
+import type { OperatorReads } from '../tasks/table/operator-reads.ts';
+import type { TaskStore } from '../tasks/table/store.ts';
+import type { Workflow } from '../tasks/workflow.ts';
+
+/** What an operator has to know of a tool. */
+export interface ToolFacts {
+  /** The ARN of its tool workflow. Tools that never run as a task have none. */
+  readonly machineArn?: string;
+  /** The ARN of the state machine that is the tool, if it is one of the same stack. */
+  readonly stateMachineArn?: string;
+  /** The log group of its function, if that is known. */
+  readonly logGroup?: string;
+  /** Whether a run that may have had effects can be repeated. */
+  readonly repeatable: boolean;
+  /** In ms, as `ttl`. */
+  readonly timeout: number;
+  readonly ttl?: number;
+  readonly keepArguments?: boolean;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly outputSchemaId?: string;
+  readonly scopes?: readonly string[];
+  /** When CloudFormation last changed its function or its workflow, in ms since the epoch. */
+  readonly changedAt?: number;
+}
+
+/** What an operator has to know of a deployed server, or of one in the embedded cloud. */
+export interface ServerFacts {
+  /** The stack and the construct: `Shop/Server`. */
+  readonly name: string;
+  readonly region: string;
+  readonly table: string;
+  readonly bucket: string;
+  /** The URL of the queue of dead letters. */
+  readonly deadLetters?: string;
+  /** Log groups of the server itself, by part: `endpoint`, `reconciler`. */
+  readonly logGroups: Readonly<Record<string, string>>;
+  readonly tools: ReadonlyMap<string, ToolFacts>;
+}
+
+/** What one operator did to one task, and why. */
+export interface Act {
+  readonly act: 'cancel' | 'fail' | 'answer' | 'rerun';
+  readonly taskId: string;
+  readonly owner: string;
+  readonly tool: string;
+  /** An IAM identity, or the name of a local user. */
+  readonly who: string;
+  readonly reason: string;
+  /** Whether the task changed by it. */
+  readonly done: boolean;
+  /** The status after it, or the id of the new task. */
+  readonly outcome: string;
+}
+
+/** The clients of AWS that the verbs use, with the credentials of the operator. Tests replace single members. */
+export interface OperatorContext {
+  readonly server: ServerFacts;
+  readonly reads: OperatorReads;
+  readonly store: Pick<TaskStore, 'create' | 'applyBlind'>;
+  readonly workflow: Workflow;
+  readonly inputs: InputStore;
+  readonly results: Pick<ResultStore, 'get'>;
+  readonly states: AwsJson;
+  readonly logs: AwsJson;
+  readonly sqs: AwsJson;
+  /** Who acts: an IAM identity, or the name of a local user. */
+  readonly who: () => Promise<string>;
+  /** Gets one line for each act. */
+  readonly audit: (act: Act) => void;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}

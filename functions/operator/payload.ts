@@ -1,0 +1,73 @@
+import type { AwsJson } from '../tasks/aws/aws-json.ts';
+import { answersByName, outstanding } from '../tasks/input.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { isOf, isProven, storedResult } from '../tasks/s3/result-ref.ts';
+import { parsed } from '../tasks/shape.ts';
+import type { InputRequest } from '../tasks/tool-contract.ts';
+import { executionArnOf } from '../tasks/workflow.ts';
+import type { OperatorContext } from './context.ts';
+import { NotAllowed } from './errors.ts';
+import { isDenied } from './runs.ts';
+
+/** What a client and a tool wrote. Shown only with the right to it. */
+export interface Payload {
+  /** What the tool was called with. Undefined: not known any more. */
+  readonly arguments?: unknown;
+  /** Open questions, by the key that an answer needs. */
+  readonly questions?: Readonly<Record<string, InputRequest>>;
+  /** Answers, by the tool's names. */
+  readonly answers?: Readonly<Record<string, unknown>>;
+  readonly result?: unknown;
+}
+
+/** Throws NotAllowed, InputLost, ResultStoreError. `record` is one with its payload. */
+export async function payloadOf(record: TaskRecord, context: OperatorContext): Promise<Payload> {
+  try {
+    const whole = await context.inputs.whole(record);
+    const [args, result] = await Promise.all([argumentsOf(whole, context), resultOf(record, context)]);
+    const questions = outstanding(whole);
+    const answers = answersByName(whole);
+    return {
+      ...(args !== undefined && { arguments: parsed(args) }),
+      ...(Object.keys(questions).length > 0 && { questions }),
+      ...(Object.keys(answers).length > 0 && { answers }),
+      ...(result !== undefined && { result: parsed(result) ?? result }),
+    };
+  } catch (error) {
+    if (!isDenied(error) && (error as { code?: string }).code !== 'AccessDenied') throw error;
+    throw new NotAllowed(`The payload of task ${record.taskId}`, 'payload', 'read it');
+  }
+}
+
+/**
+ * The JSON text of the arguments of a task: from its record, or from the input of its first run, which Step Functions keeps
+ * for 90 days after its end. Undefined: not known any more.
+ */
+export async function argumentsOf(whole: TaskRecord, { server, states }: OperatorContext): Promise<string | undefined> {
+  if (whole.arguments !== undefined) return whole.arguments;
+  const machineArn = server.tools.get(whole.tool)?.machineArn;
+  if (machineArn === undefined) return undefined;
+  for (const round of [1, 2]) {
+    const input = await inputOf(executionArnOf({ taskId: whole.taskId, round }, machineArn), states);
+    if (input !== undefined) return input;
+  }
+  return undefined;
+}
+
+async function inputOf(executionArn: string, states: AwsJson): Promise<string | undefined> {
+  try {
+    const { input } = await states('DescribeExecution', { executionArn });
+    const value = (typeof input === 'string' ? parsed(input) : undefined) as { arguments?: unknown } | undefined;
+    return typeof value?.arguments === 'string' ? value.arguments : undefined;
+  } catch (error) {
+    if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;
+    throw error;
+  }
+}
+
+async function resultOf(record: TaskRecord, { results }: OperatorContext): Promise<string | undefined> {
+  const stored = storedResult(record.result ?? '');
+  if (stored === undefined) return record.result;
+  const text = await results.get({ ...record, attempt: stored.attempt ?? 0 });
+  return isProven(stored, record) && isOf(stored, text) ? text : undefined;
+}

@@ -1,0 +1,96 @@
+import type { AwsJson } from '../tasks/aws/aws-json.ts';
+import { type HistoryEvent, openState } from '../tasks/execution-history.ts';
+import { executionName } from '../tasks/ids.ts';
+import { isErrorName } from '../tasks/log.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { executionArnOf } from '../tasks/workflow.ts';
+
+/** What Step Functions says of one round of a task. */
+export interface RunFacts {
+  readonly round: number;
+  readonly executionArn: string;
+  /** `missing`: there is no such execution. `unknown`: the credentials may not ask. */
+  readonly status: 'missing' | 'unknown' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+  /** In ms since the epoch, as `stoppedAt`. */
+  readonly startedAt?: number;
+  readonly stoppedAt?: number;
+  /** The name of the error that ended it. */
+  readonly error?: string;
+  /** The state it is in. */
+  readonly state?: string;
+  /** Attempts at its work that failed, the oldest first. */
+  readonly failures: readonly { readonly at: number; readonly error: string }[];
+}
+
+/** Events of one execution that are read, the newest: GetExecutionHistory returns no more at once. */
+const EVENTS = 1_000;
+/** Executions of one tool that a search without the right to describe them reads. */
+const LISTED = 1_000;
+
+/** The run of one round, without what it got and returned. */
+export async function runOf(
+  record: Pick<TaskRecord, 'taskId' | 'createdAt'>,
+  round: number,
+  machineArn: string,
+  states: AwsJson,
+): Promise<RunFacts> {
+  const executionArn = executionArnOf({ taskId: record.taskId, round }, machineArn);
+  const run = { round, executionArn, failures: [] };
+  try {
+    const described = await states('DescribeExecution', { executionArn, includedData: 'METADATA_ONLY' });
+    return { ...run, ...factsOf(described), ...(await historyOf(executionArn, states)) };
+  } catch (error) {
+    const { name } = error as Error;
+    if (name === 'ExecutionDoesNotExist') return { ...run, status: 'missing' };
+    if (!isDenied(error)) throw error;
+    return { ...run, ...(await listedRun(record.taskId, round, machineArn, states)) };
+  }
+}
+
+export const isDenied = (error: unknown): boolean => /AccessDenied/.test((error as Error).name);
+
+function factsOf(found: Readonly<Record<string, unknown>>): Omit<RunFacts, 'round' | 'executionArn' | 'failures'> {
+  const { status, startDate, stopDate, error } = found;
+  return {
+    status: status === 'PENDING_REDRIVE' ? 'RUNNING' : (status as RunFacts['status']),
+    ...(typeof startDate === 'number' && { startedAt: Math.round(startDate * 1_000) }),
+    ...(typeof stopDate === 'number' && { stoppedAt: Math.round(stopDate * 1_000) }),
+    ...(isErrorName(error) && { error }),
+  };
+}
+
+type FailureEvent = HistoryEvent & {
+  readonly taskFailedEventDetails?: { readonly error?: unknown };
+  readonly taskSubmitFailedEventDetails?: { readonly error?: unknown };
+  readonly taskTimedOutEventDetails?: { readonly error?: unknown };
+};
+
+async function historyOf(executionArn: string, states: AwsJson): Promise<Pick<RunFacts, 'failures' | 'state'>> {
+  const newest = { maxResults: EVENTS, reverseOrder: true, includeExecutionData: false };
+  const events = ((await states('GetExecutionHistory', { executionArn, ...newest })).events ?? []) as FailureEvent[];
+  const failures = events
+    .flatMap(({ timestamp = 0, ...event }) => {
+      const details =
+        event.taskFailedEventDetails ?? event.taskSubmitFailedEventDetails ?? event.taskTimedOutEventDetails;
+      if (details === undefined) return [];
+      return [{ at: Math.round(timestamp * 1_000), error: isErrorName(details.error) ? details.error : 'Error' }];
+    })
+    .reverse();
+  const state = openState(events);
+  return { failures, ...(state && { state: state.name }) };
+}
+
+/** By the list of executions, which holds no payload: the read policy allows it. */
+async function listedRun(taskId: string, round: number, stateMachineArn: string, states: AwsJson) {
+  const name = executionName(taskId, round);
+  try {
+    const listed = await states('ListExecutions', { stateMachineArn, maxResults: LISTED });
+    const executions = (listed.executions ?? []) as Readonly<Record<string, unknown>>[];
+    const found = executions.find((execution) => execution.name === name);
+    if (found !== undefined) return factsOf(found);
+    return { status: executions.length < LISTED ? ('missing' as const) : ('unknown' as const) };
+  } catch (error) {
+    if (isDenied(error)) return { status: 'unknown' as const };
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+/** The name of the metadata of an endpoint that says what the operator's verbs have to know of its server. */
+export const SERVER_MARK = 'mcp-task-server:server';
+
+/** By logical ids of the same stack. */
+export interface ServerMark {
+  readonly table: string;
+  readonly results: string;
+  readonly deadLetters: string;
+  /** Log groups of the server itself, by part. */
+  readonly logs: Readonly<Record<string, string>>;
+  readonly tools: Readonly<Record<string, ToolMark>>;
+}
+
+export interface ToolMark {
+  readonly workflow?: string;
+  readonly stateMachine?: string;
+  /** Its function. */
+  readonly handler?: string;
+  /** The log group of its function. */
+  readonly logs?: string;
+  readonly repeatable?: boolean;
+  /** In ms, as `ttl`. */
+  readonly timeout: number;
+  readonly ttl?: number;
+  readonly keepArguments?: boolean;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly outputSchemaId?: string;
+  readonly scopes?: readonly string[];
+}

@@ -1,0 +1,120 @@
+import { limits } from '../tasks/limits.ts';
+import type { Status, TaskKey, TaskRecord } from '../tasks/record.ts';
+import type { StoredTask } from '../tasks/table/operator-reads.ts';
+import { failVisibleAt, isTerminal } from '../tasks/transitions.ts';
+import type { OperatorContext } from './context.ts';
+import { NotAllowed, OperatorError } from './errors.ts';
+import { type Moment, momentsOf } from './moments.ts';
+import { type Payload, payloadOf } from './payload.ts';
+import { isDenied, type RunFacts, runOf } from './runs.ts';
+import { errorOf, recordOf, seenNow } from './view.ts';
+
+/** All that is known of one task. Times in ms since the epoch. */
+export interface Story {
+  readonly taskId: string;
+  readonly owner: string;
+  readonly tool: string;
+  readonly status: Status;
+  /** The status that readers see, if it is another one. `gone`: its ttl is over. */
+  readonly seenAs?: string;
+  readonly round: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly deadlineAt: number;
+  /** When every reader sees an open task as ended, at the latest. */
+  readonly endsBy?: number;
+  /** Until when it can be read. */
+  readonly readableUntil: number;
+  /** What the client is told of a failure. */
+  readonly error?: { readonly code?: number; readonly message: string; readonly reason?: string };
+  readonly isError?: boolean;
+  /** What its run reported last. */
+  readonly progress?: { readonly at: number; readonly done?: number; readonly of?: number; readonly message?: string };
+  readonly rerunOf?: string;
+  readonly happened: readonly Moment[];
+  readonly runs: readonly RunFacts[];
+  /** Only if it was asked for. */
+  readonly payload?: Payload;
+  readonly links: { readonly execution?: string; readonly logs?: string };
+}
+
+/** A stored item that this release does not understand: its attributes without payloads. */
+export interface Unreadable {
+  readonly taskId: string;
+  readonly unreadable: true;
+  readonly stored: StoredTask;
+}
+
+/** The latest runs that are asked about. */
+const RUNS = 5;
+
+/**
+ * Tells what happened to one task. `payload`: with arguments, questions, answers and result. Throws OperatorError.
+ */
+export async function show(key: TaskKey, payload: boolean, context: OperatorContext): Promise<Story | Unreadable> {
+  const stored = await readTask(key, payload, context);
+  const record = recordOf(stored);
+  if (record === undefined) return { taskId: key.taskId, unreadable: true, stored };
+  const now = context.now();
+  const seen = seenNow(record, now);
+  const seenAs = seen === undefined ? 'gone' : seen.status;
+  const [runs, progress, whole] = await Promise.all([
+    runsOf(record, RUNS, context),
+    record.status === 'working' ? context.reads.progress(record, payload) : undefined,
+    payload ? payloadOf(record, context) : undefined,
+  ]);
+  const { taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt, ttl, isError } = record;
+  const error = errorOf(seen ?? record);
+  const last = runs.at(-1);
+  return {
+    ...{ taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt },
+    ...(seenAs !== status && { seenAs }),
+    ...(!isTerminal(status) && { endsBy: failVisibleAt(record) }),
+    readableUntil: createdAt + ttl,
+    ...(error && { error }),
+    ...(isError !== undefined && { isError }),
+    ...(progress?.round === round && { progress: progressOf(progress) }),
+    ...(record.rerunOf !== undefined && { rerunOf: record.rerunOf }),
+    happened: momentsOf(record, runs),
+    runs,
+    ...(whole && { payload: whole }),
+    links: {
+      ...(last && last.status !== 'missing' && { execution: executionLink(last.executionArn, context.server.region) }),
+      logs: `mcp-task-server tasks logs ${taskId}`,
+    },
+  };
+}
+
+/** Throws OperatorError if there is no such task, or the credentials do not allow it. */
+export async function readTask(key: TaskKey, payload: boolean, { reads }: OperatorContext): Promise<StoredTask> {
+  try {
+    const stored = await reads.get(key, payload);
+    if (stored !== undefined) return stored;
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    const what = payload ? `The payload of task ${key.taskId}` : `Task ${key.taskId}`;
+    throw new NotAllowed(what, payload ? 'payload' : 'read', 'read it');
+  }
+  throw new OperatorError(`No task '${key.taskId}': it may have expired`);
+}
+
+/** The runs of the last rounds of a task, the oldest first. */
+export async function runsOf(record: TaskRecord, most: number, context: OperatorContext): Promise<RunFacts[]> {
+  const machineArn = context.server.tools.get(record.tool)?.machineArn;
+  if (machineArn === undefined) return [];
+  const first = Math.max(1, record.round - most + 1);
+  const rounds = Array.from({ length: record.round - first + 1 }, (_, i) => first + i);
+  return Promise.all(rounds.map((round) => runOf(record, round, machineArn, context.states)));
+}
+
+function progressOf({ updatedAt, progress, progressTotal, statusMessage }: Readonly<Record<string, unknown>>) {
+  return {
+    at: Number(updatedAt),
+    ...(typeof progress === 'number' && { done: progress }),
+    ...(typeof progressTotal === 'number' && { of: progressTotal }),
+    ...(typeof statusMessage === 'string' && { message: statusMessage.slice(0, limits.statusMessage) }),
+  };
+}
+
+const executionLink = (arn: string, region: string): string =>
+  `https://${region}.console.aws.amazon.com/states/home?region=${region}#/v2/executions/details/${arn}`;

@@ -1,0 +1,40 @@
+import { asOf } from '../tasks/deadlines.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { isKnown } from '../tasks/table/known-record.ts';
+import type { StoredTask } from '../tasks/table/operator-reads.ts';
+
+/** The record, if this release understands what is stored. */
+export const recordOf = (stored: StoredTask): TaskRecord | undefined => {
+  const item: unknown = stored;
+  return isKnown(item) ? item : undefined;
+};
+
+/**
+ * The record as every reader sees it at this moment. Undefined: past its ttl. Without its questions they count as valid,
+ * like those in S3, which were checked before they were moved there.
+ */
+export function seenNow(record: TaskRecord, now: number): TaskRecord | undefined {
+  const unread = record.status === 'input_required' && record.asked === undefined && record.inputRef === undefined;
+  return asOf(unread ? { ...record, inputRef: 'unread.0' } : record, now);
+}
+
+/** What a stored failure says: its message is one of the server. */
+export function errorOf({
+  error,
+}: TaskRecord): { readonly code?: number; readonly message: string; readonly reason?: string } | undefined {
+  if (error === undefined) return undefined;
+  try {
+    const { code, message, data } = JSON.parse(error) as {
+      code?: number;
+      message?: string;
+      data?: { reason?: string };
+    };
+    return {
+      message: message ?? '',
+      ...(code !== undefined && { code }),
+      ...(data?.reason && { reason: data.reason }),
+    };
+  } catch {
+    return { message: '' };
+  }
+}

@@ -1,0 +1,176 @@
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  QueryCommand,
+  type QueryCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import type { Status, TaskKey } from '../record.ts';
+import { progressKey } from './progress-item.ts';
+import { PAYLOAD, SHOWN } from './shown-attributes.ts';
+
+/** An item as it is stored. It may be one that this release does not understand. */
+export type StoredTask = TaskKey & Readonly<Record<string, unknown>>;
+
+/** What the index `status` holds of a task. */
+export interface IndexedTask extends TaskKey {
+  readonly status: Status;
+  readonly tool: string;
+  /** In ms since the epoch, as `deadlineAt`. */
+  readonly createdAt: number;
+  readonly deadlineAt: number;
+}
+
+/** Where the next page begins. It comes from the page before. */
+export type PageKey = Readonly<Record<string, unknown>>;
+
+/** Which tasks a list shows. Times in ms since the epoch, both bounds included. */
+export interface Selection {
+  readonly tool?: string;
+  readonly createdFrom?: number;
+  readonly createdUntil?: number;
+  readonly deadlineUntil?: number;
+}
+
+/** How operators read tasks. Reads name their attributes: the policy of operators allows no others. */
+export interface OperatorReads {
+  /**
+   * One page of the tasks in one status, the newest first, at most `limit` of them read. The index may be a moment behind
+   * its table.
+   */
+  inStatus(
+    status: Status,
+    selection: Selection,
+    limit: number,
+    from?: PageKey,
+  ): Promise<{ readonly tasks: readonly IndexedTask[]; readonly next?: PageKey }>;
+  /** One page of the tasks of one owner, the newest first. Strongly consistent. */
+  ofOwner(
+    owner: string,
+    selection: Selection & { readonly statuses?: readonly Status[] },
+    limit: number,
+    from?: PageKey,
+  ): Promise<{ readonly tasks: readonly StoredTask[]; readonly next?: PageKey }>;
+  /** Those of up to 100 tasks that exist, in one batch. */
+  getMany(keys: readonly TaskKey[]): Promise<readonly StoredTask[]>;
+  /** Strongly consistent. `payload`: with the attributes that need the right to payloads. */
+  get(key: TaskKey, payload: boolean): Promise<StoredTask | undefined>;
+  /** What the run of a task reported last; its message only with `payload`. */
+  progress(key: TaskKey, payload: boolean): Promise<Readonly<Record<string, unknown>> | undefined>;
+}
+
+export function operatorReads(db: DynamoDBDocumentClient, table: string): OperatorReads {
+  async function query(input: Omit<QueryCommandInput, 'TableName'>, attributes: readonly string[], names: Names) {
+    const { Items = [], LastEvaluatedKey: next } = await db.send(
+      new QueryCommand({ TableName: table, ...input, ...projection(attributes, names) }),
+    );
+    return { items: Items, ...(next !== undefined && { next }) };
+  }
+
+  return {
+    async inStatus(status, selection, limit, from) {
+      const { createdFrom = 0, createdUntil = Number.MAX_SAFE_INTEGER } = selection;
+      const { filter, values } = filterOf(selection, ['tool', 'deadlineAt']);
+      const { items, next } = await query(
+        {
+          IndexName: 'status',
+          KeyConditionExpression: '#status = :status AND #createdAt BETWEEN :from AND :until',
+          ...filter,
+          ExpressionAttributeValues: { ':status': status, ':from': createdFrom, ':until': createdUntil, ...values },
+          ScanIndexForward: false,
+          Limit: limit,
+          ...(from && { ExclusiveStartKey: from }),
+        },
+        INDEXED,
+        [],
+      );
+      return { tasks: items as IndexedTask[], ...(next && { next }) };
+    },
+    async ofOwner(owner, selection, limit, from) {
+      const { filter, values } = filterOf(selection, ['tool', 'deadlineAt', 'createdAt', 'status']);
+      const { items, next } = await query(
+        {
+          KeyConditionExpression: '#owner = :owner AND #taskId > :first',
+          ...filter,
+          // The sort keys of items that are no tasks begin with #.
+          ExpressionAttributeValues: { ':owner': owner, ':first': '$', ...values },
+          ConsistentRead: true,
+          ScanIndexForward: false,
+          Limit: limit,
+          ...(from && { ExclusiveStartKey: from }),
+        },
+        SHOWN,
+        [],
+      );
+      return { tasks: items as StoredTask[], ...(next && { next }) };
+    },
+    async getMany(keys) {
+      if (keys.length === 0) return [];
+      const Keys = keys.map(({ owner, taskId }) => ({ owner, taskId }));
+      const read = await db.send(
+        new BatchGetCommand({ RequestItems: { [table]: { Keys, ...projection(SHOWN, []) } } }),
+      );
+      return (read.Responses?.[table] ?? []) as StoredTask[];
+    },
+    async get({ owner, taskId }, payload) {
+      const { items } = await query(
+        {
+          KeyConditionExpression: '#owner = :owner AND #taskId = :taskId',
+          ExpressionAttributeValues: { ':owner': owner, ':taskId': taskId },
+          ConsistentRead: true,
+        },
+        payload ? [...SHOWN, ...PAYLOAD] : SHOWN,
+        [],
+      );
+      return items[0] as StoredTask | undefined;
+    },
+    async progress(key, payload) {
+      const { owner, taskId } = progressKey(key);
+      const { items } = await query(
+        {
+          KeyConditionExpression: '#owner = :owner AND #taskId = :taskId',
+          ExpressionAttributeValues: { ':owner': owner, ':taskId': taskId },
+        },
+        ['round', 'updatedAt', 'progress', 'progressTotal', ...(payload ? ['statusMessage'] : [])],
+        ['owner', 'taskId'],
+      );
+      return items[0];
+    },
+  };
+}
+
+type Names = readonly string[];
+const INDEXED = ['owner', 'taskId', 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
+
+/** `names`: attributes that an expression names, beside those that are read. */
+function projection(attributes: readonly string[], names: Names) {
+  return {
+    ProjectionExpression: attributes.map((attribute) => `#${attribute}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(
+      [...attributes, ...names].map((attribute) => [`#${attribute}`, attribute]),
+    ),
+  };
+}
+
+/** The conditions on what is no key of the table or index that is read. */
+function filterOf(
+  { tool, deadlineUntil, createdFrom, createdUntil, statuses }: Selection & { readonly statuses?: readonly Status[] },
+  filtered: readonly string[],
+) {
+  const conditions: [attribute: string, condition: string, values: Readonly<Record<string, unknown>>][] = [];
+  if (tool !== undefined) conditions.push(['tool', '#tool = :tool', { ':tool': tool }]);
+  if (deadlineUntil !== undefined)
+    conditions.push(['deadlineAt', '#deadlineAt <= :deadlineUntil', { ':deadlineUntil': deadlineUntil }]);
+  if (createdFrom !== undefined)
+    conditions.push(['createdAt', '#createdAt >= :createdFrom', { ':createdFrom': createdFrom }]);
+  if (createdUntil !== undefined)
+    conditions.push(['createdAt', '#createdAt <= :createdUntil', { ':createdUntil': createdUntil }]);
+  if (statuses !== undefined) {
+    const each = Object.fromEntries(statuses.map((status, i) => [`:status${i}`, status]));
+    conditions.push(['status', `#status IN (${Object.keys(each).join(', ')})`, each]);
+  }
+  const used = conditions.filter(([attribute]) => filtered.includes(attribute));
+  return {
+    filter: used.length === 0 ? {} : { FilterExpression: used.map(([, condition]) => condition).join(' AND ') },
+    values: Object.assign({}, ...used.map(([, , each]) => each)) as Record<string, unknown>,
+  };
+}

@@ -1,0 +1,70 @@
+import { type CfnElement, type CfnResource, Lazy, Stack } from 'aws-cdk-lib';
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IConstruct } from 'constructs';
+import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
+import { SERVER_MARK, type ServerMark } from '../../functions/operator/server-mark.ts';
+
+/** One tool, and the constructs that an operator looks into. */
+export interface MarkedTool {
+  readonly entry: ToolEntry;
+  readonly workflow?: IConstruct;
+  readonly stateMachine?: IConstruct;
+  readonly handler?: IFunction;
+}
+
+export interface MarkedServer {
+  readonly table: IConstruct;
+  readonly results: IConstruct;
+  readonly deadLetters: IConstruct;
+  readonly logs: Readonly<Record<string, IConstruct>>;
+  readonly tools: () => readonly MarkedTool[];
+}
+
+/**
+ * Writes into the template what the operator's verbs have to know of a server, as metadata of its endpoint: names of
+ * resources in the same stack, and facts about tools. CloudFormation does nothing with metadata.
+ */
+export function markServer(endpoint: LambdaFunction, { tools, logs, ...parts }: MarkedServer): void {
+  const stack = Stack.of(endpoint);
+  const idOf = (construct: IConstruct | undefined): string | undefined => {
+    const element = construct && ((construct.node.defaultChild ?? construct) as CfnElement);
+    // A resource of another stack is not in the list that the verbs read.
+    if (element?.logicalId === undefined || Stack.of(element) !== stack) return undefined;
+    return String(stack.resolve(element.logicalId));
+  };
+  const produce = (): ServerMark => ({
+    table: idOf(parts.table) ?? '',
+    results: idOf(parts.results) ?? '',
+    deadLetters: idOf(parts.deadLetters) ?? '',
+    logs: Object.fromEntries(Object.entries(logs).map(([name, group]) => [name, idOf(group) ?? ''])),
+    tools: Object.fromEntries(tools().map((tool) => [tool.entry.name, toolMark(tool, idOf)])),
+  });
+  (endpoint.node.defaultChild as CfnResource).addMetadata(SERVER_MARK, Lazy.any({ produce }));
+}
+
+function toolMark(
+  { entry, workflow, stateMachine, handler }: MarkedTool,
+  idOf: (c?: IConstruct) => string | undefined,
+) {
+  const { timeout, ttl, outputSchema, outputSchemaId, scopes } = entry;
+  const [workflowId, machineId, handlerId] = [idOf(workflow), idOf(stateMachine), idOf(handler)];
+  const logs = idOf(logGroupOf(handler));
+  return {
+    ...(workflowId !== undefined && { workflow: workflowId }),
+    ...(machineId !== undefined && { stateMachine: machineId }),
+    ...(handlerId !== undefined && { handler: handlerId }),
+    ...(logs !== undefined && { logs }),
+    ...(isRepeatable(entry) && { repeatable: true }),
+    timeout,
+    ...(ttl !== undefined && { ttl }),
+    ...(outputSchema && { outputSchema, outputSchemaId }),
+    ...(scopes && { scopes }),
+  };
+}
+
+/** The log group that a function was given. To ask another function for its group would make one. */
+function logGroupOf(handler: IFunction | undefined): ILogGroup | undefined {
+  const parts = handler?.node.scope?.node.tryFindChild(`${handler.node.id}Parts`);
+  return parts?.node.tryFindChild('Logs') as ILogGroup | undefined;
+}

@@ -1,0 +1,111 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type TaskStore, taskStore } from '../../../functions/tasks/table/store.ts';
+import { askFirst, cancel, create } from '../../../functions/tasks/transitions.ts';
+import { useCloud } from '../../support/cloud.ts';
+import { verbsOn } from './verbs.ts';
+
+const MANY = 600;
+const MINUTE = 60_000;
+
+const cloud = useCloud();
+const tasks = verbsOn(cloud);
+const now = Date.now();
+let store: TaskStore;
+
+const id = (n: number) => `00000000000000000000000000000000${String(n).padStart(4, '0')}`;
+const added = async (n: number, more: { tool?: string; owner?: string; createdAt?: number; timeout?: number } = {}) => {
+  const { tool = 'echo', owner = 'owner#ann', createdAt = now - n * MINUTE, timeout = 1_200 * MINUTE } = more;
+  const task = { tool, ttl: 1_440 * MINUTE, timeout, accepts: ['elicitation/create'], legacy: false };
+  const record = create({ owner, taskId: id(n) }, task, createdAt);
+  await store.create(record);
+  return record;
+};
+const idsOf = (page: { tasks: { taskId: string }[] }) => page.tasks.map(({ taskId }) => taskId);
+
+beforeAll(async () => {
+  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
+  const db = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
+  store = taskStore(DynamoDBDocumentClient.from(db), cloud().tables[0] ?? '');
+  const every = async (n: number) => {
+    const record = await added(n);
+    // Every fifth was cancelled; every third of the others asks.
+    if (n % 5 === 0) await store.applyBlind(record, cancel(now));
+    else if (n % 3 === 0) await store.applyBlind(record, askFirst(record, '{"inputRequests":{}}', '{}', now));
+  };
+  for (let n = 0; n < MANY; n += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => every(n + i)));
+  await added(MANY, { tool: 'sleep', owner: 'owner#ben', createdAt: now - 700 * MINUTE, timeout: 705 * MINUTE });
+}, 120_000);
+
+describe('a list', () => {
+  test('shows open tasks by default, the newest first, 50 on a page, none twice and none missing', async () => {
+    const seen: string[] = [];
+    let cursor: string[] = [];
+    for (let pages = 0; pages < 20; pages++) {
+      const page = (await tasks('list', '--json', ...cursor)).json();
+      seen.push(...idsOf(page));
+      if (page.cursor === undefined) break;
+      cursor = ['--cursor', page.cursor];
+    }
+    const open = Array.from({ length: MANY }, (_, n) => n).filter((n) => n % 5 !== 0);
+    expect(seen).toEqual([...open.map(id), id(MANY)]);
+  });
+
+  test('reads two pages of the index and one batch, however many tasks there are', async () => {
+    const mark = cloud().calls.mark();
+    expect(idsOf((await tasks('list', '--json')).json())).toHaveLength(50);
+    const calls = cloud()
+      .calls.since(mark)
+      .filter(({ service }) => service === 'dynamodb');
+    expect(calls.map(({ operation }) => operation).toSorted()).toEqual(['BatchGetItem', 'Query', 'Query']);
+    expect(calls.filter(({ operation }) => operation === 'Query').map(({ input }) => input)).toEqual([
+      expect.objectContaining({ IndexName: 'status', Limit: 50 }),
+      expect.objectContaining({ IndexName: 'status', Limit: 50 }),
+    ]);
+    // 100 entries of the index, eventually consistent, and 50 small records.
+    expect(calls.reduce((sum, { consumed }) => sum + (consumed?.table ?? 0) + (consumed?.index ?? 0), 0)).toBeLessThan(
+      35,
+    );
+  });
+
+  test('is chosen by tool, owner, status, age and deadline, alone and together', async () => {
+    const found = async (...filters: string[]) => idsOf((await tasks('list', '--json', ...filters)).json());
+    expect(await found('--tool', 'sleep')).toEqual([id(MANY)]);
+    expect(await found('--owner', 'owner#ben')).toEqual([id(MANY)]);
+    expect(await found('--owner', 'owner#ben', '--tool', 'echo')).toEqual([]);
+    expect(await found('--older-than', '650m')).toEqual([id(MANY)]);
+    expect(await found('--newer-than', '650m', '--tool', 'sleep')).toEqual([]);
+    expect(await found('--ends-within', '10m')).toEqual([id(MANY)]);
+    expect(await found('--status', 'cancelled', '--newer-than', '26m')).toEqual([0, 5, 10, 15, 20, 25].map(id));
+    expect(await found('--owner', 'owner#ann', '--status', 'cancelled', '--newer-than', '6m')).toEqual([5, 0].map(id));
+  });
+
+  test('as text says age, what is left, and how to go on', async () => {
+    const { out, code } = await tasks('list', '--tool', 'sleep');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^TASK +TOOL +STATUS +AGE +ENDS IN +ROUND/);
+    expect(out).toMatch(new RegExp(`${id(MANY)}  sleep  working  11 h 40 m +[45] m`));
+    expect((await tasks('list')).out).toContain('There are more: --cursor ');
+    expect((await tasks('list', '--status', 'failed')).out).toBe('No task.\n');
+  });
+
+  test.each([
+    [['list', '--state', 'x'], "Unknown option '--state'. The options of list: --stack"],
+    [['list', '--status', 'done'], '--status is open, ended, all, or some of working, input_required, completed'],
+    [['list', '--older-than', '5'], '--older-than is a time such as 90s, 10m, 2h or 1d'],
+    [['lst'], "There is no verb 'lst': list, show,"],
+    [['show'], 'show takes the id of one task'],
+  ])('%j: the error names the option and the values', async (args, message) => {
+    const { code, err } = await tasks(...args);
+    expect(err).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test('refuses a cursor that no list gave', async () => {
+    expect(await tasks('list', '--cursor', 'abc')).toMatchObject({
+      code: 1,
+      err: '--cursor is not one that a list gave\n',
+    });
+  });
+});
