@@ -48,6 +48,7 @@ const isRecord = has(
     due: isString,
     dueAt: isNumber,
     seenRound: isInteger,
+    events: listOf(has({ at: isNumber, what: isString })),
   },
 );
 
