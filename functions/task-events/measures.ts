@@ -2,7 +2,7 @@ import { metricLines } from '../tasks/log.ts';
 import type { TaskChange } from './changes.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The metrics of one change, by tool and for the whole server. Times are in ms. docs/operating.md lists them. */
+/** The metrics of one change, by tool and for the whole server. Times are in ms. docs/events.md lists them. */
 export function measuresOf({ action, task, moved }: TaskChange): Readonly<Record<string, number>> {
   if (action === 'created') return { Created: 1 };
   if (action === 'input_asked') return { Asked: 1 };

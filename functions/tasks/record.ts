@@ -68,7 +68,7 @@ export interface TaskRecord {
   readonly seenRound?: number;
   /** DynamoDB TTL, in seconds since the epoch. */
   readonly expiresAt: number;
-  /** What happened to the task, oldest first: for operators. Bounded, see `transitions.ts`. Older records have none. */
+  /** What happened to the task, oldest first: for operators (docs/events.md). Older records have none. */
   readonly events?: readonly TaskEvent[];
 }
 
