@@ -36,8 +36,8 @@ describe('a cloud is refused at start', () => {
     ],
     [
       'for a property it does not know',
-      { Table: { Type: 'AWS::DynamoDB::Table', Properties: { StreamSpecification: {} } } },
-      `${unknown} the property StreamSpecification of AWS::DynamoDB::Table (stack Test, Table)`,
+      { Table: { Type: 'AWS::DynamoDB::Table', Properties: { KinesisStreamSpecification: {} } } },
+      `${unknown} the property KinesisStreamSpecification of AWS::DynamoDB::Table (stack Test, Table)`,
     ],
     [
       'for a property inside another',
@@ -46,8 +46,8 @@ describe('a cloud is refused at start', () => {
     ],
     [
       'for a property inside a list',
-      { Table: tableResource({ Replicas: [{ Region: 'us-east-1', KinesisStreamSpecification: {} }] }) },
-      `${unknown} the property Replicas[].KinesisStreamSpecification of AWS::DynamoDB::GlobalTable (stack Test, Table)`,
+      { Table: tableResource({ Replicas: [{ Region: 'us-east-1', KinesisKinesisStreamSpecification: {} }] }) },
+      `${unknown} the property Replicas[].KinesisKinesisStreamSpecification of AWS::DynamoDB::GlobalTable (stack Test, Table)`,
     ],
     [
       'for a second replica',
