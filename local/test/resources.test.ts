@@ -46,8 +46,8 @@ describe('a cloud is refused at start', () => {
     ],
     [
       'for a property inside a list',
-      { Table: tableResource({ Replicas: [{ Region: 'us-east-1', KinesisKinesisStreamSpecification: {} }] }) },
-      `${unknown} the property Replicas[].KinesisKinesisStreamSpecification of AWS::DynamoDB::GlobalTable (stack Test, Table)`,
+      { Table: tableResource({ Replicas: [{ Region: 'us-east-1', KinesisStreamSpecification: {} }] }) },
+      `${unknown} the property Replicas[].KinesisStreamSpecification of AWS::DynamoDB::GlobalTable (stack Test, Table)`,
     ],
     [
       'for a second replica',
