@@ -7,6 +7,7 @@ import { createEventBridge, readRules, type Schedules } from './events/index.ts'
 import { createFaults, runPoint } from './faults/index.ts';
 import { checkDeployed, mayLog } from './iam/deployed.ts';
 import { createIam, type Iam } from './iam/index.ts';
+import { readEventSourceMappings, startEventSources } from './lambda/event-source/index.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
@@ -137,10 +138,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
 
   const { stacks, specs, leftAlone } = readApp(assembly, options);
   const rules = readRules(stacks, specs);
+  const mappings = readEventSourceMappings(stacks, specs);
   const api = readApi(stacks);
   const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = stacks[0]?.stack ?? {};
   const iam = createIam(stacks, specs, { region, account });
-  checkDeployed(stacks, iam);
+  checkDeployed(stacks, iam, mappings);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
   const clock = createClock(options, specs.functions);
   const { now } = clock;
@@ -148,7 +150,15 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
 
   if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
   const { tables, buckets } = specs;
-  const dynamoDb = await startDynamoDb({ tables, dataDir, now, ttlSweepMs, metered: recordCalls, onError });
+  const dynamoDb = await startDynamoDb({
+    tables,
+    consumers: mappings,
+    dataDir,
+    now,
+    ttlSweepMs,
+    metered: recordCalls,
+    onError,
+  });
   atStop(dynamoDb.stop);
   const s3 = createS3({ buckets, dataDir, now, sweepMs: ttlSweepMs, onError });
   atStop(s3.stop);
@@ -177,6 +187,8 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     timeScale: 1 / timeScale,
   });
   atStop(lambda.stop);
+  const { streams } = dynamoDb;
+  atStop(startEventSources({ mappings, streams, lambda, queues, bench, now, timeScale, onError }));
   const events = createEventBridge({ rules, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
@@ -225,6 +237,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     stepFunctions,
     schedules: events.schedules,
     queues: queues.messages,
+    streams: { drained: streams.drained, records: streams.recorded },
     faults: bench.faults,
     clock,
     permissions: { unused: iam.ledger.unused },
