@@ -64,6 +64,11 @@ export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: (folder: s
   return bundle('authorizer', { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
 }
 
+/** What tells the changes of tasks. */
+export function bundleTaskEvents<T>(use: (folder: string) => T): T {
+  return bundle('taskEvents', {}, use);
+}
+
 /** The rotation of the signing key. */
 export function bundleRotation<T>(use: (folder: string) => T): T {
   return bundle('rotation', {}, use);

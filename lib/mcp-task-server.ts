@@ -22,6 +22,7 @@ import type { StorageProps } from './storage/log-group.ts';
 import { resultBucket } from './storage/result-bucket.ts';
 import { SigningKey } from './storage/signing-key.ts';
 import { taskTable } from './storage/task-table.ts';
+import { TaskEvents } from './task-events.ts';
 import { allowReports } from './tools/report-policy.ts';
 import { warnOfSlowSchemas } from './tools/schema-cost.ts';
 import { toolEntry } from './tools/tool-entry.ts';
@@ -50,6 +51,8 @@ export class McpTaskServer extends Construct {
   readonly endpoint: LambdaFunction;
   /** Settles tasks that a crash left behind. */
   readonly reconciler: Reconciler;
+  /** Tells the changes of tasks: metrics, audit lines, events. */
+  readonly taskEvents: TaskEvents;
   /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
   /** By tool name. */
@@ -110,12 +113,18 @@ export class McpTaskServer extends Construct {
       code: new BundledCode((use) => bundleReconciler(this.#tools, use)),
       storage,
     });
-    this.alarms = this.reconciler.alarms;
+    const serverName = machinePrefix.replace(/-$/, '');
+    this.taskEvents = new TaskEvents(this, 'TaskEvents', { table, serverName, eventBus: props.eventBus, storage });
+    this.alarms = [...this.reconciler.alarms, this.taskEvents.alarm];
     markServer(this.endpoint, {
       table,
       results,
-      deadLetters: this.reconciler.deadLetters,
-      logs: { endpoint: this.node.findChild('Logs'), reconciler: this.reconciler.node.findChild('Logs') },
+      deadLetters: { reconciler: this.reconciler.deadLetters, events: this.taskEvents.deadLetters },
+      logs: {
+        endpoint: this.node.findChild('Logs'),
+        reconciler: this.reconciler.node.findChild('Logs'),
+        events: this.taskEvents.node.findChild('Logs'),
+      },
       tools: () => this.#marked,
     });
     const url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;

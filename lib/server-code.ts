@@ -14,6 +14,7 @@ export const SERVER_FUNCTIONS = {
   reconciler: 'functions/reconciler/lambda.ts',
   authorizer: 'functions/authorizer/lambda.ts',
   rotation: 'functions/rotation/index.ts',
+  taskEvents: 'functions/task-events/index.ts',
 } as const;
 
 export type ServerFunction = keyof typeof SERVER_FUNCTIONS;

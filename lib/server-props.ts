@@ -1,5 +1,6 @@
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
 import type { Auth } from './auth/auth.ts';
 import type { StorageProps } from './storage/log-group.ts';
@@ -85,6 +86,8 @@ export interface OperationProps extends StorageProps {
    * @default none
    */
   readonly waf?: true | string;
+  /** Gets `Task Status Change` events (docs/events.md). @default the default bus of the account */
+  readonly eventBus?: IEventBus;
   /** Your name for the API. It then answers under no other name. @default that of API Gateway */
   readonly domain?: Domain;
 }

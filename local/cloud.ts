@@ -5,8 +5,10 @@ import { lockDataDir } from './disk/data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createEventBridge, readRules, type Schedules } from './events/index.ts';
 import { createFaults, runPoint } from './faults/index.ts';
-import { checkDeployed, mayLog } from './iam/deployed.ts';
-import { createIam, type Iam } from './iam/index.ts';
+import { awsEnvironment, withoutForbiddenLogs } from './functions.ts';
+import { checkDeployed } from './iam/deployed.ts';
+import { createIam } from './iam/index.ts';
+import { readEventSourceMappings, startEventSources } from './lambda/event-source/index.ts';
 import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
 import { createOperations } from './operations.ts';
 import { createS3 } from './s3/index.ts';
@@ -17,7 +19,6 @@ import { createIntegrations } from './step-functions/integrations/integrations.t
 import { type AppOptions, readApp } from './template/app.ts';
 import { DEFAULT_ACCOUNT, DEFAULT_REGION } from './template/assembly.ts';
 import { type App, changesBetween } from './template/changes.ts';
-import type { ResolvedStack } from './template/resources.ts';
 import { every } from './template/schedule.ts';
 import type { FunctionResource } from './template/specs.ts';
 import type { TestingControls, TestingOptions } from './testing.ts';
@@ -104,8 +105,6 @@ export interface Cloud extends TestingControls {
   stop(): Promise<void>;
 }
 
-type OnLog = NonNullable<CloudOptions['onLog']>;
-
 const RECORDED_CALLS = 100_000;
 /** Time between two checks whether a secret is due for rotation. */
 const ROTATION_CHECK_MS = 60_000;
@@ -140,10 +139,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
 
   const { stacks, specs, leftAlone } = readApp(assembly, options);
   const rules = readRules(stacks, specs);
+  const mappings = readEventSourceMappings(stacks, specs);
   const api = readApi(stacks);
   const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = stacks[0]?.stack ?? {};
   const iam = createIam(stacks, specs, { region, account });
-  checkDeployed(stacks, iam);
+  checkDeployed(stacks, iam, mappings);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
   const clock = createClock(options, specs.functions);
   const { now } = clock;
@@ -151,7 +151,15 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
 
   if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
   const { tables, buckets } = specs;
-  const dynamoDb = await startDynamoDb({ tables, dataDir, now, ttlSweepMs, metered: recordCalls, onError });
+  const dynamoDb = await startDynamoDb({
+    tables,
+    consumers: mappings,
+    dataDir,
+    now,
+    ttlSweepMs,
+    metered: recordCalls,
+    onError,
+  });
   atStop(dynamoDb.stop);
   const s3 = createS3({ buckets, dataDir, now, sweepMs: ttlSweepMs, onError });
   atStop(s3.stop);
@@ -184,6 +192,8 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     timeScale: 1 / timeScale,
   });
   atStop(lambda.stop);
+  const { streams } = dynamoDb;
+  atStop(startEventSources({ mappings, streams, lambda, queues, bench, now, timeScale, onError }));
   const events = createEventBridge({ rules, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
@@ -243,6 +253,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     stepFunctions,
     schedules: events.schedules,
     queues: queues.messages,
+    streams: { drained: streams.drained, records: streams.recorded },
     faults: bench.faults,
     clock,
     permissions: { unused: iam.ledger.unused },
@@ -266,31 +277,6 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     },
     sweepExpired: async () => (await dynamoDb.sweep()) + s3.sweep(),
   };
-}
-
-/** The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win. */
-function awsEnvironment(
-  logicalId: string,
-  variables: Readonly<Record<string, string>>,
-  endpoint: string,
-  region: string,
-): Record<string, string> {
-  return {
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: logicalId,
-    AWS_SECRET_ACCESS_KEY: 'local',
-    ...variables,
-  };
-}
-
-/** Drops the output of functions that may not write their logs: on AWS it is lost too. */
-function withoutForbiddenLogs(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
-  const functions = stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::Lambda::Function'));
-  const mute = new Set(functions.filter((resource) => !mayLog(resource, iam)).map(({ name }) => name));
-  for (const name of mute) onLog('cloud', `${name} may not write its logs`, 'stderr');
-  return (name, ...line) => (mute.has(name) ? undefined : onLog(name, ...line));
 }
 
 function createClock({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {

@@ -1,5 +1,6 @@
 /** The parts of the embedded cloud that only tests use. `cloud.ts` is the front door. */
 
+import type { StreamRecord } from './dynamodb/stream/index.ts';
 import type { Faults } from './faults/index.ts';
 import type { Permissions } from './iam/index.ts';
 import type { Clock } from './time/clock.ts';
@@ -7,6 +8,7 @@ import type { CallLog } from './wire/call-log.ts';
 
 export { AwsError } from './aws-error.ts';
 export { startDynamoDb } from './dynamodb/index.ts';
+export type { StreamRecord } from './dynamodb/stream/index.ts';
 export type {
   Choose,
   Fault,
@@ -70,8 +72,17 @@ export interface TestingControls {
   readonly faults: Faults;
   /** Moves time, with `movableClock`. */
   readonly clock: Clock;
+  /** The changes of the tables with a stream. */
+  readonly streams: StreamControls;
   /** The AWS calls that were made, with `recordCalls`. */
   readonly calls: CallLog;
   /** What the policies of the template grant, and which grants no call has used. */
   readonly permissions: Permissions;
+}
+
+export interface StreamControls {
+  /** Resolves once the functions have dealt with all records, or these were given up. */
+  drained(): Promise<void>;
+  /** The latest 1,000 records of a table, the oldest first. @param table its name */
+  records(table: string): readonly StreamRecord[];
 }

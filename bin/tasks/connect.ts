@@ -66,7 +66,7 @@ export async function connect(target: Target, { env, folder, audit }: Surroundin
   const states = json('states', 'AWSStepFunctions', '1.0');
   const s3 = access.endpoint('s3');
   const results = resultStore({ bucket: server.bucket, region, credentials, ...(s3 && { endpoint: s3 }) });
-  const store = taskStore(documents, server.table);
+  const store = taskStore(documents, server.table, 'operator');
   return {
     server,
     reads: operatorReads(documents, server.table),

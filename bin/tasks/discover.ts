@@ -71,6 +71,8 @@ function factsOf(
   resources: ReadonlyMap<string, StackResource>,
 ): ServerFacts {
   const physical = (logicalId: string | undefined) => resources.get(logicalId ?? '')?.physicalId;
+  const named = (ids: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(ids).map(([part, id]) => [part, physical(id) ?? '']));
   const toolFacts = ({
     workflow,
     stateMachine,
@@ -93,11 +95,10 @@ function factsOf(
       ...(changedAt > 0 && { changedAt }),
     };
   };
-  const queue = physical(deadLetters);
   return {
     ...{ name, region, table: physical(table) ?? '', bucket: physical(results) ?? '' },
-    ...(queue !== undefined && { deadLetters: queue }),
-    logGroups: Object.fromEntries(Object.entries(logs).map(([part, id]) => [part, physical(id) ?? ''])),
+    deadLetters: named(deadLetters),
+    logGroups: named(logs),
     tools: new Map(Object.entries(tools).map(([tool, mark]) => [tool, toolFacts(mark)])),
   };
 }

@@ -27,8 +27,6 @@ export interface ServerContext {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly store: TaskStore;
   readonly audit: Audit;
-  /** See `Audited`. */
-  readonly seen: (record: TaskRecord) => void;
   readonly workflow: Workflow;
   /** Input of open tasks that is too large for the table. */
   readonly inputs: InputStore;

@@ -10,7 +10,6 @@ import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { currentState } from '../tasks/execution-history.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { resultStore } from '../tasks/s3/result-store.ts';
-import { audited } from '../tasks/table/audited-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { workflow } from '../tasks/workflow.ts';
 import type { ServerContext } from './context.ts';
@@ -63,7 +62,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   return {
     manifest,
     tools: wiredTools(manifest, validators, functions, stateMachines),
-    ...audited(taskStore(documents, variable(env, 'TASKS_TABLE')), printAudit, 'endpoint'),
+    store: taskStore(documents, variable(env, 'TASKS_TABLE'), 'endpoint'),
     audit: printAudit,
     workflow: workflow(stepFunctions({ region, requestTimeout: REQUEST_TIMEOUT, attempts: 3 }, env), machineArnPrefix),
     // Each read of a waiting task may need it.

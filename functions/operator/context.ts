@@ -33,8 +33,8 @@ export interface ServerFacts {
   readonly region: string;
   readonly table: string;
   readonly bucket: string;
-  /** The URL of the queue of dead letters. */
-  readonly deadLetters?: string;
+  /** URLs of the queues of dead letters, by what could not be handled. */
+  readonly deadLetters: Readonly<Record<string, string>>;
   /** Log groups of the server itself, by part: `endpoint`, `reconciler`. */
   readonly logGroups: Readonly<Record<string, string>>;
   readonly tools: ReadonlyMap<string, ToolFacts>;

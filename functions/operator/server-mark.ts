@@ -5,7 +5,8 @@ export const SERVER_MARK = 'mcp-task-server:server';
 export interface ServerMark {
   readonly table: string;
   readonly results: string;
-  readonly deadLetters: string;
+  /** Queues of dead letters, by what could not be handled. */
+  readonly deadLetters: Readonly<Record<string, string>>;
   /** Log groups of the server itself, by part. */
   readonly logs: Readonly<Record<string, string>>;
   readonly tools: Readonly<Record<string, ToolMark>>;

@@ -1,7 +1,15 @@
 import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
-import { type Change, confirmStart, failAsSeen, isSeen, isTerminal, lookAgain } from '../tasks/transitions.ts';
+import {
+  type Change,
+  confirmStart,
+  failAsSeen,
+  isSeen,
+  isTerminal,
+  lookAgain,
+  restarted,
+} from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
 /** What was wrong with a task. */
@@ -53,7 +61,7 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   const stop = { stop: true } as const;
   if (late !== undefined) return { kind: 'overdue', change: late, ...((missing || running) && stop) };
   if (!missing) return { kind: 'run_ended', change: outcome(record, run, now), ...(running && stop) };
-  if (record.round > 1) return { kind: 'not_restarted', start: true, change: lookAgain(record, now) };
+  if (record.round > 1) return { kind: 'not_restarted', start: true, change: restarted(record, now) };
   // The client never got its id and will call again: with a start now, a side effect could happen twice.
   return { kind: 'never_started', change: failAsSeen(record, NEVER_STARTED, now), stop: true };
 }

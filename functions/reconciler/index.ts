@@ -1,12 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context, EventBridgeEvent } from 'aws-lambda';
-import { printAudit } from '../tasks/audit.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
-import { errorFacts, logEvent } from '../tasks/log.ts';
+import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { resultStore } from '../tasks/s3/result-store.ts';
-import { audited } from '../tasks/table/audited-store.ts';
 import { dueIndex } from '../tasks/table/due-index.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { workflow } from '../tasks/workflow.ts';
@@ -80,7 +78,7 @@ function createContext(
   const names = (env.TOOL_MACHINES ?? '').split(',');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
   return {
-    store: audited(taskStore(documents, env.TASKS_TABLE ?? ''), printAudit, 'reconciler').store,
+    store: taskStore(documents, env.TASKS_TABLE ?? '', 'reconciler'),
     index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
     workflow: workflow(states, machineArnPrefix),
     inputs: inputStore(resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 })),
@@ -91,9 +89,4 @@ function createContext(
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
-}
-
-/** Not by `console`, which may add to the line. */
-function print(lines: readonly string[]): void {
-  for (const line of lines) process.stdout.write(`${line}\n`);
 }

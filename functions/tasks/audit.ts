@@ -1,5 +1,9 @@
+import type { Writer } from './record.ts';
+
 /** What the audit log records of tasks and their callers: docs/auth.md. */
-export type Action = 'created' | 'input_asked' | 'input_answered' | 'cancelled' | 'finished' | 'retrieved' | 'denied';
+export type Action = ChangeAction | 'repeated' | 'retrieved' | 'denied';
+/** Written for each committed change of a record, by `functions/task-events`. */
+export type ChangeAction = 'created' | 'input_asked' | 'input_answered' | 'cancelled' | 'finished';
 
 /** Ids, names and counts that the server makes itself: nothing that a caller or a tool wrote. */
 export interface Facts {
@@ -12,12 +16,10 @@ export interface Facts {
   /** finished, retrieved: the tool called its own result an error. */
   readonly isError?: boolean | undefined;
   /** finished: what ended it, if known. */
-  readonly by?: 'workflow' | 'endpoint' | 'deadline' | 'reconciler' | undefined;
+  readonly by?: 'workflow' | 'deadline' | Writer | undefined;
   readonly reason?: string | undefined;
   /** input_answered: how many questions. */
   readonly answers?: number;
-  /** created: an earlier call may have created it, if its answer was lost. */
-  readonly repeated?: true;
 }
 
 export type Audit = (action: Action, facts: Facts) => void;

@@ -39,6 +39,35 @@ export function logEvent(event: string, facts: object = {}, level: 'error' | 'wa
   console[level](JSON.stringify({ event, ...facts }));
 }
 
+/** The namespace of all metrics of this project. */
+export const NAMESPACE = 'McpTaskServer';
+
+/**
+ * A line in CloudWatch's embedded metric format, none without metrics. A metric whose name begins with `Time` is
+ * in ms, all others are counts.
+ */
+export function metricLines(
+  metrics: Readonly<Record<string, number>>,
+  dimensions: Readonly<Record<string, string>>,
+  now: number,
+  /** Names of dimensions that are counted together. @default all of them */
+  sets: readonly (readonly string[])[] = [Object.keys(dimensions)],
+): string[] {
+  const names = Object.keys(metrics);
+  if (names.length === 0) return [];
+  const directive = {
+    Namespace: NAMESPACE,
+    Dimensions: sets,
+    Metrics: names.map((Name) => ({ Name, Unit: Name.startsWith('Time') ? 'Milliseconds' : 'Count' })),
+  };
+  return [JSON.stringify({ _aws: { Timestamp: now, CloudWatchMetrics: [directive] }, ...dimensions, ...metrics })];
+}
+
+/** Not by `console`, which may add to the line. */
+export function print(lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
 /** For operators only: no client sees it (A-15). */
 export function logUnexpected(error: unknown, where: string): void {
   if (!(error instanceof McpError)) logEvent('unexpected_error', { where, ...errorFacts(error) });

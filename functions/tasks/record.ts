@@ -71,7 +71,30 @@ export interface TaskRecord {
   readonly seenRound?: number;
   /** DynamoDB TTL, in seconds since the epoch. */
   readonly expiresAt: number;
+  /** What happened to the task, oldest first: for operators (docs/events.md). Older records have none. */
+  readonly events?: readonly TaskEvent[];
 }
+
+/** One change of a task, written together with it. */
+export interface TaskEvent {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly what: 'created' | 'asked' | 'answered' | 'refused' | 'restarted' | 'completed' | 'failed' | 'cancelled';
+  /** Of the round that asked, was answered, was started again or ended. Left out in round 1. */
+  readonly round?: number;
+  /** Who wrote it. Left out for the tool workflow. */
+  readonly by?: Writer;
+  /** When the workflow of the round began: with `asked`, `completed` and `failed` by the workflow. ms since the epoch. */
+  readonly startedAt?: number;
+  /** How often the workflow tried the tool again in this round. Left out for never. */
+  readonly retries?: number;
+  /** An operator: who, and why. */
+  readonly who?: string;
+  readonly reason?: string;
+}
+
+/** Code that writes task records, besides the tool workflow. */
+export type Writer = 'endpoint' | 'reconciler' | 'operator';
 
 /** A JSON-RPC error as stored and as sent. */
 export interface RpcError {

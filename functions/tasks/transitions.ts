@@ -1,7 +1,8 @@
 import { dueShard } from './ids.ts';
 import { limits } from './limits.ts';
-import type { RpcError, Status, TaskKey, TaskRecord } from './record.ts';
+import type { RpcError, Status, TaskEvent, TaskKey, TaskRecord } from './record.ts';
 import { RECORD_VERSION } from './table/known-record.ts';
+import { endEvent, openEvent } from './task-event.ts';
 
 /**
  * The only place that changes a status (C-10, E-14). Each function returns a change: the conditions on the record, and
@@ -19,7 +20,9 @@ export interface Change {
   readonly inputRef?: string | null;
   /** How many answers this change adds. */
   readonly answers?: number;
-  readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId'>>;
+  readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId' | 'events'>>;
+  /** Added to the record's events. The store adds who writes it. */
+  readonly event?: TaskEvent;
   readonly remove?: readonly (keyof TaskRecord)[];
 }
 
@@ -31,21 +34,10 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
   cancelled: [],
 };
 /** Progress and memory are in records of release 0.1 only. */
-const RUNNING_FIELDS = [
-  'due',
-  'dueAt',
-  'asked',
-  'arguments',
-  'inputResponses',
-  'inputRef',
-  'refused',
-  'progress',
-  'progressTotal',
-  'progressToken',
-  'memory',
-  'memoryRound',
-] as const;
-const ROUND_FIELDS = ['statusMessage', 'refused', 'progress', 'progressTotal', 'memory', 'memoryRound'] as const;
+const REPORT_FIELDS = ['refused', 'progress', 'progressTotal', 'memory', 'memoryRound'] as const;
+const INPUT_FIELDS = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
+const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, ...REPORT_FIELDS] as const;
+const ROUND_FIELDS = ['statusMessage', ...REPORT_FIELDS] as const;
 
 export const KEY_EXPIRED = 'The task of this idempotency key has expired: use a new key';
 
@@ -96,19 +88,22 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     due: dueShard(key.taskId, limits.dueShards),
     dueAt: now + limits.firstDue,
     expiresAt: Math.ceil((now + ttl + limits.retention) / 1_000),
+    events: [{ at: now, what: 'created' }],
   };
 }
 
 /** A task that ends before it starts: its arguments were refused, and the caller asked for a task (A-14, C-07). */
 export function createRefused(record: TaskRecord, result: string): TaskRecord {
-  const { due: _due, dueAt: _dueAt, ...rest } = record;
-  return { ...rest, status: 'completed', result, isError: true };
+  const { due: _due, dueAt: _dueAt, events = [], ...rest } = record;
+  const ended = { at: record.createdAt, what: 'completed' } as const;
+  return { ...rest, status: 'completed', result, isError: true, events: [...events, ended] };
 }
 
 export function cancel(now: number): Change {
   return {
     from: sourcesOf('cancelled'),
     set: { status: 'cancelled', updatedAt: now, statusMessage: 'Cancelled by the client' },
+    event: { at: now, what: 'cancelled' },
     remove: RUNNING_FIELDS,
   };
 }
@@ -117,13 +112,15 @@ export function fail(error: RpcError, now: number): Change {
   return {
     from: sourcesOf('failed'),
     set: { status: 'failed', updatedAt: now, statusMessage: error.message, error: JSON.stringify(error) },
+    event: { at: now, what: 'failed' },
     remove: RUNNING_FIELDS,
   };
 }
 
 /** As fail, but only while the record has the status and the round of this one. */
 export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Change {
-  return { ...fail(error, now), from: [record.status], round: record.round };
+  const event = endEvent('failed', record, now);
+  return { ...fail(error, now), from: [record.status], round: record.round, event };
 }
 
 /**
@@ -153,7 +150,8 @@ export function finish(record: TaskRecord, returned: Returned, args: string | un
   const { text: result, asks, isError } = returned;
   if (asks) return { ...askFirst(record, result, args, now), remove: ROUND_FIELDS };
   const set = { status: 'completed', updatedAt: now, result, isError } as const;
-  return { from: ['working'], round: record.round, set, remove: [...RUNNING_FIELDS, 'statusMessage'] };
+  const event = endEvent('completed', record, now);
+  return { from: ['working'], round: record.round, set, remove: [...RUNNING_FIELDS, 'statusMessage'], event };
 }
 
 /** The run of a working task's round exists. The sweep comes back to check whether it still runs. */
@@ -169,6 +167,11 @@ export const isSeen = ({ round, seenRound }: TaskRecord): boolean => seenRound =
 /** The sweep comes back after `after` ms to check whether the round runs. */
 export function lookAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
+}
+
+/** The round was started again: its first start was lost. */
+export function restarted(record: TaskRecord, now: number): Change {
+  return { ...lookAgain(record, now), ...openEvent('restarted', record, now) };
 }
 
 /**
@@ -187,6 +190,7 @@ export function askFirst(record: TaskRecord, asked: string, args: string | undef
       ...kept,
       dueAt: failVisibleAt(record),
     },
+    ...openEvent('asked', record, now),
   };
 }
 
@@ -235,6 +239,7 @@ export function refuseAnswer(record: TaskRecord, key: string, now: number): Chan
     from: ['input_required'],
     round: record.round,
     set: { updatedAt: now, refused: { ...record.refused, [key]: refusals } },
+    ...openEvent('refused', record, now),
   };
 }
 
@@ -250,7 +255,11 @@ export function answer(
 ): Change {
   // As one value: an expression that names each is too long for DynamoDB from some hundred answers on.
   const inputResponses = { ...record.inputResponses, ...answers };
-  const base = { ...asAnswered(record), answers: Object.keys(answers).length };
+  const base = {
+    ...asAnswered(record),
+    answers: Object.keys(answers).length,
+    ...openEvent('answered', record, now),
+  };
   if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
   return {
     ...base,
@@ -271,7 +280,8 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   const kept = Object.fromEntries(
     Object.entries(record).filter(([field]) => !gone.has(field)),
   ) as unknown as TaskRecord;
-  return { ...kept, ...change.set };
+  const events = change.event ? { events: [...(record.events ?? []), change.event] } : {};
+  return { ...kept, ...change.set, ...events };
 }
 
 /**

@@ -16,7 +16,7 @@ export interface MarkedTool {
 export interface MarkedServer {
   readonly table: IConstruct;
   readonly results: IConstruct;
-  readonly deadLetters: IConstruct;
+  readonly deadLetters: Readonly<Record<string, IConstruct>>;
   readonly logs: Readonly<Record<string, IConstruct>>;
   readonly tools: () => readonly MarkedTool[];
 }
@@ -25,7 +25,7 @@ export interface MarkedServer {
  * Writes into the template what the operator's verbs have to know of a server, as metadata of its endpoint: names of
  * resources in the same stack, and facts about tools. CloudFormation does nothing with metadata.
  */
-export function markServer(endpoint: LambdaFunction, { tools, logs, ...parts }: MarkedServer): void {
+export function markServer(endpoint: LambdaFunction, { tools, logs, deadLetters, ...parts }: MarkedServer): void {
   const stack = Stack.of(endpoint);
   const idOf = (construct: IConstruct | undefined): string | undefined => {
     const element = construct && ((construct.node.defaultChild ?? construct) as CfnElement);
@@ -33,11 +33,13 @@ export function markServer(endpoint: LambdaFunction, { tools, logs, ...parts }: 
     if (element?.logicalId === undefined || Stack.of(element) !== stack) return undefined;
     return String(stack.resolve(element.logicalId));
   };
+  const idsOf = (all: Readonly<Record<string, IConstruct>>) =>
+    Object.fromEntries(Object.entries(all).map(([name, construct]) => [name, idOf(construct) ?? '']));
   const produce = (): ServerMark => ({
     table: idOf(parts.table) ?? '',
     results: idOf(parts.results) ?? '',
-    deadLetters: idOf(parts.deadLetters) ?? '',
-    logs: Object.fromEntries(Object.entries(logs).map(([name, group]) => [name, idOf(group) ?? ''])),
+    deadLetters: idsOf(deadLetters),
+    logs: idsOf(logs),
     tools: Object.fromEntries(tools().map((tool) => [tool.entry.name, toolMark(tool, idOf)])),
   });
   (endpoint.node.defaultChild as CfnResource).addMetadata(SERVER_MARK, Lazy.any({ produce }));

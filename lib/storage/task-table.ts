@@ -1,5 +1,12 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  Billing,
+  ProjectionType,
+  StreamViewType,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { OperationProps } from '../server-props.ts';
 
@@ -15,6 +22,7 @@ export function taskTable(scope: Construct, props: OperationProps): TableV2 {
     sortKey: { name: 'taskId', type: AttributeType.STRING },
     billing: Billing.onDemand(),
     timeToLiveAttribute: 'expiresAt',
+    dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     removalPolicy,
     deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,

@@ -40,8 +40,12 @@ const PERHAPS_EXECUTED = [
 /** The function ran and its runtime died. Retried only for a tool that may be repeated. */
 const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
 
-/** Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. In ms. */
-const NUMBERS = { deadlineGrace: limits.deadlineGrace, lateWrite: limits.lateWrite };
+/** Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. Times in ms. */
+const NUMBERS = {
+  deadlineGrace: limits.deadlineGrace,
+  lateWrite: limits.lateWrite,
+  eventRounds: limits.events.workflowRounds,
+};
 
 /** In seconds: 10 minutes more than any ttl, so `Run` ends first and `Finish` has time to write. */
 const LONGEST_RUN = MAX_TTL / 1_000 + 600;

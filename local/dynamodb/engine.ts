@@ -1,10 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import dynalite from 'dynalite';
 import { AwsError } from '../aws-error.ts';
 import { type JsonObject, objectOf } from '../json.ts';
+import type { Store } from './store.ts';
 
 /** dynalite, in this process. */
 export interface Engine {
@@ -12,6 +14,8 @@ export interface Engine {
   send(operation: string, body: string | Buffer): Promise<EngineAnswer>;
   /** The same for the cloud itself. Throws an AwsError if DynamoDB answers with one. */
   call(operation: string, input: JsonObject): Promise<JsonObject>;
+  /** The database below. Open once a call has been answered. */
+  readonly store: Store;
   close(): Promise<void>;
 }
 
@@ -30,7 +34,7 @@ const HEADERS = {
 export function startEngine(dataDir: string | undefined): Engine {
   const path = dataDir === undefined ? undefined : join(dataDir, 'dynamodb');
   if (path !== undefined) mkdirSync(path, { recursive: true });
-  const server = dynalite({ ...(path === undefined ? {} : { path }), createTableMs: 0, deleteTableMs: 0 });
+  const { server, store } = startDynalite({ ...(path === undefined ? {} : { path }) });
   const pending = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -44,6 +48,7 @@ export function startEngine(dataDir: string | undefined): Engine {
   };
   return {
     send,
+    store,
     async call(operation, input) {
       const { status, body } = await send(operation, JSON.stringify(input));
       const output = objectOf(JSON.parse(body));
@@ -56,6 +61,26 @@ export function startEngine(dataDir: string | undefined): Engine {
       await closeDatabase(server);
     },
   };
+}
+
+/** The same module object that dynalite itself gets. */
+const dynaliteDb: { create(options: object): Store } = createRequire(import.meta.url)('dynalite/db');
+
+/** dynalite keeps its database to itself, so this takes it where dynalite creates it. */
+function startDynalite(options: { readonly path?: string }): { server: Server; store: Store } {
+  const { create } = dynaliteDb;
+  let store: Store | undefined;
+  dynaliteDb.create = (all) => {
+    store = create(all);
+    return store;
+  };
+  try {
+    const server = dynalite({ ...options, createTableMs: 0, deleteTableMs: 0 });
+    if (!store) throw new Error('this version of dynalite creates its database elsewhere');
+    return { server, store };
+  } finally {
+    dynaliteDb.create = create;
+  }
 }
 
 /** `com.amazonaws.dynamodb.v20120810#Name` -> `Name` */

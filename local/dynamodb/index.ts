@@ -5,12 +5,14 @@ import type { WireRequest, WireResponse, WireService } from '../wire/types.ts';
 import { type Engine, type EngineAnswer, errorType, startEngine } from './engine.ts';
 import { checkExpressions } from './expressions.ts';
 import { createMeter } from './meter.ts';
+import { type Consumer, openStreams, type Streams } from './stream/index.ts';
 import { ensureTable } from './tables.ts';
 import { createTimeToLive } from './ttl.ts';
 
 /** DynamoDB: dynalite behind the wire of this cloud, with time to live and, for tests, consumed capacity. */
 export interface DynamoDb {
   readonly service: WireService;
+  readonly streams: Streams;
   /** Removes expired items now. Returns how many. */
   sweep(): Promise<number>;
   stop(): Promise<void>;
@@ -18,6 +20,8 @@ export interface DynamoDb {
 
 export interface DynamoDbOptions {
   readonly tables: readonly TableResource[];
+  /** What reads the streams of the tables. @default nothing */
+  readonly consumers?: readonly Consumer[];
   /** In memory without it. */
   readonly dataDir?: string | undefined;
   readonly now: () => number;
@@ -29,17 +33,21 @@ export interface DynamoDbOptions {
 }
 
 export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
-  const engine = startEngine(options.dataDir);
+  const { tables, consumers = [], dataDir } = options;
+  const engine = startEngine(dataDir);
+  let streams: Streams;
   try {
-    await Promise.all(options.tables.map((table) => ensureTable(engine, table)));
+    await Promise.all(tables.map((table) => ensureTable(engine, table)));
+    const durable = dataDir !== undefined;
+    streams = await openStreams({ store: engine.store, tables, consumers, durable, now: options.now });
   } catch (error) {
     await engine.close();
     throw error;
   }
   const { now, ttlSweepMs: sweepMs, onError } = options;
-  const ttl = createTimeToLive(engine, options.tables, { now, sweepMs, onError });
+  const ttl = createTimeToLive(engine, tables, { now, sweepMs, onError, expire: streams.expire });
   const ttlService = jsonService('dynamodb', '1.0', ttl.operations);
-  const forward = options.metered ? forwardMetered(engine, options.tables) : forwardPlain(engine);
+  const forward = options.metered ? forwardMetered(engine, tables) : forwardPlain(engine);
   return {
     service: {
       name: 'dynamodb',
@@ -49,9 +57,11 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb>
         return forward(request);
       },
     },
+    streams,
     sweep: ttl.sweep,
     async stop() {
       await ttl.stop();
+      await streams.settled();
       await engine.close();
     },
   };

@@ -3,6 +3,7 @@ import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
 import type { Engine } from './engine.ts';
+import type { Capture } from './stream/capture.ts';
 
 /** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
 export interface TimeToLive {
@@ -15,6 +16,8 @@ export interface TimeToLive {
 export interface TimeToLiveOptions {
   readonly now: () => number;
   readonly sweepMs: number;
+  /** Runs the removal of an item. */
+  readonly expire: Capture['expire'];
   readonly onError: (message: string) => void;
 }
 
@@ -27,7 +30,7 @@ const BUSY_SHARE = 0.05;
 export function createTimeToLive(
   engine: Engine,
   tables: readonly TableResource[],
-  { now, sweepMs, onError }: TimeToLiveOptions,
+  { now, sweepMs, expire, onError }: TimeToLiveOptions,
 ): TimeToLive {
   const attributes = new Map(tables.flatMap(({ name, ttlAttribute }) => (ttlAttribute ? [[name, ttlAttribute]] : [])));
   let stopped = false;
@@ -37,7 +40,7 @@ export function createTimeToLive(
   const sweep = async (): Promise<number> => {
     let removed = 0;
     for (const [table, attribute] of attributes) {
-      removed += await sweepTable(engine, table, attribute, now(), () => stopped);
+      removed += await sweepTable({ engine, expire, stopped: () => stopped }, table, attribute, now());
     }
     return removed;
   };
@@ -62,7 +65,14 @@ export function createTimeToLive(
   };
 }
 
-async function sweepTable(engine: Engine, table: string, attribute: string, at: number, stopped: () => boolean) {
+interface SweepContext {
+  readonly engine: Engine;
+  readonly expire: Capture['expire'];
+  readonly stopped: () => boolean;
+}
+
+async function sweepTable(context: SweepContext, table: string, attribute: string, at: number): Promise<number> {
+  const { engine, expire, stopped } = context;
   const seconds = Math.floor(at / 1000);
   const expired = {
     TableName: table,
@@ -78,8 +88,8 @@ async function sweepTable(engine: Engine, table: string, attribute: string, at: 
     for (const item of listOf(page.Items).map(objectOf)) {
       const Key = Object.fromEntries(keys.map((name) => [name, item[name]]));
       // Checks again: the item may have a later expiry since it was read.
-      const remove = engine.call('DeleteItem', { ...expired, Key, ConditionExpression: condition });
-      removed += await remove.then(() => 1, ignoreLostCondition);
+      const remove = () => engine.call('DeleteItem', { ...expired, Key, ConditionExpression: condition });
+      removed += await expire(remove).then(() => 1, ignoreLostCondition);
     }
     from = page.LastEvaluatedKey;
   } while (from !== undefined && !stopped());

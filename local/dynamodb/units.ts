@@ -40,7 +40,8 @@ function keyNames(schema: JsonObject): string[] {
   return listOf(schema.KeySchema).map((key) => String(objectOf(key).AttributeName));
 }
 
-function mapSize(map: JsonObject): number {
+/** The bytes of names and values, as DynamoDB counts them. */
+export function mapSize(map: JsonObject): number {
   return Object.entries(map).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value), 0);
 }
 

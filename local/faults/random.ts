@@ -23,6 +23,7 @@ const THROTTLED: Readonly<Partial<Record<FaultService, Fault>>> = {
   lambda: { error: 'TooManyRequestsException', status: 429 },
   s3: { error: 'SlowDown', status: 503 },
   events: { error: 'TooManyRequestsException', status: 429 },
+  streams: { error: 'TooManyRequestsException', status: 429 },
   apigateway: { error: 'TooManyRequestsException', status: 429 },
 };
 const BROKEN: Readonly<Partial<Record<FaultService, Fault>>> = {
@@ -32,6 +33,7 @@ const BROKEN: Readonly<Partial<Record<FaultService, Fault>>> = {
   lambda: { error: 'ServiceException', status: 500 },
   s3: { error: 'InternalError', status: 500 },
   events: { error: 'ServiceException', status: 500 },
+  streams: { error: 'ServiceException', status: 500 },
 };
 
 /**

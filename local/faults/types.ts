@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 
-/** The services that get calls: those of the call log, and the two that make them. */
+/** The services that get calls: those of the call log, and the three that make them. */
 export type FaultService =
   | 'dynamodb'
   | 's3'
@@ -8,6 +8,7 @@ export type FaultService =
   | 'lambda'
   | 'secretsmanager'
   | 'events'
+  | 'streams'
   | 'apigateway'
   | 'logs'
   | 'sqs'
@@ -30,6 +31,7 @@ export type FaultPoint = 'before' | 'after' | 'midway';
  * | any in the call log | as there: `PutItem`, `Invoke` | function, or role of a state machine | the function's |
  * | lambda | `Run`: a worker starts with an event; `before` only | the function | the one that starts |
  * | events | `Deliver`: a rule sends an event to a function, or the end of an execution to `startExecution.sync` | the rule | |
+ * | streams | `Deliver`: Lambda passes records of a stream to a function | the event source mapping | |
  * | apigateway | `POST /mcp`: a client calls; the resource as the template writes it | `client` | the one that answers |
  */
 export interface FaultCall {
@@ -48,6 +50,7 @@ export type Fault =
   /**
    * The connection breaks: `before` loses the request, `after` loses the answer. A state machine sees an
    * SdkClientException. `before` loses an event. `after` delivers it, but EventBridge does not know that and retries.
+   * Lambda retries records of a stream in both cases.
    */
   | 'drop'
   /** The worker of the call dies, and with it the connection. */

@@ -1,4 +1,5 @@
 import { isObject, listOf, objectOf, stringOf } from '../json.ts';
+import type { EventSourceMapping } from '../lambda/event-source/types.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { Iam } from './index.ts';
 
@@ -6,14 +7,19 @@ import type { Iam } from './index.ts';
  * Refuses what makes a deployment fail, or silently incomplete: a role that its service may not assume, or that lacks a
  * permission that the service needs.
  */
-export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void {
-  const problems = stacks.flatMap(({ resources }) =>
+export function checkDeployed(
+  stacks: readonly ResolvedStack[],
+  iam: Iam,
+  mappings: readonly EventSourceMapping[] = [],
+): void {
+  const ofResources = stacks.flatMap(({ resources }) =>
     resources.flatMap((resource) => {
       if (resource.type === 'AWS::Lambda::Function') return functionProblems(resource, resources, iam);
       if (resource.type === 'AWS::SecretsManager::RotationSchedule') return rotationProblems(resource, iam);
       return resource.type === 'AWS::StepFunctions::StateMachine' ? machineProblems(resource, iam) : [];
     }),
   );
+  const problems = [...ofResources, ...mappings.flatMap((mapping) => mappingProblems(mapping, iam))];
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
@@ -64,6 +70,20 @@ function machineProblems(resource: Resource, iam: Iam): string[] {
     ...(waits ? MANAGED_RULE.map((action): Requirement => [action, rule, 'startExecution.sync']) : []),
   ];
   return roleProblems(resource, 'states.amazonaws.com', String(RoleArn), needs, iam);
+}
+
+/** Lambda reads a stream, and sends to the destination, with the role of the function ("Execution role permissions"). */
+const READ_STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+
+function mappingProblems({ logicalId, roleArn, streamArn, onFailure }: EventSourceMapping, iam: Iam): string[] {
+  const needs: (readonly [action: string, resource: string])[] = [
+    ...READ_STREAM.map((action) => [`dynamodb:${action}`, streamArn] as const),
+    ...(onFailure === undefined ? [] : [['sqs:SendMessage', onFailure] as const]),
+  ];
+  const missing = needs.filter(([action, resource]) => !iam.mayRole(roleArn, action, resource));
+  return missing.map(
+    ([action, resource]) => `${roleArn} may not ${action} on ${resource}, for the event source mapping ${logicalId}`,
+  );
 }
 
 /** Secrets Manager requires this before it accepts the schedule. */

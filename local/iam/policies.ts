@@ -5,6 +5,10 @@ import { readStatements, type Statement } from './statements.ts';
 /** The AWS managed policies that CDK attaches on its own. */
 const AWS_MANAGED: Readonly<Record<string, readonly string[]>> = {
   'service-role/AWSLambdaBasicExecutionRole': ['logs:CreateLogGroup', 'logs:CreateLogStream', 'logs:PutLogEvents'],
+  'service-role/AWSLambdaDynamoDBExecutionRole': [
+    ...['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((action) => `dynamodb:${action}`),
+    ...['CreateLogGroup', 'CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action}`),
+  ],
   'service-role/AmazonAPIGatewayPushToCloudWatchLogs': [
     'CreateLogGroup',
     'CreateLogStream',

@@ -29,6 +29,10 @@ const arn = (service: string, resource: (id: Identity) => string) => (id: Identi
 
 const functionArn = arn('lambda', (id) => `function:${id.name}`);
 const tableArn = arn('dynamodb', (id) => `table/${id.name}`);
+/** AWS puts the time at which the stream was enabled here. */
+const STREAM_LABEL = '2026-01-01T00:00:00.000';
+export const streamArn = arn('dynamodb', (id) => `table/${id.name}/stream/${STREAM_LABEL}`);
+const mappingArn = arn('lambda', (id) => `event-source-mapping:${uuid(id)}`);
 const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
 const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
 // CloudFormation generates names in lower case: S3 accepts no others.
@@ -43,12 +47,17 @@ function generatedId(id: Identity, length: number): string {
   const digest = createHash('sha256').update(`${id.stack}/${id.logicalId}`).digest('hex');
   return BigInt(`0x${digest}`).toString(36).slice(0, length);
 }
+/** Stands for a UUID that AWS would generate; the same in every run. */
+function uuid(id: Identity): string {
+  const digest = createHash('sha256').update(`${id.stack}/${id.logicalId}`).digest('hex');
+  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+}
 const apiId = (id: Identity) => generatedId(id, 10);
 
 const TABLE =
   'TableName KeySchema AttributeDefinitions BillingMode LocalSecondaryIndexes ' +
   'GlobalSecondaryIndexes[].IndexName GlobalSecondaryIndexes[].KeySchema GlobalSecondaryIndexes[].Projection ' +
-  'TimeToLiveSpecification ' +
+  'TimeToLiveSpecification StreamSpecification.StreamViewType ' +
   // No effect on one machine: encryption at rest and capacity limits.
   'SSESpecification WarmThroughput GlobalSecondaryIndexes[].WarmThroughput';
 
@@ -60,7 +69,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
       `${TABLE} PointInTimeRecoverySpecification DeletionProtectionEnabled ContributorInsightsSpecification ` +
       'TableClass OnDemandThroughput ProvisionedThroughput GlobalSecondaryIndexes[].ProvisionedThroughput Tags',
     name: ['TableName', 255],
-    attributes: { Arn: tableArn },
+    attributes: { Arn: tableArn, StreamArn: streamArn },
   },
   'AWS::DynamoDB::GlobalTable': {
     // One replica is the table itself. Its backups, tags and capacity have no local counterpart.
@@ -70,7 +79,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
       'Replicas[].ContributorInsightsSpecification Replicas[].GlobalSecondaryIndexes Replicas[].SSESpecification ' +
       'Replicas[].TableClass Replicas[].ReadOnDemandThroughputSettings Replicas[].Tags',
     name: ['TableName', 255],
-    attributes: { Arn: tableArn, TableId: (id) => generatedId(id, 20) },
+    attributes: { Arn: tableArn, StreamArn: streamArn, TableId: (id) => generatedId(id, 20) },
   },
   'AWS::Lambda::Function': {
     properties:
@@ -84,6 +93,14 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::Lambda::EventInvokeConfig': {
     properties:
       'FunctionName Qualifier MaximumRetryAttempts MaximumEventAgeInSeconds DestinationConfig.OnFailure.Destination',
+  },
+  'AWS::Lambda::EventSourceMapping': {
+    properties:
+      'EventSourceArn FunctionName Enabled StartingPosition BatchSize MaximumBatchingWindowInSeconds ' +
+      'ParallelizationFactor FunctionResponseTypes BisectBatchOnFunctionError MaximumRetryAttempts ' +
+      'MaximumRecordAgeInSeconds FilterCriteria.Filters[].Pattern DestinationConfig.OnFailure.Destination Tags',
+    ref: uuid,
+    attributes: { Id: uuid, EventSourceMappingArn: mappingArn },
   },
   'AWS::Events::Rule': {
     properties:

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
 import type { AsynchronousSettings, FunctionSpec } from '../lambda/index.ts';
+import { streamArn } from './resource-types.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
 import { rateMs } from './schedule.ts';
 
@@ -26,7 +27,17 @@ export interface TableResource {
   readonly schema: JsonObject;
   /** The attribute with the expiry, if the table has one. */
   readonly ttlAttribute?: string;
+  /** The stream of its changes, if it has one. */
+  readonly stream?: StreamResource;
 }
+
+export interface StreamResource {
+  readonly arn: string;
+  readonly region: string;
+  readonly viewType: StreamViewType;
+}
+
+export type StreamViewType = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES';
 
 export interface SecretResource {
   readonly name: string;
@@ -199,7 +210,24 @@ function readTable(resource: Resource): TableResource {
   };
   const ttl = objectOf(TimeToLiveSpecification);
   const attribute = ttl.Enabled === true || ttl.Enabled === 'true' ? stringOf(ttl.AttributeName) : undefined;
-  return { name: resource.name, schema, ...(attribute === undefined ? {} : { ttlAttribute: attribute }) };
+  const stream = readStream(resource);
+  return {
+    name: resource.name,
+    schema,
+    ...(attribute === undefined ? {} : { ttlAttribute: attribute }),
+    ...(stream && { stream }),
+  };
+}
+
+const VIEW_TYPES: readonly StreamViewType[] = ['KEYS_ONLY', 'NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES'];
+
+function readStream(resource: Resource): StreamResource | undefined {
+  const { StreamSpecification } = resource.properties;
+  if (StreamSpecification === undefined) return undefined;
+  const wanted = objectOf(StreamSpecification).StreamViewType;
+  const viewType = VIEW_TYPES.find((one) => one === wanted);
+  if (!viewType) throw unknownValue(resource, 'StreamSpecification.StreamViewType', wanted);
+  return { arn: streamArn(resource), region: resource.region, viewType };
 }
 
 function readSecret(resource: Resource, stack: ResolvedStack): SecretResource {

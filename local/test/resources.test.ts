@@ -36,8 +36,8 @@ describe('a cloud is refused at start', () => {
     ],
     [
       'for a property it does not know',
-      { Table: { Type: 'AWS::DynamoDB::Table', Properties: { StreamSpecification: {} } } },
-      `${unknown} the property StreamSpecification of AWS::DynamoDB::Table (stack Test, Table)`,
+      { Table: { Type: 'AWS::DynamoDB::Table', Properties: { KinesisStreamSpecification: {} } } },
+      `${unknown} the property KinesisStreamSpecification of AWS::DynamoDB::Table (stack Test, Table)`,
     ],
     [
       'for a property inside another',

@@ -15,7 +15,7 @@ const input = {
   ...{ inputResponses: { a: { action: 'accept' } }, requestState: null },
 };
 const context = {
-  Execution: { Input: input, Name: 't-r2' },
+  Execution: { Input: input, Name: 't-r2', StartTime: '2026-11-22T10:00:00.123Z' },
   State: { Name: 'Run', RetryCount: 3 },
 };
 

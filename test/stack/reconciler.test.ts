@@ -1,7 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { NAMESPACE } from '../../functions/reconciler/metrics.ts';
+import { NAMESPACE } from '../../functions/tasks/log.ts';
 import { anonymous, McpTaskServer } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 

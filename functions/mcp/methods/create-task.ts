@@ -224,6 +224,7 @@ async function storeRecord({ record, rest }: NewRecord, server: ServerContext, l
     if (await server.store.create(record)) return record;
     readAt = server.now();
   }
+  server.audit('repeated', { owner: record.owner, taskId: record.taskId, tool: record.tool });
   const existing = before ?? (await server.store.get(record));
   if (existing === undefined) throw new InternalError();
   if (existing.digest !== record.digest) {

@@ -75,7 +75,6 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
  */
 export function currentRecord(stored: TaskRecord, readAt: number, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, readAt);
-  if (record !== undefined) server.seen(record);
   if (record?.result === undefined) return record;
   const reference = storedResult(record.result);
   if (reference === undefined) return withCheckedResult(record, server);

@@ -7,7 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { Unavailable } from '../errors.ts';
-import type { TaskKey, TaskRecord } from '../record.ts';
+import type { TaskKey, TaskRecord, Writer } from '../record.ts';
 import type { Change } from '../transitions.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 import { isKnown, known } from './known-record.ts';
@@ -57,9 +57,6 @@ export interface RunStore extends ProgressStore {
 
 const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
 
-const updateOf = (table: string, key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
-  new UpdateCommand({ TableName: table, Key: tableKey(key), ...updateExpression(change), ReturnValues });
-
 export function runStore(db: DynamoDBDocumentClient, table: string): RunStore {
   return {
     ...progressStore(db, table),
@@ -76,7 +73,10 @@ export function runStore(db: DynamoDBDocumentClient, table: string): RunStore {
   };
 }
 
-export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore {
+/** @param by who writes, for the events of the records. @default not said */
+export function taskStore(db: DynamoDBDocumentClient, table: string, by?: Writer): TaskStore {
+  const updateOf = (key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
+    new UpdateCommand({ TableName: table, Key: tableKey(key), ...updateExpression(change, by), ReturnValues });
   async function get(key: TaskKey): Promise<TaskRecord | undefined> {
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
     return Item && known(Item);
@@ -136,11 +136,11 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
       return { tasks, ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
-      const written = (await ifConditionHolds(db.send(updateOf(table, key, change, 'ALL_NEW'))))?.Attributes;
+      const written = (await ifConditionHolds(db.send(updateOf(key, change, 'ALL_NEW'))))?.Attributes;
       return written && known(written);
     },
     async applyBlind(key, change) {
-      return (await ifConditionHolds(db.send(updateOf(table, key, change, 'NONE')))) !== undefined;
+      return (await ifConditionHolds(db.send(updateOf(key, change, 'NONE')))) !== undefined;
     },
     async postpone(key, now, later) {
       const move = new UpdateCommand({
@@ -160,7 +160,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string): TaskStore 
 const tableKey = ({ owner, taskId }: TaskKey) => ({ owner, taskId });
 
 /** Exported for its test. */
-export function updateExpression(change: Change) {
+export function updateExpression(change: Change, by?: Writer) {
   const names: Record<string, string> = { '#status': 'status' };
   const values: Record<string, unknown> = {};
   const name = (attribute: string) => {
@@ -181,6 +181,10 @@ export function updateExpression(change: Change) {
   else if (change.inputRef !== undefined) conditions.push(`${name('inputRef')} = ${value('inInput', change.inputRef)}`);
 
   const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
+  if (change.event !== undefined) {
+    const event = value('event', [{ ...change.event, ...(by && { by }) }]);
+    sets.push(`${name('events')} = list_append(if_not_exists(${name('events')}, ${value('noEvents', [])}), ${event})`);
+  }
   const removes = (change.remove ?? []).filter((field) => !(field in change.set)).map(name);
   return {
     ConditionExpression: conditions.join(' AND '),

@@ -100,7 +100,8 @@ describe('a working task and its run', () => {
   test('answered but not restarted: it is restarted, and checked again in a minute (row 16)', () => {
     const decision = decide(answered(), T0 + 2 * MINUTE, run('missing'));
     expect(decision).toMatchObject({ kind: 'not_restarted', start: true });
-    expect(changed(answered(), changeOf(decision))).toEqual(answered({ dueAt: T0 + 3 * MINUTE }));
+    const events = [...(answered().events ?? []), { at: T0 + 2 * MINUTE, what: 'restarted', round: 2 } as const];
+    expect(changed(answered(), changeOf(decision))).toEqual(answered({ dueAt: T0 + 3 * MINUTE, events }));
     const late = decide(answered(), END - 30_001, run('missing'));
     expect(changeOf(late).set.dueAt).toBe(END);
     // Within the grace it is too late for any work.
@@ -253,7 +254,7 @@ describe('any task, any run and any time', () => {
     );
   });
 
-  test('what is written is what readers saw, and no reader sees a change of a time only', () => {
+  test('what is written is what readers saw, and no reader sees a change of a time or an event only', () => {
     fc.assert(
       fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {
         const decision = decide(task, now, seen);
@@ -262,7 +263,7 @@ describe('any task, any run and any time', () => {
         const written = changed(task, decision.change);
         if (shown.status !== task.status) expect(written).toEqual(shown);
         else if (written.status === task.status)
-          expect({ ...written, dueAt: task.dueAt, seenRound: undefined }).toEqual(task);
+          expect({ ...written, dueAt: task.dueAt, seenRound: undefined, events: task.events }).toEqual(task);
       }),
     );
   });

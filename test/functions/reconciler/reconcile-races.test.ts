@@ -67,7 +67,8 @@ describe('killed at any call, before or after it, the next sweeps end where an u
         if (!(error instanceof Killed)) throw error;
       });
     }
-    const { dueAt: _, seenRound: __, ...shown } = fake.records.get('t') ?? {};
+    // A sweep that is killed before its last write adds no event.
+    const { dueAt: _, seenRound: __, events: ___, ...shown } = fake.records.get('t') ?? {};
     const started = fake.did.filter((name) => name === 'start').length;
     return { shown, runs: [...fake.runs.keys()], started };
   }

@@ -98,7 +98,6 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
         return write(key, change) !== undefined;
       },
     },
-    seen: () => {},
     audit: (action, facts) => void audited.push(auditLine(action, facts)),
     workflow: {
       async start() {

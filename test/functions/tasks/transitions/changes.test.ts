@@ -14,6 +14,7 @@ import {
   after as leftBy,
   lookAgain,
   refuseAnswer,
+  restarted,
   withdraw,
 } from '../../../../functions/tasks/transitions.ts';
 
@@ -23,10 +24,11 @@ const task = { tool: 'x', ttl: 3_600_000, timeout: 100_000, accepts: ['roots/lis
 const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
 const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({ ...create(key, task, now), ...over });
 const waiting = (over: Partial<TaskRecord> = {}) => record({ status: 'input_required', asked, round: 3, ...over });
+const error = { code: -32603, message: 'no' };
 const open = ['working', 'input_required'];
 const RUNNING = [
-  ...['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused'],
-  ...['progress', 'progressTotal', 'progressToken', 'memory', 'memoryRound'],
+  ...['due', 'dueAt', 'progressToken', 'asked', 'arguments', 'inputResponses', 'inputRef'],
+  ...['refused', 'progress', 'progressTotal', 'memory', 'memoryRound'],
 ];
 
 describe('a new record', () => {
@@ -35,6 +37,7 @@ describe('a new record', () => {
       ...{ ...key, version: 1, status: 'working', round: 1, tool: 'x', createdAt: now, updatedAt: now },
       ...{ ttl: 3_600_000, deadlineAt: now + 100_000, inputResponses: {}, due: expect.stringMatching(/^\d+$/) },
       ...{ dueAt: now + 60_000, expiresAt: now / 1_000 + 3_600 + 86_400 },
+      events: [{ at: now, what: 'created' }],
     });
   });
 
@@ -48,7 +51,14 @@ describe('a new record', () => {
 
   test('of a refused call has ended, and is due for nothing (A-14, C-07)', () => {
     const { due: _due, dueAt: _dueAt, ...rest } = record();
-    expect(createRefused(record(), '{}')).toEqual({ ...rest, status: 'completed', result: '{}', isError: true });
+    const events = [
+      { at: now, what: 'created' },
+      { at: now, what: 'completed' },
+    ];
+    expect(createRefused(record(), '{}')).toEqual({
+      ...rest,
+      ...{ status: 'completed', result: '{}', isError: true, events },
+    });
   });
 });
 
@@ -58,15 +68,16 @@ describe('each change, to the letter', () => {
       from: open,
       set: { status: 'cancelled', updatedAt: now, statusMessage: 'Cancelled by the client' },
       remove: RUNNING,
+      event: { at: now, what: 'cancelled' },
     });
   });
 
-  const error = { code: -32603, message: 'no' };
   const failed = { status: 'failed', updatedAt: now, statusMessage: 'no', error: JSON.stringify(error) };
 
   test('a failure does the same, in any round or only for the record that was seen', () => {
-    expect(fail(error, now)).toEqual({ from: open, set: failed, remove: RUNNING });
-    const seen = { from: ['input_required'], round: 3, set: failed, remove: RUNNING };
+    const event = { at: now, what: 'failed' };
+    expect(fail(error, now)).toEqual({ from: open, set: failed, remove: RUNNING, event });
+    const seen = { from: ['input_required'], round: 3, set: failed, remove: RUNNING, event: { ...event, round: 3 } };
     expect(failAsSeen(waiting(), error, now)).toEqual(seen);
   });
 
@@ -79,7 +90,7 @@ describe('each change, to the letter', () => {
   test('a withdrawn task says that it did not start, and is over now (row 2)', () => {
     const error = { code: -32603, message: 'The task could not be started', data: { reason: 'Unavailable' } };
     expect(withdraw(record(), now + 1_500)).toEqual({
-      ...{ from: ['working'], round: 1, remove: RUNNING },
+      ...{ from: ['working'], round: 1, remove: RUNNING, event: { at: now + 1_500, what: 'failed' } },
       set: {
         ...{ status: 'failed', updatedAt: now + 1_500, statusMessage: error.message, error: JSON.stringify(error) },
         ...{ ttl: 1_500, expiresAt: now / 1_000 + 2 },
@@ -113,6 +124,7 @@ describe('each change, to the letter', () => {
     expect(askFirst(record(), asked, '{"n":1}', now + 1)).toEqual({
       ...{ from: ['working'], round: 1 },
       set: { status: 'input_required', updatedAt: now + 1, asked, arguments: '{"n":1}', dueAt: now + 130_000 },
+      event: { at: now + 1, what: 'asked' },
     });
   });
 
@@ -120,6 +132,7 @@ describe('each change, to the letter', () => {
     expect(refuseAnswer(waiting(), 'r3.a', now + 1)).toEqual({
       ...{ from: ['input_required'], round: 3 },
       set: { updatedAt: now + 1, refused: { 'r3.a': 1 } },
+      event: { at: now + 1, what: 'refused', round: 3 },
     });
     const three = waiting({ refused: { 'r3.a': 3, 'r3.b': 1 } });
     expect(refuseAnswer(three, 'r3.a', now).set).toEqual({ updatedAt: now, refused: { 'r3.a': 4, 'r3.b': 1 } });
@@ -130,7 +143,8 @@ describe('each change, to the letter', () => {
 
   test('the last answer starts the next round, without the counts of refusals (C-22)', () => {
     const before = waiting({ inputResponses: { 'r1.x': '1' } });
-    const base = { from: ['input_required'], round: 3, answerCount: 1, answers: 1, inputRef: null };
+    const event = { at: now, what: 'answered', round: 3 };
+    const base = { from: ['input_required'], round: 3, answerCount: 1, answers: 1, inputRef: null, event };
     const inputResponses = { 'r1.x': '1', 'r3.a': '2' };
     expect(answer(before, ['r3.a', 'r3.b'], { 'r3.a': '2' }, now)).toEqual({
       ...base,
@@ -152,6 +166,22 @@ describe('what a change leaves', () => {
     expect(left).toMatchObject({ memory: 'new', tool: 'x' });
     expect(left).not.toHaveProperty('due');
     expect(leftBy(record(), { from: [], set: {} })).toEqual(record());
+  });
+
+  test('it adds its event to those before it', () => {
+    const event = { at: now, what: 'asked', round: 2 } as const;
+    expect(leftBy(record(), { from: [], set: {}, event }).events).toEqual([...(record().events ?? []), event]);
+  });
+
+  test('from 20 events on only the end of a task is added, so a record stays small', () => {
+    const events = Array.from({ length: 20 }, () => ({ at: now, what: 'answered' }) as const);
+    const full = { events, inputResponses: {} };
+    expect(answer(waiting(full), ['r3.a'], { 'r3.a': '1' }, now).event).toBeUndefined();
+    expect(refuseAnswer(waiting(full), 'r3.a', now).event).toBeUndefined();
+    expect(restarted(record({ events, round: 2 }), now).event).toBeUndefined();
+    expect(restarted(record({ round: 2 }), now).event).toEqual({ at: now, what: 'restarted', round: 2 });
+    expect(failAsSeen(waiting(full), error, now).event).toEqual({ at: now, what: 'failed', round: 3 });
+    expect(cancel(now).event).toBeDefined();
   });
 });
 

@@ -10,7 +10,6 @@ import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { InternalError, McpError } from '../../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
-import { audited } from '../../../../functions/tasks/table/audited-store.ts';
 import { noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
 import type { Shown } from '../checks/reads.ts';
 import type { Services, World } from '../world/world.ts';
@@ -113,7 +112,6 @@ function invoke(
         manifest,
         tools,
         ...services,
-        ...audited(services.store, () => {}, 'endpoint'),
         audit: () => {},
         inputs: noInputs(),
         results: { get: () => Promise.reject(new Error('the model stores no results')) },

@@ -1,0 +1,60 @@
+import type { ChangeAction, Facts } from '../tasks/audit.ts';
+import { isTerminal } from '../tasks/transitions.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** One thing that a committed write did to a task. */
+export interface TaskChange {
+  readonly action: ChangeAction;
+  readonly facts: Facts;
+  /** The record after the write. */
+  readonly task: Snapshot;
+  /** Set if the status or the round of the task changed: then the change is also told on EventBridge. */
+  readonly moved?: Move;
+}
+
+export interface Move {
+  /** The status that readers saw before. Undefined for a new task. */
+  readonly from: Snapshot['status'] | undefined;
+  readonly to: Snapshot['status'];
+  readonly round: number;
+}
+
+/**
+ * What one write did, in order. A new record may have ended already: its arguments were refused. The same write gives
+ * the same changes, however often its stream record is delivered.
+ */
+export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskChange[] {
+  const { status, round } = task;
+  const changes: TaskChange[] = [];
+  const add = (action: ChangeAction, facts: Facts, moved?: Move) =>
+    changes.push({ action, facts: { ...idsOf(task), ...facts }, task, ...(moved && { moved }) });
+  const from = before?.status ?? 'working';
+  if (before === undefined) add('created', {}, { from: undefined, to: 'working', round: 1 });
+  else if (isAnswered(before, task)) {
+    const more = task.answers - before.answers;
+    const resumed = status === 'working' && from === 'input_required';
+    add('input_answered', more > 0 ? { answers: more } : {}, resumed ? { from, to: 'working', round } : undefined);
+  }
+  if (status === from || status === 'working') return changes;
+  const moved = { from, to: status, round };
+  if (status === 'input_required') add('input_asked', { round }, moved);
+  else if (status === 'cancelled') add('cancelled', byOf(task), moved);
+  else add('finished', { status, ...(task.isError && { isError: true }), ...byOf(task), ...reasonOf(task) }, moved);
+  return changes;
+}
+
+/** Answers that are moved to S3 leave the record: then only the round or the events tell that there were any. */
+function isAnswered(before: Snapshot, task: Snapshot): boolean {
+  const added = task.events.slice(before.events.length);
+  return task.round > before.round || task.answers > before.answers || added.some(({ what }) => what === 'answered');
+}
+
+const idsOf = ({ owner, taskId, tool }: Snapshot): Facts => ({ owner, taskId, tool });
+const reasonOf = ({ reason }: Snapshot): Pick<Facts, 'reason'> => (reason === undefined ? {} : { reason });
+
+/** What ended the task. A record of a release without events does not say it. */
+function byOf({ events, status, reason }: Snapshot): Pick<Facts, 'by'> {
+  if (reason === 'DeadlineExceeded') return { by: 'deadline' };
+  const last = events.at(-1);
+  return last?.what === status && isTerminal(status) ? { by: last.by ?? 'workflow' } : {};
+}

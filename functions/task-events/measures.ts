@@ -1,0 +1,57 @@
+import { metricLines } from '../tasks/log.ts';
+import type { TaskChange } from './changes.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** The metrics of one change, by tool and for the whole server. Times are in ms. docs/events.md lists them. */
+export function measuresOf({ action, task, moved }: TaskChange): Readonly<Record<string, number>> {
+  if (action === 'created') return { Created: 1 };
+  if (action === 'input_asked') return { Asked: 1 };
+  if (moved === undefined || action === 'input_answered') return {};
+  const waited = waitedFor(task);
+  const toStart = startedAfter(task);
+  return {
+    ...{ [END[moved.to] ?? 'Failed']: 1 },
+    ...(task.isError && { ToolErrors: 1 }),
+    TimeToEnd: Math.max(0, task.updatedAt - task.createdAt),
+    ...(toStart !== undefined && { TimeToStart: toStart }),
+    ...(waited > 0 && { TimeWaitingForInput: waited }),
+  };
+}
+
+const END: Readonly<Partial<Record<Snapshot['status'], string>>> = {
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+
+export function measureLines(change: TaskChange, Server: string): string[] {
+  const { tool: Tool, updatedAt } = change.task;
+  return metricLines(measuresOf(change), { Server, Tool }, updatedAt, [['Server'], ['Server', 'Tool']]);
+}
+
+/** From the creation until the first workflow began. Undefined if no workflow wrote that it did. */
+function startedAfter({ createdAt, events }: Snapshot): number | undefined {
+  const first = events.find(({ startedAt }) => startedAt !== undefined);
+  if (first?.startedAt === undefined || (first.round ?? 1) > 1) return undefined;
+  return Math.max(0, first.startedAt - createdAt);
+}
+
+/** How long it waited for answers: from each question to the last answer, or to the end. */
+function waitedFor({ events, updatedAt }: Snapshot): number {
+  let waited = 0;
+  let asked: number | undefined;
+  let answered: number | undefined;
+  const close = (until: number | undefined) => {
+    if (asked !== undefined) waited += Math.max(0, (until ?? updatedAt) - asked);
+    asked = undefined;
+    answered = undefined;
+  };
+  for (const { what, at } of events) {
+    if (what === 'asked') {
+      close(answered);
+      asked = at;
+    } else if (what === 'answered') answered = at;
+  }
+  close(answered);
+  return waited;
+}

@@ -1,0 +1,77 @@
+import type { AttributeValue } from 'aws-lambda';
+import { isErrorName } from '../tasks/log.ts';
+import type { Status, TaskEvent } from '../tasks/record.ts';
+import { isObject, parsed } from '../tasks/shape.ts';
+
+type Image = Readonly<Record<string, AttributeValue>>;
+
+/** What is told of a task record after one change. Never an argument, a question, an answer or a result. */
+export interface Snapshot {
+  readonly owner: string;
+  readonly taskId: string;
+  readonly tool: string;
+  readonly status: Status;
+  readonly round: number;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly isError: boolean;
+  /** Of a failure: its name, if it has one. */
+  readonly reason: string | undefined;
+  /** How many answers the record itself holds. */
+  readonly answers: number;
+  readonly events: readonly TaskEvent[];
+}
+
+const STATUSES: readonly string[] = [
+  'working',
+  'input_required',
+  'completed',
+  'failed',
+  'cancelled',
+] satisfies Status[];
+
+/** Undefined for an image that is no task record as this release knows it. */
+export function snapshotOf(image: Image): Snapshot | undefined {
+  const text = (name: string) => image[name]?.S;
+  const number = (name: string) => numberOf(image[name]);
+  const [owner, taskId, tool, status] = [text('owner'), text('taskId'), text('tool'), text('status')];
+  const [round, createdAt, updatedAt] = [number('round'), number('createdAt'), number('updatedAt')];
+  if (owner === undefined || taskId === undefined || tool === undefined || !isStatus(status)) return undefined;
+  if (round === undefined || createdAt === undefined || updatedAt === undefined) return undefined;
+  return {
+    ...{ owner, taskId, tool, status, round, createdAt, updatedAt },
+    isError: image.isError?.BOOL === true,
+    reason: reasonOf(text('error')),
+    answers: Object.keys(image.inputResponses?.M ?? {}).length,
+    events: (image.events?.L ?? []).flatMap(({ M }) => (M === undefined ? [] : eventOf(M))),
+  };
+}
+
+const isStatus = (status: string | undefined): status is Status => status !== undefined && STATUSES.includes(status);
+
+function numberOf(value: AttributeValue | undefined): number | undefined {
+  const number = Number(value?.N);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** An error is JSON text. Its name is told if it has the form of one: anything else may be text of a tool. */
+function reasonOf(error: string | undefined): string | undefined {
+  const value = error === undefined ? undefined : parsed(error);
+  const reason = isObject(value) && isObject(value.data) ? value.data.reason : undefined;
+  return isErrorName(reason) ? reason : undefined;
+}
+
+function eventOf(map: Image): TaskEvent[] {
+  const at = numberOf(map.at);
+  if (at === undefined) return [];
+  const [round, startedAt] = [numberOf(map.round), numberOf(map.startedAt)];
+  return [
+    {
+      ...{ at, what: map.what?.S as TaskEvent['what'] },
+      ...(round !== undefined && { round }),
+      ...(startedAt !== undefined && { startedAt }),
+      ...(map.by?.S !== undefined && { by: map.by.S as NonNullable<TaskEvent['by']> }),
+    },
+  ];
+}

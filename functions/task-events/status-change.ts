@@ -1,0 +1,59 @@
+import type { TaskChange } from './changes.ts';
+
+export const SOURCE = 'mcp-task-server';
+export const DETAIL_TYPE = 'Task Status Change';
+
+/** The detail of a `Task Status Change` on EventBridge: docs/events.md. */
+export interface TaskStatusChange {
+  readonly version: '1';
+  /** The same for every delivery of this change: drop an event whose id you know. */
+  readonly id: string;
+  /** The name of the server. */
+  readonly server: string;
+  readonly taskId: string;
+  /** A hash of the caller. Left out for a task of an anonymous caller without a session. */
+  readonly owner?: string;
+  readonly tool: string;
+  readonly status: string;
+  /** Left out for a new task. */
+  readonly previousStatus?: string;
+  /** 1, then one more each time answers restart the work. */
+  readonly round: number;
+  /** ISO 8601, in UTC. */
+  readonly createdAt: string;
+  readonly changedAt: string;
+  /** completed: the tool called its result an error. */
+  readonly isError?: true;
+  /** failed: the name of the error, if it has one. */
+  readonly reason?: string;
+}
+
+/** An entry of PutEvents, but for the bus. Undefined for a change that moves nothing. */
+export function statusChangeEntry({ task, moved, action }: TaskChange, server: string) {
+  if (moved === undefined) return undefined;
+  const { owner, taskId, tool, createdAt, updatedAt, isError, reason } = task;
+  const changedAt = action === 'created' ? createdAt : updatedAt;
+  const detail: TaskStatusChange = {
+    version: '1',
+    // A keyed task may have the id of one that expired before it was made.
+    id: `${taskId}/${createdAt}/r${moved.round}/${moved.to}`,
+    server,
+    taskId,
+    ...(!owner.startsWith('task#') && { owner }),
+    tool,
+    status: moved.to,
+    ...(moved.from !== undefined && { previousStatus: moved.from }),
+    round: moved.round,
+    createdAt: new Date(createdAt).toISOString(),
+    changedAt: new Date(changedAt).toISOString(),
+    ...(moved.to === 'completed' && isError && { isError: true as const }),
+    ...(moved.to === 'failed' && reason !== undefined && { reason }),
+  };
+  return {
+    Source: SOURCE,
+    DetailType: DETAIL_TYPE,
+    Detail: JSON.stringify(detail),
+    // As AWS's JSON protocol writes a time: seconds since the epoch.
+    Time: changedAt / 1_000,
+  };
+}

@@ -1,0 +1,95 @@
+import { Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
+import {
+  EventSourceMapping,
+  FilterCriteria,
+  FilterRule,
+  type Function as LambdaFunction,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { BundledCode, bundleTaskEvents } from './bundles.ts';
+import { allow, serverFunction } from './server-function.ts';
+import { allowKey } from './storage/kms-grants.ts';
+import type { StorageProps } from './storage/log-group.ts';
+
+export interface TaskEventsProps {
+  /** Has a stream with old and new images. */
+  readonly table: TableV2;
+  /** A dimension of the metrics, and in each event. */
+  readonly serverName: string;
+  readonly eventBus: IEventBus | undefined;
+  readonly storage: StorageProps;
+}
+
+/**
+ * Tells each committed change of a task (docs/events.md): metrics, audit lines and `Task Status Change` on EventBridge.
+ * It reads the stream of the table, so nothing is told that was not written, and nothing is lost with a container.
+ */
+export class TaskEvents extends Construct {
+  readonly function: LambdaFunction;
+  /** Where in the stream the changes are that could not be told for a day. They hold no record: see docs/events.md. */
+  readonly deadLetters: Queue;
+  /** It has no actions: add yours with `alarm.addAlarmAction(…)`. */
+  readonly alarm: Alarm;
+
+  constructor(scope: Construct, id: string, { table, serverName, eventBus, storage }: TaskEventsProps) {
+    super(scope, id);
+    const { encryptionKey } = storage;
+    const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
+      ...(encryptionKey && { encryptionMasterKey: encryptionKey }),
+      enforceSSL: true,
+      retentionPeriod: Duration.days(4),
+    });
+    this.function = serverFunction(
+      this,
+      'Function',
+      {
+        description: 'Tells the changes of MCP tasks: metrics, audit lines and events',
+        code: new BundledCode(bundleTaskEvents),
+        memorySize: 256,
+        timeout: Duration.minutes(1),
+        environment: { SERVER_NAME: serverName, EVENT_BUS: bus.eventBusName },
+      },
+      storage,
+    );
+    const stream = table.tableStreamArn ?? '';
+    const read = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
+    allow(this.function, read, stream);
+    allow(this.function, ['events:PutEvents'], bus.eventBusArn);
+    allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
+    allowKey(this.function, this, encryptionKey, ['dynamodb', 'sqs']);
+    const mapping = new EventSourceMapping(this, 'Stream', {
+      target: this.function,
+      eventSourceArn: stream,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: 100,
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      // As long as a stream keeps its records.
+      maxRecordAge: Duration.hours(24),
+      retryAttempts: 1_000,
+      onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
+      // Other items of the table have no status, and what is deleted has no new image.
+      filters: [FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.exists() } } } })],
+    });
+    // Lambda checks the rights of the role when it makes the mapping.
+    mapping.node.addDependency(this.function.role ?? this.function);
+    this.alarm = new Alarm(this, 'DeadLettersWaiting', {
+      alarmDescription: 'Changes of tasks that could not be told: see docs/events.md',
+      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
+        statistic: 'Maximum',
+        period: Duration.minutes(5),
+      }),
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+  }
+}

@@ -1,0 +1,12 @@
+import type { ClassicLevel } from 'classic-level';
+
+/** The data of a dynalite. The keys of items are `item-<table>~<hash of the partition key>/…`. */
+export interface Store {
+  readonly db: ClassicLevel<string, unknown>;
+  getItemDb(table: string): ItemDb;
+}
+
+export interface ItemDb {
+  /** Runs `run` once no other write of the key is under way. Each write holds this lock. */
+  lock(key: string, run: (release: unknown) => void): void;
+}

@@ -1,0 +1,119 @@
+import { listOf } from '../../json.ts';
+import type { TableResource } from '../../template/specs.ts';
+import type { Store } from '../store.ts';
+import { type Capture, captureChanges, type Entry, SHARDS } from './capture.ts';
+import type { StreamRecord } from './record.ts';
+import { createShard, type Shard } from './shard.ts';
+
+export type { Entry } from './capture.ts';
+export type { StreamRecord } from './record.ts';
+export type { Shard } from './shard.ts';
+
+/** What reads a stream: an event source mapping. */
+export interface Consumer {
+  readonly logicalId: string;
+  readonly table: string;
+}
+
+/** DynamoDB Streams. */
+export interface Streams {
+  shardsOf(consumer: Consumer): readonly Shard[];
+  /** Resolves once no consumer has a record left. */
+  drained(): Promise<void>;
+  /** The latest records of a table, at most `RECORDED`. */
+  recorded(table: string): readonly StreamRecord[];
+  readonly expire: Capture['expire'];
+  /** Resolves once what `done` forgot is removed from the disk. */
+  settled(): Promise<unknown>;
+}
+
+export interface StreamsOptions {
+  readonly store: Store;
+  readonly tables: readonly TableResource[];
+  readonly consumers: readonly Consumer[];
+  /** Whether the database outlives this process. */
+  readonly durable: boolean;
+  readonly now: () => number;
+}
+
+/** Enough for a test, and bounded: a record may have two images of 400 KB. */
+export const RECORDED = 1_000;
+
+/** Records that a consumer has not dealt with are kept as `stream~<consumer>~<sequence number>`. */
+const KEPT = 'stream~';
+const AFTER_KEPT = 'stream\u007f';
+
+export async function openStreams(options: StreamsOptions): Promise<Streams> {
+  const { store, tables, consumers, durable, now } = options;
+  const recorded = new Map<string, StreamRecord[]>();
+  const removals = new Set<Promise<unknown>>();
+  let waiting: (() => void)[] = [];
+
+  const keyOf = (consumer: Consumer, { record }: Entry) =>
+    `${KEPT}${consumer.logicalId}~${record.dynamodb.SequenceNumber}`;
+  const remove = (keys: readonly string[]) => {
+    const removal: Promise<unknown> = store.db
+      .batch(keys.map((key) => ({ type: 'del', key })))
+      .finally(() => removals.delete(removal));
+    removals.add(removal);
+  };
+  const isDrained = () => queues.every(({ shards }) => shards.every(({ entries }) => entries.length === 0));
+  const onDone = (consumer: Consumer, entries: readonly Entry[]) => {
+    if (durable) remove(entries.map((entry) => keyOf(consumer, entry)));
+    if (!isDrained()) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
+  const queues = consumers.map((consumer) => ({
+    consumer,
+    shards: Array.from({ length: SHARDS }, (_, index) => createShard(index, (entries) => onDone(consumer, entries))),
+  }));
+  const readersOf = (table: string) => queues.filter(({ consumer }) => consumer.table === table);
+
+  let last = '';
+  for await (const [key, value] of store.db.iterator({ gte: KEPT, lt: AFTER_KEPT })) {
+    const entry = value as Entry;
+    const reader = queues.find(({ consumer }) => keyOf(consumer, entry) === key);
+    // The template has this consumer no longer.
+    if (!reader) remove([key]);
+    reader?.shards[entry.shard]?.add(entry);
+    if (entry.record.dynamodb.SequenceNumber > last) last = entry.record.dynamodb.SequenceNumber;
+  }
+  const capture = captureChanges({
+    store,
+    tables,
+    now,
+    nextNumber: sequence(last),
+    keep: (entry) =>
+      durable ? readersOf(entry.table).map(({ consumer }) => ({ key: keyOf(consumer, entry), value: entry })) : [],
+    onChange(entry) {
+      const latest = recorded.get(entry.table) ?? [];
+      recorded.set(entry.table, latest);
+      latest.push(entry.record);
+      if (latest.length > RECORDED) latest.shift();
+      for (const { shards } of readersOf(entry.table)) shards[entry.shard]?.add(entry);
+    },
+  });
+
+  return {
+    shardsOf: ({ logicalId }) => queues.find(({ consumer }) => consumer.logicalId === logicalId)?.shards ?? [],
+    drained: () => (isDrained() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    recorded: (table) => listOf(recorded.get(table)) as readonly StreamRecord[],
+    expire: capture.expire,
+    settled: () => Promise.all(removals),
+  };
+}
+
+/** Of the part of a sequence number that counts within a millisecond. AWS: 21 to 40 digits in all. */
+const COUNTER_DIGITS = 12;
+
+/** Sequence numbers that grow, also over restarts: milliseconds since the epoch, then a counter. */
+function sequence(last: string): () => string {
+  let [ms, count] = [Number(last.slice(0, -COUNTER_DIGITS)), Number(last.slice(-COUNTER_DIGITS))];
+  return () => {
+    const now = Date.now();
+    if (now > ms) [ms, count] = [now, 0];
+    count++;
+    return `${ms}${String(count).padStart(COUNTER_DIGITS, '0')}`;
+  };
+}

@@ -1,0 +1,31 @@
+import { mayLog } from './iam/deployed.ts';
+import type { Iam } from './iam/index.ts';
+import type { ResolvedStack } from './template/resources.ts';
+
+/** Gets each log line of a function. */
+export type OnLog = (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
+
+/** The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win. */
+export function awsEnvironment(
+  logicalId: string,
+  variables: Readonly<Record<string, string>>,
+  endpoint: string,
+  region: string,
+): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: logicalId,
+    AWS_SECRET_ACCESS_KEY: 'local',
+    ...variables,
+  };
+}
+
+/** Drops the output of functions that may not write their logs: on AWS it is lost too. */
+export function withoutForbiddenLogs(stacks: readonly ResolvedStack[], iam: Iam, onLog: OnLog): OnLog {
+  const functions = stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::Lambda::Function'));
+  const mute = new Set(functions.filter((resource) => !mayLog(resource, iam)).map(({ name }) => name));
+  for (const name of mute) onLog('cloud', `${name} may not write its logs`, 'stderr');
+  return (name, ...line) => (mute.has(name) ? undefined : onLog(name, ...line));
+}

@@ -1,0 +1,103 @@
+import { compilePattern, type Matches } from '../../events/pattern.ts';
+import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../../json.ts';
+import type { ResolvedStack, Resource } from '../../template/resources.ts';
+import { type Specs, unknownValue } from '../../template/specs.ts';
+import type { EventSourceMapping } from './types.ts';
+
+/** "Lambda parameters for Amazon DynamoDB event source mappings" in the Lambda developer guide. */
+const BATCH_SIZE = { least: 1, most: 10_000, byDefault: 100 };
+const RETRY_ATTEMPTS = { least: -1, most: 10_000, byDefault: -1 };
+/** Seconds. "The minimum valid value for maximum record age is 60s" (API reference of CreateEventSourceMapping). */
+const RECORD_AGE = { least: -1, most: 604_800, byDefault: -1 };
+const LEAST_RECORD_AGE = 60;
+/** Seconds, of the same API reference. */
+const BATCHING_WINDOW = { least: 0, most: 300, byDefault: 0 };
+/** "Maximum number of filters per event source mapping: 5 by default" ("Control which events Lambda sends"). */
+const MOST_FILTERS = 5;
+/** Characters of one filter pattern (API reference of Filter). */
+const LONGEST_PATTERN = 4_096;
+const REPORT = 'ReportBatchItemFailures';
+
+/** The enabled mappings. Refuses, by name, what is not known of any. */
+export function readEventSourceMappings(stacks: readonly ResolvedStack[], specs: Specs): EventSourceMapping[] {
+  const all = stacks.flatMap(({ resources }) => resources);
+  return all
+    .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
+    .flatMap((resource) => {
+      const mapping = readMapping(resource, specs);
+      return isTrue(resource.properties.Enabled ?? true) ? [mapping] : [];
+    });
+}
+
+function readMapping(resource: Resource, specs: Specs): EventSourceMapping {
+  const { properties, logicalId } = resource;
+  const { EventSourceArn, FunctionName, StartingPosition, FunctionResponseTypes, ParallelizationFactor } = properties;
+  const refuse = (name: string): Error => unknownValue(resource, name, properties[name]);
+  const table = specs.tables.find(({ stream }) => stream !== undefined && stream.arn === EventSourceArn);
+  if (!table?.stream) throw refuse('EventSourceArn');
+  const target = specs.functions.find(({ name, arn }) => name === FunctionName || arn === FunctionName);
+  if (!target) throw refuse('FunctionName');
+  // A stream here keeps nothing from before its first reader, so both positions are the same.
+  if (StartingPosition !== 'TRIM_HORIZON' && StartingPosition !== 'LATEST') throw refuse('StartingPosition');
+  if ((numberOf(ParallelizationFactor) ?? 1) !== 1) throw refuse('ParallelizationFactor');
+  if (listOf(FunctionResponseTypes).some((type) => type !== REPORT)) throw refuse('FunctionResponseTypes');
+  const number = (name: string, { least, most, byDefault }: typeof BATCH_SIZE) => {
+    const value = numberOf(properties[name] ?? byDefault);
+    if (value === undefined || !Number.isInteger(value) || value < least || value > most) throw refuse(name);
+    return value;
+  };
+  const age = number('MaximumRecordAgeInSeconds', RECORD_AGE);
+  if (age !== -1 && age < LEAST_RECORD_AGE) throw refuse('MaximumRecordAgeInSeconds');
+  const onFailure = readDestination(resource, specs);
+  return {
+    logicalId,
+    table: table.name,
+    streamArn: table.stream.arn,
+    functionArn: target.arn,
+    roleArn: target.roleArn,
+    batchSize: number('BatchSize', BATCH_SIZE),
+    batchingWindowSeconds: number('MaximumBatchingWindowInSeconds', BATCHING_WINDOW),
+    maximumRetryAttempts: orInfinite(number('MaximumRetryAttempts', RETRY_ATTEMPTS)),
+    maximumRecordAgeSeconds: orInfinite(age),
+    bisects: isTrue(properties.BisectBatchOnFunctionError),
+    reportsFailures: listOf(FunctionResponseTypes).includes(REPORT),
+    wants: readFilters(resource),
+    ...(onFailure !== undefined && { onFailure }),
+  };
+}
+
+const orInfinite = (value: number) => (value === -1 ? Number.POSITIVE_INFINITY : value);
+const isTrue = (value: unknown) => value === true || value === 'true';
+
+function readDestination(resource: Resource, { queues }: Specs): string | undefined {
+  const { Destination } = objectOf(objectOf(resource.properties.DestinationConfig).OnFailure);
+  if (Destination === undefined) return undefined;
+  const queue = queues.find(({ arn }) => arn === Destination);
+  if (!queue) throw unknownValue(resource, 'DestinationConfig.OnFailure.Destination', Destination);
+  return queue.arn;
+}
+
+/** A record is wanted if one of the filters matches it, or if there are none. */
+function readFilters(resource: Resource): Matches {
+  const filters = listOf(objectOf(resource.properties.FilterCriteria).Filters).map((filter) => {
+    const { Pattern } = objectOf(filter);
+    const pattern = parsePattern(Pattern);
+    if (!pattern) throw unknownValue(resource, 'FilterCriteria.Filters[].Pattern', Pattern);
+    const refuse = (path: string, value: unknown): never => {
+      throw unknownValue(resource, path, value);
+    };
+    return compilePattern(pattern, refuse, 'FilterCriteria.Filters[].Pattern');
+  });
+  if (filters.length > MOST_FILTERS) throw unknownValue(resource, 'FilterCriteria', `${filters.length} filters`);
+  return (record) => filters.length === 0 || filters.some((matches) => matches(record));
+}
+
+function parsePattern(text: unknown): JsonObject | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST_PATTERN) return undefined;
+  try {
+    const pattern: unknown = JSON.parse(text);
+    return isObject(pattern) ? pattern : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import { type TaskEventsContext, tell } from '../../../functions/task-events/index.ts';
+import { auditLine } from '../../../functions/tasks/audit.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import {
+  after,
+  answer,
+  answerMoved,
+  askFirst,
+  type Change,
+  cancel,
+  confirmStart,
+  create,
+  createRefused,
+  failAsSeen,
+  finish,
+  refuseAnswer,
+} from '../../../functions/tasks/transitions.ts';
+import { imageOf, streamRecord } from './images.ts';
+
+const T0 = 1_700_000_000_000;
+const SECRET = 'planted-secret';
+const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list', params: { text: SECRET } } } });
+const fresh = create(
+  { owner: 'owner#ann', taskId: 't' },
+  { tool: 'echo', ttl: 1_000, timeout: 600_000, accepts: ['roots/list'], legacy: false },
+  T0,
+);
+const waiting = after(fresh, askFirst(fresh, asked, SECRET, T0 + 1_000));
+const answered = after(waiting, answer(waiting, ['r1.a'], { 'r1.a': SECRET }, T0 + 5_000));
+const returned = { text: JSON.stringify(SECRET), asks: false, isError: false };
+const failure = (reason: string) => ({ code: -32603, message: SECRET, data: { reason } });
+
+/** What the function tells of these writes, as the changes of a table are delivered. */
+async function told(
+  writes: readonly (readonly [TaskRecord | undefined, TaskRecord | undefined])[],
+  putEvents?: TaskEventsContext['putEvents'],
+) {
+  const [audit, metrics, entries]: [string[], string[], object[]] = [[], [], []];
+  const { batchItemFailures } = await tell(
+    { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1)) },
+    {
+      server: 'S',
+      audit: (action, facts) => void audit.push(auditLine(action, facts)),
+      print: (lines) => void metrics.push(...lines),
+      putEvents: async (some) => {
+        const accepted = (await putEvents?.(some)) ?? some.map(() => true);
+        entries.push(...some.filter((_entry, index) => accepted[index]));
+        return accepted;
+      },
+    },
+  );
+  return {
+    audit: audit.map((line) => JSON.parse(line)),
+    metrics: metrics.map((line) => JSON.parse(line)),
+    details: entries.map((entry) => JSON.parse((entry as { Detail: string }).Detail)),
+    entries,
+    text: JSON.stringify([audit, metrics, entries]),
+    failures: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier),
+  };
+}
+const change = (record: TaskRecord, by: Change) => [record, after(record, by)] as const;
+
+test('the story of a task that asks: audit lines, metrics and events, with nothing that anyone wrote', async () => {
+  const done = after(answered, finish(answered, returned, undefined, T0 + 9_000));
+  const { audit, metrics, details, entries, text } = await told([
+    ...[[undefined, fresh] as const, [fresh, waiting] as const, [waiting, answered] as const],
+    [answered, done],
+  ]);
+  const ids = { event: 'audit', owner: 'owner#ann', taskId: 't', tool: 'echo' };
+  expect(audit).toEqual([
+    { ...ids, action: 'created' },
+    { ...ids, action: 'input_asked', round: 1 },
+    { ...ids, action: 'input_answered', answers: 1 },
+    { ...ids, action: 'finished', status: 'completed', by: 'workflow' },
+  ]);
+  expect(details.map(({ status, previousStatus, round, id }) => [previousStatus, status, round, id])).toEqual([
+    [undefined, 'working', 1, `t/${T0}/r1/working`],
+    ['working', 'input_required', 1, `t/${T0}/r1/input_required`],
+    ['input_required', 'working', 2, `t/${T0}/r2/working`],
+    ['working', 'completed', 2, `t/${T0}/r2/completed`],
+  ]);
+  expect(entries[3]).toEqual({
+    ...{ Source: 'mcp-task-server', DetailType: 'Task Status Change', Time: (T0 + 9_000) / 1_000 },
+    Detail: expect.any(String),
+  });
+  expect(details[3]).toEqual({
+    ...{ version: '1', id: `t/${T0}/r2/completed`, server: 'S', taskId: 't', owner: 'owner#ann', tool: 'echo' },
+    ...{ status: 'completed', previousStatus: 'working', round: 2 },
+    ...{ createdAt: '2023-11-14T22:13:20.000Z', changedAt: '2023-11-14T22:13:29.000Z' },
+  });
+  const counted = metrics.map(({ _aws, Server, Tool, ...counts }) => {
+    expect(_aws.CloudWatchMetrics[0].Dimensions).toEqual([['Server'], ['Server', 'Tool']]);
+    expect({ Server, Tool }).toEqual({ Server: 'S', Tool: 'echo' });
+    return counts;
+  });
+  expect(counted).toEqual([
+    { Created: 1 },
+    { Asked: 1 },
+    { Completed: 1, TimeToEnd: 9_000, TimeWaitingForInput: 4_000 },
+  ]);
+  expect(metrics[2]._aws.CloudWatchMetrics[0].Metrics).toContainEqual({ Name: 'TimeToEnd', Unit: 'Milliseconds' });
+  expect(text).not.toContain(SECRET);
+});
+
+test.each<[string, readonly [TaskRecord | undefined, TaskRecord], object[]]>([
+  ['a cancel', change(fresh, cancel(T0 + 1)), [{ action: 'cancelled' }]],
+  [
+    'a failure with a name',
+    change(fresh, failAsSeen(fresh, failure('TypeError'), T0)),
+    [{ action: 'finished', status: 'failed', reason: 'TypeError' }],
+  ],
+  [
+    'a failure with a text for a name',
+    change(fresh, failAsSeen(fresh, failure(`No ${SECRET}`), T0)),
+    [{ action: 'finished', status: 'failed' }],
+  ],
+  [
+    'a deadline',
+    change(fresh, failAsSeen(fresh, failure('DeadlineExceeded'), T0)),
+    [{ action: 'finished', by: 'deadline', reason: 'DeadlineExceeded' }],
+  ],
+  ['refused arguments', [undefined, createRefused(fresh, '{}')], [{ action: 'created' }, { isError: true }]],
+  ['a confirmed start', change(fresh, confirmStart(fresh, T0)), []],
+  ['a refused answer', change(waiting, refuseAnswer(waiting, 'r1.a', T0)), []],
+  [
+    'an answer that is moved to S3 with the others',
+    change(
+      waiting,
+      answerMoved(answer(waiting, ['r1.a', 'r1.b'], { 'r1.a': '1' }, T0), { ...waiting, inputRef: 'ref' }),
+    ),
+    [{ action: 'input_answered' }],
+  ],
+])('%s: its audit lines', async (_title, write, expected) => {
+  const { audit, text } = await told([write]);
+  expect(audit).toHaveLength(expected.length);
+  expect(audit).toMatchObject(expected);
+  expect(text).not.toContain(SECRET);
+});
+
+test('who ended it is known from its events, and not guessed for records without them', async () => {
+  const ended = after(fresh, cancel(T0 + 1));
+  const by = { ...ended, events: [{ at: T0 + 1, what: 'cancelled', by: 'operator' } as const] };
+  const { events: _events, ...old } = ended;
+  const { audit } = await told([
+    [fresh, by],
+    [fresh, old],
+  ]);
+  expect(audit[0].by).toBe('operator');
+  expect(audit[1]).not.toHaveProperty('by');
+});
+
+test('the time to the start is that of the first workflow', async () => {
+  const events = [
+    { at: T0, what: 'created' },
+    { at: T0 + 1_000, what: 'completed', startedAt: T0 + 40 },
+  ] as const;
+  const { metrics } = await told([[fresh, { ...fresh, status: 'completed', updatedAt: T0 + 1_000, events }]]);
+  expect(metrics[0]).toMatchObject({ TimeToStart: 40, TimeToEnd: 1_000, Completed: 1 });
+});
+
+test('an anonymous task is told without its owner, which is its id', async () => {
+  const own = { ...fresh, owner: 'task#t' };
+  const { audit, details } = await told([[undefined, own]]);
+  expect(audit[0]).not.toHaveProperty('owner');
+  expect(details[0]).not.toHaveProperty('owner');
+});
+
+test('other items, deleted ones and records of a later release are left alone', async () => {
+  const other = { owner: 'o', taskId: '#slots', count: 1 } as unknown as TaskRecord;
+  const { audit, entries, failures } = await told([
+    [fresh, undefined],
+    [undefined, other],
+    [undefined, { ...fresh, status: 'paused' as never }],
+  ]);
+  expect([audit, entries, failures]).toEqual([[], [], []]);
+});
+
+test('from the first change that is not accepted on, all are delivered again, and none before it', async () => {
+  const tasks = Array.from({ length: 12 }, (_, index) => ({ ...fresh, taskId: `t${index}` }));
+  const calls: number[] = [];
+  const { audit, failures } = await told(
+    tasks.map((task) => [undefined, task] as const),
+    async (some) => {
+      calls.push(some.length);
+      return some.map((_entry, index) => calls.length === 1 || index > 0);
+    },
+  );
+  expect(calls).toEqual([10, 2]);
+  expect(failures).toEqual(['11']);
+  expect(audit.map(({ taskId }) => taskId)).toEqual(tasks.slice(0, 10).map(({ taskId }) => taskId));
+});
+
+test('with EventBridge out of reach nothing is told, and all of it is delivered again', async () => {
+  const { audit, metrics, failures } = await told([[undefined, fresh]], () => Promise.reject(new Error(SECRET)));
+  expect([audit, metrics, failures]).toEqual([[], [], ['1']]);
+});
+
+test('a write that changes nothing that is told goes on its own', async () => {
+  const { failures, entries } = await told([change(fresh, confirmStart(fresh, T0 + 60_000))]);
+  expect([failures, entries]).toEqual([[], []]);
+  expect(imageOf(fresh).status).toEqual({ S: 'working' });
+});
