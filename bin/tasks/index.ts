@@ -5,6 +5,7 @@ import { type ListFilter, type ListPage, list } from '../../functions/operator/l
 import { show } from '../../functions/operator/show.ts';
 import { recordOf } from '../../functions/operator/view.ts';
 import { isTerminal } from '../../functions/tasks/transitions.ts';
+import { act } from './act.ts';
 import { connect } from './connect.ts';
 import { type Arguments, filterOf, readArguments, targetOf, textOf, type Values } from './options.ts';
 import { listText } from './print-list.ts';
@@ -68,8 +69,11 @@ async function run(given: Arguments, context: OperatorContext, terminal: Termina
       return listTasks(values, context, terminal);
     case 'show':
       return showTask(given, context, terminal);
-    default:
+    case 'explain':
+    case 'logs':
       throw new UsageError(`${verb} is not there yet`);
+    default:
+      return act({ ...given, verb }, context, terminal);
   }
 }
 

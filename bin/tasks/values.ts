@@ -29,15 +29,3 @@ export function statuses(text: string): readonly Status[] {
     throw new UsageError(`--status is open, ended, all, or some of ${STATUSES.join(', ')}, not '${name}'`);
   });
 }
-
-/** `key=value`. The value is JSON, or else a text. */
-export function keyAndValue(text: string): readonly [key: string, value: unknown] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`An answer is key=value, not '${text}'`);
-  const [key, value] = [text.slice(0, at), text.slice(at + 1)];
-  try {
-    return [key, JSON.parse(value)];
-  } catch {
-    return [key, value];
-  }
-}

@@ -2,7 +2,7 @@ import type { AwsJson } from '../tasks/aws/aws-json.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isOf, isProven, storedResult } from '../tasks/s3/result-ref.ts';
-import { parsed } from '../tasks/shape.ts';
+import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
@@ -24,11 +24,11 @@ export interface Payload {
 export async function payloadOf(record: TaskRecord, context: OperatorContext): Promise<Payload> {
   try {
     const whole = await context.inputs.whole(record);
-    const [args, result] = await Promise.all([argumentsOf(whole, context), resultOf(record, context)]);
+    const [first, result] = await Promise.all([firstInputOf(whole, context), resultOf(record, context)]);
     const questions = outstanding(whole);
     const answers = answersByName(whole);
     return {
-      ...(args !== undefined && { arguments: parsed(args) }),
+      ...(first && { arguments: parsed(first.arguments) }),
       ...(Object.keys(questions).length > 0 && { questions }),
       ...(Object.keys(answers).length > 0 && { answers }),
       ...(result !== undefined && { result: parsed(result) ?? result }),
@@ -39,26 +39,38 @@ export async function payloadOf(record: TaskRecord, context: OperatorContext): P
   }
 }
 
-/**
- * The JSON text of the arguments of a task: from its record, or from the input of its first run, which Step Functions keeps
- * for 90 days after its end. Undefined: not known any more.
- */
-export async function argumentsOf(whole: TaskRecord, { server, states }: OperatorContext): Promise<string | undefined> {
-  if (whole.arguments !== undefined) return whole.arguments;
-  const machineArn = server.tools.get(whole.tool)?.machineArn;
-  if (machineArn === undefined) return undefined;
-  for (const round of [1, 2]) {
-    const input = await inputOf(executionArnOf({ taskId: whole.taskId, round }, machineArn), states);
-    if (input !== undefined) return input;
-  }
-  return undefined;
+/** What the first run of a task began with. */
+export interface FirstInput {
+  /** JSON text. */
+  readonly arguments: string;
+  /** Answers that were given before it, by the tool's names. */
+  readonly inputResponses: Readonly<Record<string, unknown>>;
 }
 
-async function inputOf(executionArn: string, states: AwsJson): Promise<string | undefined> {
+/**
+ * What a task was called with: from its record, or from the input of its first run, which Step Functions keeps for 90 days
+ * after its end. Undefined: not known any more.
+ */
+export async function firstInputOf(
+  whole: TaskRecord,
+  { server, states }: OperatorContext,
+): Promise<FirstInput | undefined> {
+  const machineArn = server.tools.get(whole.tool)?.machineArn;
+  // A tool that asks first starts in round 2 for a client of 2025-11-25.
+  for (const round of machineArn === undefined ? [] : [1, 2]) {
+    const input = await inputOf(executionArnOf({ taskId: whole.taskId, round }, machineArn ?? ''), states);
+    if (input !== undefined) return input;
+  }
+  const args = whole.arguments ?? whole.kept;
+  return args === undefined ? undefined : { arguments: args, inputResponses: {} };
+}
+
+async function inputOf(executionArn: string, states: AwsJson): Promise<FirstInput | undefined> {
   try {
     const { input } = await states('DescribeExecution', { executionArn });
-    const value = (typeof input === 'string' ? parsed(input) : undefined) as { arguments?: unknown } | undefined;
-    return typeof value?.arguments === 'string' ? value.arguments : undefined;
+    const value = typeof input === 'string' ? parsed(input) : undefined;
+    if (!isObject(value) || typeof value.arguments !== 'string') return undefined;
+    return { arguments: value.arguments, inputResponses: isObject(value.inputResponses) ? value.inputResponses : {} };
   } catch (error) {
     if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;
     throw error;

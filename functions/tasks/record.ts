@@ -61,6 +61,8 @@ export interface TaskRecord {
   /** failed: JSON text of a JSON-RPC error with an era-neutral code (F-12). */
   readonly error?: string;
 
+  /** JSON text of the tool's arguments, past the end of the task: see `keepArguments` of a tool. */
+  readonly kept?: string;
   /** The id of the task of the same owner that an operator ran again as this one. */
   readonly rerunOf?: string;
 

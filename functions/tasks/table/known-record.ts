@@ -49,6 +49,7 @@ const isRecord = has(
     dueAt: isNumber,
     seenRound: isInteger,
     rerunOf: isString,
+    kept: isString,
     events: listOf(has({ at: isNumber, what: isString })),
   },
 );

@@ -31,4 +31,4 @@ export const SHOWN = [
 ] as const;
 
 /** The rest of a record: only with the right to payloads. */
-export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage'] as const;
+export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept'] as const;

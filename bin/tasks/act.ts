@@ -1,0 +1,113 @@
+import type { Operator, Outcome } from '../../functions/operator/acts/act.ts';
+import { answerTask } from '../../functions/operator/acts/answer.ts';
+import { cancelTask, failTask } from '../../functions/operator/acts/end.ts';
+import { rerunTask } from '../../functions/operator/acts/rerun.ts';
+import { inBulk, selected } from '../../functions/operator/bulk.ts';
+import type { OperatorContext } from '../../functions/operator/context.ts';
+import { findTask } from '../../functions/operator/find.ts';
+import { STATUSES } from '../../functions/operator/list.ts';
+import type { TaskKey } from '../../functions/tasks/record.ts';
+import type { Terminal } from './index.ts';
+import { type Arguments, filterOf, filtersIn, textOf, type Values } from './options.ts';
+import { UsageError } from './usage-error.ts';
+import { count } from './values.ts';
+
+/** Tasks that a filter may choose, and acts a second, without `--max` and `--rate`. */
+const MAX = 100;
+const RATE = 10;
+
+type ActVerb = 'cancel' | 'fail' | 'rerun' | 'answer';
+
+/** The verbs that change tasks. Returns the exit code: 1 if one of the tasks is not as wanted. */
+export async function act(
+  { verb, words, values }: Arguments & { readonly verb: ActVerb },
+  context: OperatorContext,
+  { out }: Terminal,
+): Promise<number> {
+  const reason = textOf(values.reason) ?? (textOf(values.stack) === undefined ? 'by hand, in dev' : undefined);
+  if (reason === undefined) throw new UsageError(`${verb} is audited: give --reason TEXT`);
+  const print = (report: object, text: string) => out(`${values.json === true ? JSON.stringify(report) : text}\n`);
+  if (verb === 'answer') {
+    const [id = '', ...answers] = words;
+    if (id === '' || answers.length === 0) throw new UsageError('answer takes the id of one task, and key=value');
+    const pairs = answers.map(keyAndText);
+    const key = await findTask(id, textOf(values.owner), context.reads);
+    const outcome = await answerTask(key, pairs, { who: await context.who(), reason }, context);
+    print(outcome, outcome.message);
+    return outcome.done ? 0 : 1;
+  }
+  const keys = await chosen(verb, words, values, context);
+  if (keys === undefined) return 0;
+  if ('only' in keys) {
+    print({ dryRun: keys.only.map(({ taskId }) => taskId), more: keys.more }, dryRunText(verb, keys));
+    return 0;
+  }
+  const operator = { who: await context.who(), reason };
+  const rate = textOf(values.rate);
+  const report = await inBulk(
+    keys.all,
+    (key) => actOn(verb, key, values, operator, context),
+    rate === undefined ? RATE : count('--rate', rate),
+    context,
+  );
+  const lines = [...report.succeeded, ...report.failed].map(({ taskId, message }) => `${taskId}  ${message}`);
+  const sum = `${report.succeeded.length} done, ${report.failed.length} not`;
+  print(report, [...lines, ...(keys.all.length > 1 ? [sum] : [])].join('\n'));
+  return report.failed.length === 0 ? 0 : 1;
+}
+
+function actOn(
+  verb: Exclude<ActVerb, 'answer'>,
+  key: TaskKey,
+  { force }: Values,
+  operator: Operator,
+  context: OperatorContext,
+): Promise<Outcome> {
+  if (verb === 'rerun') return rerunTask(key, force === true, operator, context);
+  return verb === 'cancel' ? cancelTask(key, operator, context) : failTask(key, operator, context);
+}
+
+interface Chosen {
+  readonly all: readonly TaskKey[];
+}
+interface DryRun {
+  readonly only: readonly TaskKey[];
+  readonly more: boolean;
+}
+
+/** The tasks of the ids, or of the filters. With filters nothing is done until `--yes`. */
+async function chosen(
+  verb: ActVerb,
+  ids: readonly string[],
+  values: Values,
+  context: OperatorContext,
+): Promise<Chosen | DryRun | undefined> {
+  const filters = filtersIn(values).filter((name) => ids.length === 0 || name !== 'owner');
+  if (ids.length > 0 && filters.length > 0)
+    throw new UsageError(`Give either ids or filters (--${filters.join(', --')})`);
+  if (ids.length > 0) {
+    const all: TaskKey[] = [];
+    for (const id of ids) all.push(await findTask(id, textOf(values.owner), context.reads));
+    return values['dry-run'] === true ? { only: all, more: false } : { all };
+  }
+  if (filters.length === 0)
+    throw new UsageError(`${verb} takes ids of tasks, or filters such as --tool NAME --older-than 1h`);
+  const max = textOf(values.max);
+  const filter = filterOf(values, context.now());
+  const wanted =
+    verb === 'rerun' && filter.statuses === undefined ? { ...filter, statuses: STATUSES.slice(3, 4) } : filter;
+  const { keys, more } = await selected(wanted, max === undefined ? MAX : count('--max', max), context);
+  return values.yes === true && values['dry-run'] !== true ? { all: keys } : { only: keys, more };
+}
+
+function dryRunText(verb: ActVerb, { only, more }: DryRun): string {
+  const ids = only.map(({ taskId }) => taskId);
+  const head = `Would ${verb} ${ids.length} task${ids.length === 1 ? '' : 's'}${more ? ', and there are more (--max)' : ''}. Nothing is done without --yes.`;
+  return [head, ...ids].join('\n');
+}
+
+function keyAndText(text: string): readonly [key: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`An answer is key=value, not '${text}'`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,84 @@
+import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import type { Change } from '../../tasks/transitions.ts';
+import { isTerminal } from '../../tasks/transitions.ts';
+import type { Act, OperatorContext } from '../context.ts';
+import { NotAllowed, OperatorError } from '../errors.ts';
+import { momentsOf } from '../moments.ts';
+import { isDenied } from '../runs.ts';
+import { readTask } from '../show.ts';
+import { recordOf, seenNow } from '../view.ts';
+
+/** What became of one act on one task. */
+export interface Outcome {
+  readonly taskId: string;
+  /** Whether the task changed by it. */
+  readonly done: boolean;
+  /** A sentence. */
+  readonly message: string;
+  /** rerun: the id of the new task. */
+  readonly newTaskId?: string;
+}
+
+/** Who acts, and why. */
+export interface Operator {
+  readonly who: string;
+  readonly reason: string;
+}
+
+/** Characters of a reason, and of a name, that a record keeps. */
+const KEPT = 200;
+
+/** Throws OperatorError: the task is gone, of another release, or the credentials do not allow it. */
+export async function readRecord(key: TaskKey, payload: boolean, context: OperatorContext): Promise<TaskRecord> {
+  const record = recordOf(await readTask(key, payload, context));
+  if (record !== undefined) return record;
+  throw new OperatorError(
+    `Task ${key.taskId} was stored by another release of the server: only that one may change it`,
+  );
+}
+
+/** The change as one of an operator: its event says who and why. */
+export function byOperator(change: Change, { who, reason }: Operator): Change {
+  const facts = { who: who.slice(0, KEPT), reason: reason.slice(0, KEPT) };
+  return change.event === undefined ? change : { ...change, event: { ...change.event, ...facts } };
+}
+
+/** Writes a change. False: another one came first. Throws NotAllowed. */
+export async function write(record: TaskRecord, change: Change, { store }: OperatorContext): Promise<boolean> {
+  try {
+    return await store.applyBlind(record, change);
+  } catch (error) {
+    if (isDenied(error)) throw new NotAllowed(`Task ${record.taskId} is unchanged`, 'act', 'change it');
+    throw error;
+  }
+}
+
+/** Stops the run of a task that has ended. Best effort: a run that goes on can change nothing. */
+export async function stopRun(record: TaskRecord, { server, workflow }: OperatorContext): Promise<void> {
+  const machineArn = server.tools.get(record.tool)?.machineArn;
+  if (machineArn !== undefined) await workflow.stop(record, machineArn).catch(() => undefined);
+}
+
+/** Why nothing can be done to a task that has ended: how, when, and by whom. */
+export function overAlready(record: TaskRecord, now: number): string | undefined {
+  const seen = seenNow(record, now);
+  if (seen === undefined) return 'it is past its ttl, and no reader sees it';
+  if (!isTerminal(seen.status)) return undefined;
+  const last = momentsOf(record, []).findLast(({ what }) => what === seen.status);
+  const by = last?.who === undefined ? '' : ` by ${last.who}${last.reason ? ` (“${last.reason}”)` : ''}`;
+  return `it is ${seen.status} already${by}, since ${new Date(seen.updatedAt).toISOString()}`;
+}
+
+/** The audit line of an act, and what its caller is told. */
+export function told(
+  act: Act['act'],
+  record: TaskRecord,
+  operator: Operator,
+  outcome: Omit<Outcome, 'taskId'>,
+  { audit }: OperatorContext,
+): Outcome {
+  const { taskId, owner, tool } = record;
+  const { done, message, newTaskId } = outcome;
+  audit({ act, taskId, owner, tool, ...operator, done, outcome: newTaskId ?? message });
+  return { taskId, ...outcome };
+}

@@ -1,0 +1,58 @@
+import { overdue } from '../../tasks/deadlines.ts';
+import type { TaskKey } from '../../tasks/record.ts';
+import { type Change, cancel, fail } from '../../tasks/transitions.ts';
+import type { OperatorContext } from '../context.ts';
+import { byOperator, type Operator, type Outcome, overAlready, readRecord, stopRun, told, write } from './act.ts';
+
+/** What the client of a task sees that an operator has ended. It does not see the reason. */
+const ENDED = {
+  code: -32603,
+  message: 'An operator of the server ended the task',
+  data: { reason: 'EndedByOperator' },
+};
+
+/** Ends a task as cancelled, then stops its run. Throws OperatorError. */
+export function cancelTask(key: TaskKey, operator: Operator, context: OperatorContext): Promise<Outcome> {
+  const change = (now: number): Change => {
+    const cancelled = cancel(now);
+    return { ...cancelled, set: { ...cancelled.set, statusMessage: 'Cancelled by an operator' } };
+  };
+  return end('cancel', key, change, operator, context);
+}
+
+/** Ends a task as failed, then stops its run. Throws OperatorError. */
+export function failTask(key: TaskKey, operator: Operator, context: OperatorContext): Promise<Outcome> {
+  return end('fail', key, (now) => fail(ENDED, now), operator, context);
+}
+
+async function end(
+  act: 'cancel' | 'fail',
+  key: TaskKey,
+  change: (now: number) => Change,
+  operator: Operator,
+  context: OperatorContext,
+): Promise<Outcome> {
+  const record = await readRecord(key, false, context);
+  const now = context.now();
+  const over = overAlready(record, now);
+  if (over !== undefined) {
+    // Who ended it may have crashed before the stop.
+    if (record.status === 'cancelled') await stopRun(record, context);
+    return told(act, record, operator, { done: false, message: `Nothing to ${act}: ${over}` }, context);
+  }
+  // After its deadline, the only change is the failure that readers will see.
+  const late = overdue(record, now);
+  const written = await write(record, late ?? byOperator(change(now), operator), context);
+  if (!written) {
+    const after = await readRecord(key, false, context);
+    const why = overAlready(after, now) ?? `it has changed meanwhile, and is ${after.status}: try again`;
+    return told(act, after, operator, { done: false, message: `Not done: ${why}` }, context);
+  }
+  await stopRun(record, context);
+  if (late !== undefined) {
+    const message = 'Its deadline had passed: it is failed, as every reader was about to see';
+    return told(act, record, operator, { done: false, message }, context);
+  }
+  const message = act === 'cancel' ? 'Cancelled. Its run is stopped' : 'Failed. Its run is stopped';
+  return told(act, record, operator, { done: true, message }, context);
+}

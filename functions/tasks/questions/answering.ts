@@ -1,0 +1,73 @@
+import { InvalidParams } from '../errors.ts';
+import type { outstanding } from '../input.ts';
+import { limits } from '../limits.ts';
+import type { TaskRecord } from '../record.ts';
+import { isLarge, moved } from '../s3/moved-input.ts';
+import { after, answer, answerMoved, type Change } from '../transitions.ts';
+import { roundInput } from '../workflow.ts';
+import { answerProblem } from './form.ts';
+
+/** The change that adds answers to a task. */
+export interface Answering {
+  readonly change: Change;
+  /** Input that is too large for the record: store its text in S3 before the change. */
+  readonly stored?: { readonly record: TaskRecord; readonly text: string };
+}
+
+/**
+ * Checks answers to open questions, and makes the change that adds them. Undefined: none of them is to an open question.
+ * Throws InvalidParams for answers that are too large, or not valid.
+ *
+ * @param record as it is stored; `whole` with its input
+ * @param open the open questions of `whole`
+ * @param responses answers by wire key. Keys of no open question are ignored (E-18)
+ * @param invalid `refuse`: an invalid answer throws. `leave`: it is left out, and its question stays open
+ */
+export function answering(
+  record: TaskRecord,
+  whole: TaskRecord,
+  open: ReturnType<typeof outstanding>,
+  responses: Readonly<Record<string, unknown>>,
+  invalid: 'refuse' | 'leave',
+  now: number,
+): Answering | undefined {
+  const answers = validAnswers(responses, open, invalid);
+  if (Object.keys(answers).length === 0) return undefined;
+  const change = answer(record, Object.keys(open), answers, now);
+  if (answerBytes(whole, answers) > limits.answers) {
+    throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);
+  }
+  const answered = after(whole, answer(whole, Object.keys(open), answers, now));
+  // As the round starts: if the answers lie in S3, its input has one more member.
+  if (roundInput(answered, whole.arguments ?? '', false) === undefined) {
+    throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
+  }
+  if (!isLarge(after(record, change))) return { change };
+  const stored = moved(answered);
+  return { change: answerMoved(change, stored.record), stored };
+}
+
+/** Bytes of all answers to a task, with these. */
+function answerBytes({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>>): number {
+  return Buffer.byteLength(
+    Object.entries({ ...inputResponses, ...more })
+      .flat()
+      .join(''),
+  );
+}
+
+/** The valid answers to open questions, as JSON texts. Other keys are not checked. */
+function validAnswers(
+  responses: Readonly<Record<string, unknown>>,
+  open: ReturnType<typeof outstanding>,
+  invalid: 'refuse' | 'leave',
+): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const [key, request] of Object.entries(open)) {
+    if (!Object.hasOwn(responses, key)) continue;
+    const problem = answerProblem(request, responses[key]);
+    if (problem === undefined) picked[key] = JSON.stringify(responses[key]);
+    else if (invalid === 'refuse') throw new InvalidParams(`inputResponses['${key}']: ${problem}`);
+  }
+  return picked;
+}

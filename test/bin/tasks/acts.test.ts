@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
+import { useCloud } from '../../support/cloud.ts';
+import { verbsOn } from './verbs.ts';
+
+const cloud = useCloud();
+const url = () => `${cloud().url}/mcp`;
+const tasks = verbsOn(cloud);
+const why = ['--reason', 'INC-7'];
+
+async function started(name: string, args: object = {}): Promise<string> {
+  const { body } = await modernRequest(url(), 'tools/call', { name, arguments: args });
+  return body.result.taskId;
+}
+async function asking(name = 'ask'): Promise<string> {
+  const taskId = await started(name);
+  await poll(url(), taskId, ({ status }) => status === 'input_required');
+  return taskId;
+}
+const seen = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body.result;
+const runOf = (taskId: string) =>
+  cloud()
+    .stepFunctions.executions()
+    .find(({ name }) => name === `${taskId}-r1`);
+const audited = ({ err }: { err: string }) =>
+  err
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
+describe('cancel and fail', () => {
+  test('end the task, stop its run, and tell who and why', async () => {
+    for (const [verb, status] of [
+      ['cancel', 'cancelled'],
+      ['fail', 'failed'],
+    ] as const) {
+      const taskId = await started('sleep', { ms: 20_000 });
+      await expect.poll(() => runOf(taskId)?.status).toBe('RUNNING');
+      const done = await tasks(verb, taskId, ...why);
+      expect(done.code).toBe(0);
+      expect(audited(done)).toEqual([
+        expect.objectContaining({ event: 'audit', action: `operator_${verb}`, taskId, reason: 'INC-7', done: true }),
+      ]);
+      expect(audited(done)[0].who).toBe('arn:aws:iam::000000000000:user/administrator');
+      expect(await seen(taskId)).toMatchObject({ status });
+      await expect.poll(() => runOf(taskId)?.status).toBe('ABORTED');
+      const { happened } = (await tasks('show', taskId, '--json')).json();
+      expect(happened).toContainEqual(
+        expect.objectContaining({ what: status, by: 'operator', reason: 'INC-7', who: audited(done)[0].who }),
+      );
+      const again = await tasks(verb, taskId, ...why);
+      expect(again.code).toBe(1);
+      expect(again.out).toContain(`it is ${status} already by arn:aws:iam::000000000000:user/administrator (“INC-7”)`);
+    }
+  });
+
+  test('change nothing without a reason, and of a task that has ended', async () => {
+    const { taskId } = await runTask(url(), 'echo');
+    expect(await tasks('cancel', taskId)).toMatchObject({ code: 2, err: expect.stringContaining('--reason TEXT') });
+    expect(await tasks('fail', taskId, ...why)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('it is completed already'),
+    });
+    expect(await seen(taskId)).toMatchObject({ status: 'completed' });
+  });
+
+  test('by a filter say what they would do, and do it with --yes, at most --max', async () => {
+    const ids = [];
+    for (let i = 0; i < 4; i++) ids.push(await asking('ask_two'));
+    const dry = (await tasks('cancel', '--tool', 'ask_two', '--json', ...why)).json();
+    expect(dry.dryRun.toSorted()).toEqual(ids.toSorted());
+    expect(await seen(ids[0] ?? '')).toMatchObject({ status: 'input_required' });
+    const some = (
+      await tasks('cancel', '--tool', 'ask_two', '--yes', '--max', '3', '--rate', '100', '--json', ...why)
+    ).json();
+    expect(some.succeeded).toHaveLength(3);
+    expect(some.failed).toEqual([]);
+    const rest = await tasks('fail', '--tool', 'ask_two', '--yes', ...why);
+    expect(rest.code).toBe(0);
+    expect((await tasks('list', '--tool', 'ask_two', '--json')).json().tasks).toEqual([]);
+  });
+});
+
+describe('answer', () => {
+  test('starts the next round, as an answer of the client does', async () => {
+    const taskId = await asking();
+    const done = await tasks('answer', taskId, 'ok=true', ...why);
+    expect(done).toMatchObject({ code: 0, out: 'Answered. Round 2 runs\n' });
+    expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
+    expect((await tasks('show', taskId, '--json')).json().happened).toContainEqual(
+      expect.objectContaining({ what: 'answered', by: 'operator', reason: 'INC-7' }),
+    );
+    expect((await tasks('answer', taskId, 'ok=true', ...why)).out).toContain('Not answered: it is completed already');
+  });
+
+  test('checks an answer as the endpoint does, and names the keys that there are', async () => {
+    const taskId = await asking();
+    expect((await tasks('answer', taskId, 'ok=perhaps', ...why)).err).toContain("content['ok']");
+    expect((await tasks('answer', taskId, 'nope=1', ...why)).err).toContain("No question has 'nope', only: confirm.ok");
+    expect(await seen(taskId)).toMatchObject({ status: 'input_required' });
+    expect((await tasks('answer', taskId, 'confirm=decline', ...why)).code).toBe(0);
+    await poll(url(), taskId, ended);
+  });
+});
+
+describe('rerun', () => {
+  test('makes a new task from the same arguments, linked to the first one', async () => {
+    const first = await runTask(url(), 'returns', { text: 'same' });
+    const { newTaskId } = (await tasks('rerun', first.taskId, '--json', ...why)).json().succeeded[0];
+    await poll(url(), newTaskId, ended);
+    const story = (await tasks('show', newTaskId, '--payload', '--json')).json();
+    expect(story).toMatchObject({
+      rerunOf: first.taskId,
+      status: 'completed',
+      payload: { arguments: { text: 'same' } },
+    });
+    expect(story.happened[0]).toMatchObject({ what: 'created', by: 'operator', reason: 'INC-7' });
+  });
+
+  test('refuses what could repeat an effect, unless --force, and what is open', async () => {
+    const first = await runTask(url(), 'echo', { n: 1 });
+    const refused = await tasks('rerun', first.taskId, ...why);
+    expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('may have had effects already') });
+    const { newTaskId } = (await tasks('rerun', first.taskId, '--force', '--json', ...why)).json().succeeded[0];
+    expect(await poll(url(), newTaskId, ended)).toMatchObject({ status: 'completed' });
+    const open = await asking();
+    expect((await tasks('rerun', open, '--force', ...why)).out).toContain('it is still open');
+  });
+});
+
+test('two people cancel and answer the same task at once: one outcome, and both learn it', async () => {
+  for (let i = 0; i < 8; i++) {
+    const taskId = await asking();
+    const [cancelled, answered] = await Promise.all([
+      tasks('cancel', taskId, '--json', '--reason', 'ann'),
+      tasks('answer', taskId, 'ok=true', '--json', '--reason', 'ben'),
+    ]);
+    const task = await poll(url(), taskId, ended);
+    const cancel = [...cancelled.json().succeeded, ...cancelled.json().failed][0];
+    // A cancel may come after the answer; an answer never after the cancel.
+    expect(task.status).toBe(cancel.done ? 'cancelled' : 'completed');
+    if (!answered.json().done)
+      expect(answered.json().message).toMatch(/Not answered: it is cancelled already by .* \(“ann”\)/);
+    if (!cancel.done) expect(cancel.message).toMatch(/completed already|has changed meanwhile/);
+    expect(cancel.done || answered.json().done).toBe(true);
+    for (const printed of [cancelled, answered]) expect(audited(printed)).toHaveLength(1);
+  }
+});
