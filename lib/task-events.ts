@@ -11,10 +11,13 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { Status } from '../functions/tasks/record.ts';
 import { BundledCode, bundleTaskEvents } from './bundles.ts';
 import { allow, serverFunction } from './server-function.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
+
+const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 
 export interface TaskEventsProps {
   /** Has a stream with old and new images. */
@@ -76,7 +79,7 @@ export class TaskEvents extends Construct {
       retryAttempts: 1_000,
       onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
       // Other items of the table have no status, and what is deleted has no new image.
-      filters: [FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.exists() } } } })],
+      filters: [FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.or(...STATUSES) } } } })],
     });
     // Lambda checks the rights of the role when it makes the mapping.
     mapping.node.addDependency(this.function.role ?? this.function);
