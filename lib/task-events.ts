@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
+import { EventBus } from 'aws-cdk-lib/aws-events';
 import {
   EventSourceMapping,
   FilterCriteria,
@@ -14,6 +14,7 @@ import { Construct } from 'constructs';
 import type { Status } from '../functions/tasks/record.ts';
 import { BundledCode, bundleTaskEvents } from './bundles.ts';
 import { allow, serverFunction } from './server-function.ts';
+import type { McpTaskServerProps } from './server-props.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
 
@@ -24,7 +25,7 @@ export interface TaskEventsProps {
   readonly table: TableV2;
   /** A dimension of the metrics, and in each event. */
   readonly serverName: string;
-  readonly eventBus: IEventBus | undefined;
+  readonly eventBus: McpTaskServerProps['eventBus'];
   readonly storage: StorageProps;
 }
 
@@ -64,6 +65,8 @@ export class TaskEvents extends Construct {
     const stream = table.tableStreamArn ?? '';
     const read = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
     allow(this.function, read, stream);
+    // IAM knows no resource for it.
+    allow(this.function, ['dynamodb:ListStreams'], '*');
     allow(this.function, ['events:PutEvents'], bus.eventBusArn);
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
     allowKey(this.function, this, encryptionKey, ['dynamodb', 'sqs']);

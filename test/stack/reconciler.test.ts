@@ -128,7 +128,10 @@ describe('its alarms', () => {
       Namespace: 'AWS/SQS',
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Dimensions: [
-        { Name: 'QueueName', Value: { 'Fn::GetAtt': [only('AWS::SQS::Queue', 'ReconcilerDeadLetters')[0], 'QueueName'] } },
+        {
+          Name: 'QueueName',
+          Value: { 'Fn::GetAtt': [only('AWS::SQS::Queue', 'ReconcilerDeadLetters')[0], 'QueueName'] },
+        },
       ],
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       Threshold: 1,
