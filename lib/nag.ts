@@ -20,7 +20,7 @@ const SERVER = {
     'The endpoint and the tool workflows are traced; a sweep each minute, an authorizer and a rotation tell nothing more',
 } as const;
 
-const EVERYWHERE = 'X-Ray and log delivery have no resources that a policy could name';
+const EVERYWHERE = 'X-Ray, log delivery and ListStreams have no resources that a policy could name';
 
 const NO_ACCESS_LOGS =
   'Logs of API Gateway need a role that is set for the whole account, which a construct must not change: see accessLogs';

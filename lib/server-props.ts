@@ -87,7 +87,7 @@ export interface OperationProps extends StorageProps {
    */
   readonly waf?: true | string;
   /** Gets `Task Status Change` events (docs/events.md). @default the default bus of the account */
-  readonly eventBus?: IEventBus;
+  readonly eventBus?: Pick<IEventBus, 'eventBusArn' | 'eventBusName'>;
   /** Your name for the API. It then answers under no other name. @default that of API Gateway */
   readonly domain?: Domain;
 }

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
+import { EventBus } from 'aws-cdk-lib/aws-events';
 import {
   EventSourceMapping,
   FilterCriteria,
@@ -11,17 +11,21 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { Status } from '../functions/tasks/record.ts';
 import { BundledCode, bundleTaskEvents } from './bundles.ts';
 import { allow, serverFunction } from './server-function.ts';
+import type { McpTaskServerProps } from './server-props.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
+
+const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 
 export interface TaskEventsProps {
   /** Has a stream with old and new images. */
   readonly table: TableV2;
   /** A dimension of the metrics, and in each event. */
   readonly serverName: string;
-  readonly eventBus: IEventBus | undefined;
+  readonly eventBus: McpTaskServerProps['eventBus'];
   readonly storage: StorageProps;
 }
 
@@ -61,6 +65,8 @@ export class TaskEvents extends Construct {
     const stream = table.tableStreamArn ?? '';
     const read = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
     allow(this.function, read, stream);
+    // IAM knows no resource for it.
+    allow(this.function, ['dynamodb:ListStreams'], '*');
     allow(this.function, ['events:PutEvents'], bus.eventBusArn);
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
     allowKey(this.function, this, encryptionKey, ['dynamodb', 'sqs']);
@@ -76,7 +82,7 @@ export class TaskEvents extends Construct {
       retryAttempts: 1_000,
       onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
       // Other items of the table have no status, and what is deleted has no new image.
-      filters: [FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.exists() } } } })],
+      filters: [FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.or(...STATUSES) } } } })],
     });
     // Lambda checks the rights of the role when it makes the mapping.
     mapping.node.addDependency(this.function.role ?? this.function);

@@ -3,7 +3,7 @@ import { startApiGateway } from './api-gateway/index.ts';
 import { readApi } from './api-gateway/routes.ts';
 import { lockDataDir } from './disk/data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
-import { createEventBridge, readRules, type Schedules } from './events/index.ts';
+import { createEventBridge, readBuses, readRules, type Schedules } from './events/index.ts';
 import { createFaults, runPoint } from './faults/index.ts';
 import { awsEnvironment, withoutForbiddenLogs } from './functions.ts';
 import { checkDeployed } from './iam/deployed.ts';
@@ -138,10 +138,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const onError = (message: string) => onLog('cloud', message, 'stderr');
 
   const { stacks, specs, leftAlone } = readApp(assembly, options);
-  const rules = readRules(stacks, specs);
   const mappings = readEventSourceMappings(stacks, specs);
   const api = readApi(stacks);
   const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = stacks[0]?.stack ?? {};
+  const buses = readBuses(stacks, { region, account });
+  const rules = readRules(stacks, specs, buses);
   const iam = createIam(stacks, specs, { region, account });
   checkDeployed(stacks, iam, mappings);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
@@ -194,7 +195,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(lambda.stop);
   const { streams } = dynamoDb;
   atStop(startEventSources({ mappings, streams, lambda, queues, bench, now, timeScale, onError }));
-  const events = createEventBridge({ rules, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
+  const events = createEventBridge({ rules, buses, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
@@ -226,6 +227,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   if (scheduled) atStop(every(ROTATION_CHECK_MS / timeScale, secretsManager.rotateDue));
   const services = {
     DynamoDB_20120810: dynamoDb.service,
+    AWSEvents: jsonService('events', '1.1', events.operations),
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
     secretsmanager: jsonService('secretsmanager', '1.1', secretsManager.operations),
     ...operations.json,
@@ -254,6 +256,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     schedules: events.schedules,
     queues: queues.messages,
     streams: { drained: streams.drained, records: streams.recorded },
+    events: { accepted: events.accepted },
     faults: bench.faults,
     clock,
     permissions: { unused: iam.ledger.unused },

@@ -1,6 +1,7 @@
 /** The parts of the embedded cloud that only tests use. `cloud.ts` is the front door. */
 
 import type { StreamRecord } from './dynamodb/stream/index.ts';
+import type { AcceptedEvent } from './events/index.ts';
 import type { Faults } from './faults/index.ts';
 import type { Permissions } from './iam/index.ts';
 import type { Clock } from './time/clock.ts';
@@ -9,6 +10,7 @@ import type { CallLog } from './wire/call-log.ts';
 export { AwsError } from './aws-error.ts';
 export { startDynamoDb } from './dynamodb/index.ts';
 export type { StreamRecord } from './dynamodb/stream/index.ts';
+export type { AcceptedEvent, Event } from './events/index.ts';
 export type {
   Choose,
   Fault,
@@ -74,6 +76,10 @@ export interface TestingControls {
   readonly clock: Clock;
   /** The changes of the tables with a stream. */
   readonly streams: StreamControls;
+  readonly events: {
+    /** The latest 10,000 events that clients put on a bus, the oldest first. */
+    accepted(): readonly AcceptedEvent[];
+  };
   /** The AWS calls that were made, with `recordCalls`. */
   readonly calls: CallLog;
   /** What the policies of the template grant, and which grants no call has used. */

@@ -3,7 +3,7 @@ import { ConnectionLost, type FaultBench } from '../faults/index.ts';
 import type { Iam } from '../iam/index.ts';
 import type { InvokeResult, Lambda } from '../lambda/index.ts';
 import type { Queues } from '../sqs/queues.ts';
-import type { Event } from './event.ts';
+import { type Event, OF_AWS } from './event.ts';
 import type { Rule, Target } from './rules.ts';
 
 export interface DeliveryOptions {
@@ -23,9 +23,9 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 
 /**
- * Delivers an event to a target by an asynchronous invocation. Retries while Lambda refuses it for now. Puts it into
- * the dead letter queue if Lambda refuses it permanently or for too long. Returns the result of the first attempt of
- * the invocation; undefined if there was no attempt.
+ * Delivers an event to a target: to a function by an asynchronous invocation, or to a queue. Retries while the target
+ * refuses it for now. Puts it into the dead letter queue if the target refuses it permanently or for too long. Returns
+ * the result of the first attempt of the invocation; undefined if there was no attempt.
  */
 export async function deliver(
   rule: Rule,
@@ -55,21 +55,21 @@ async function attempt(rule: Rule, target: Target, event: Event, options: Delive
   try {
     double = (await strike('before'))?.includes('double') === true;
   } catch (struck) {
-    // Step Functions documents its events as best effort.
-    if (struck instanceof ConnectionLost) return undefined;
+    // Step Functions documents its events as best effort. Those of clients are retried.
+    if (struck instanceof ConnectionLost && String(event.source).startsWith(OF_AWS)) return undefined;
     throw struck;
   }
-  if (!may(rule, 'lambda:InvokeFunction', target.functionArn, options)) {
-    throw new AwsError('AccessDeniedException', 'EventBridge may not invoke the function', 403);
+  if (!may(rule, ACTIONS[target.kind], target.arn, options)) {
+    throw new AwsError('AccessDeniedException', `EventBridge may not ${ACTIONS[target.kind]}`, 403);
   }
-  const attempts = await Promise.all([
-    invoke(target, event, options),
-    ...(double ? [invoke(target, event, options)] : []),
-  ]);
+  const hand = () => (target.kind === 'queue' ? enqueue(target, event, options) : invoke(target, event, options));
+  const attempts = await Promise.all([hand(), ...(double ? [hand()] : [])]);
   await strike('after');
   const [first] = await Promise.all(attempts.map(({ ended }) => ended));
   return first;
 }
+
+const ACTIONS = { function: 'lambda:InvokeFunction', queue: 'sqs:SendMessage' } as const;
 
 function may(rule: Rule, action: string, resource: string, { iam }: DeliveryOptions): boolean {
   return iam?.mayService('events.amazonaws.com', action, resource, rule.arn) ?? true;
@@ -78,8 +78,13 @@ function may(rule: Rule, action: string, resource: string, { iam }: DeliveryOpti
 /** Resolves when Lambda has accepted the event; `ended` resolves when its function has run. */
 async function invoke(target: Target, event: Event, { lambda }: DeliveryOptions) {
   const { promise: ended, resolve: onAttempt } = Promise.withResolvers<InvokeResult | undefined>();
-  await lambda.invoke(target.functionArn, target.input ?? JSON.stringify(event), { event: true, onAttempt });
+  await lambda.invoke(target.arn, target.input ?? JSON.stringify(event), { event: true, onAttempt });
   return { ended };
+}
+
+async function enqueue(target: Target, event: Event, { queues }: DeliveryOptions) {
+  queues.send(target.arn, target.input === undefined ? event : JSON.parse(target.input));
+  return { ended: undefined };
 }
 
 function backoffMs(retries: number): number {
@@ -110,7 +115,7 @@ function giveUp(undelivered: Undelivered, condition: string | undefined, options
   }
   queues.send(target.deadLetterArn, event, {
     RULE_ARN: rule.arn,
-    TARGET_ARN: target.functionArn,
+    TARGET_ARN: target.arn,
     ERROR_CODE: errorCode(error),
     ERROR_MESSAGE: error instanceof Error ? error.message : String(error),
     ...(condition !== undefined && { EXHAUSTED_RETRY_CONDITION: condition }),

@@ -48,6 +48,20 @@ export function statusChangeEvent(change: StatusChange, at: number): Event {
   );
 }
 
+/** What a client sends by PutEvents. */
+export function customEvent({ source, detailType, detail, ...facts }: CustomFacts): Event {
+  return envelope({ source, 'detail-type': detailType }, facts, detail);
+}
+
+interface CustomFacts extends Facts {
+  readonly source: string;
+  readonly detailType: string;
+  readonly detail: JsonObject;
+}
+
+/** AWS services begin their sources with it, and nothing else may. */
+export const OF_AWS = 'aws.';
+
 interface Facts {
   readonly account: string;
   readonly region: string;

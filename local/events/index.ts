@@ -3,18 +3,36 @@ import { matchesLogicalId } from '../logical-id.ts';
 import type { StatusChange } from '../step-functions/index.ts';
 import { every } from '../template/schedule.ts';
 import { createPauses } from '../time/timeout.ts';
+import type { Operations } from '../wire/types.ts';
+import { DEFAULT_BUS } from './buses.ts';
 import { type DeliveryOptions, deliver } from './delivery.ts';
-import { scheduledEvent, statusChangeEvent } from './event.ts';
+import { type Event, scheduledEvent, statusChangeEvent } from './event.ts';
+import { putEvents } from './put-events.ts';
 import type { Rule } from './rules.ts';
 
+export { readBuses } from './buses.ts';
+export type { Event } from './event.ts';
 export { type Rule, readRules } from './rules.ts';
 
-/** EventBridge: the default bus with the status changes of executions, and rules that run by schedule. */
+/** EventBridge: buses with the events of clients and the status changes of executions, and rules that run by schedule. */
 export interface EventBridge {
   readonly schedules: Schedules;
+  readonly operations: Operations;
+  /** The latest events that buses took from clients, the oldest first, at most `ACCEPTED`. */
+  accepted(): readonly AcceptedEvent[];
   statusChanged(change: StatusChange): void;
   stop(): void;
 }
+
+/** An event that a client put on a bus. */
+export interface AcceptedEvent {
+  /** The name of the bus. */
+  readonly bus: string;
+  readonly event: Event;
+}
+
+/** How many accepted events are kept for tests. */
+const ACCEPTED = 10_000;
 
 /** The rules of the template that have a schedule and are enabled. */
 export interface Schedules {
@@ -29,17 +47,28 @@ export interface Schedules {
 
 export interface EventBridgeOptions extends Omit<DeliveryOptions, 'pause'> {
   readonly rules: readonly Rule[];
+  /** From the name of each bus to its ARN. */
+  readonly buses: ReadonlyMap<string, string>;
   readonly now: () => number;
   /** Whether schedules also run on their own. */
   readonly scheduled: boolean;
 }
 
-export function createEventBridge({ rules, now, scheduled, ...options }: EventBridgeOptions): EventBridge {
+export function createEventBridge({ rules, buses, now, scheduled, ...options }: EventBridgeOptions): EventBridge {
   const { pause, end } = createPauses();
   const schedules = rules.filter(({ everyMs }) => everyMs !== undefined);
 
-  const send = (rule: Rule, event: ReturnType<typeof scheduledEvent>) =>
+  const accepted: AcceptedEvent[] = [];
+  const send = (rule: Rule, event: Event) =>
     rule.targets.map((target) => deliver(rule, target, event, { ...options, pause }));
+  const publish = (bus: string, event: Event) => {
+    for (const rule of rules) if (rule.bus === bus && rule.matches?.(event)) send(rule, event);
+  };
+  const accept = (bus: string, event: Event) => {
+    accepted.push({ bus, event });
+    if (accepted.length > ACCEPTED) accepted.shift();
+    publish(bus, event);
+  };
   const run = (rule: Rule) => send(rule, scheduledEvent(rule, now()));
   const timers = (scheduled ? schedules : []).map((rule) =>
     every((rule.everyMs ?? 0) / options.timeScale, () => void run(rule)),
@@ -56,10 +85,11 @@ export function createEventBridge({ rules, now, scheduled, ...options }: EventBr
         return Promise.all(found.flatMap(run));
       },
     },
-    statusChanged(change) {
-      const event = statusChangeEvent(change, now());
-      for (const rule of rules) if (rule.matches?.(event)) send(rule, event);
+    operations: {
+      PutEvents: async (input) => putEvents(input, { buses, now, accept, onError: options.onError }),
     },
+    accepted: () => [...accepted],
+    statusChanged: (change) => publish(DEFAULT_BUS, statusChangeEvent(change, now())),
     stop() {
       for (const cancel of timers) cancel();
       end();

@@ -1,14 +1,13 @@
 import { isObject, type JsonObject } from '../json.ts';
+import { compileComparison, type Refuse, type Test } from './comparisons.ts';
 
 export type Matches = (event: JsonObject) => boolean;
-type Test = (value: unknown) => boolean;
 
-/** Refuses a part of a pattern that this cloud does not know. */
-export type Refuse = (path: string, value: unknown) => never;
+export type { Refuse } from './comparisons.ts';
 
 /**
- * An event pattern: each of its fields must be in the event, with one of the listed values. Of the comparisons of
- * EventBridge it knows literals and `{ "prefix": "…" }`.
+ * An event pattern: each of its fields must be in the event, with one of the listed values. A value is a literal or a
+ * comparison: see comparisons.ts. `$or` lists patterns of which one must match.
  */
 export function compilePattern(pattern: JsonObject, refuse: Refuse, path = 'EventPattern'): Matches {
   const fields = Object.entries(pattern).map(([name, wanted]) => compileField(name, wanted, refuse, `${path}.${name}`));
@@ -18,22 +17,36 @@ export function compilePattern(pattern: JsonObject, refuse: Refuse, path = 'Even
 }
 
 function compileField(name: string, wanted: unknown, refuse: Refuse, path: string): Matches {
+  if (name === '$or') return compileOr(wanted, refuse, path);
   if (name.startsWith('$')) return refuse(path, wanted);
   if (isObject(wanted)) {
     const inner = compilePattern(wanted, refuse, path);
-    return ({ [name]: found }) => isObject(found) && inner(found);
+    // Without the object, its fields are absent.
+    return (event) => {
+      const found = Object.hasOwn(event, name) ? event[name] : {};
+      return isObject(found) && inner(found);
+    };
   }
   if (!Array.isArray(wanted) || wanted.length === 0) return refuse(path, wanted);
   const tests = wanted.map((value) => compileValue(value, refuse, path));
-  // A list in the event matches if one of its entries does.
-  return (event) =>
-    Object.hasOwn(event, name) && [event[name]].flat().some((value) => tests.some((matches) => matches(value)));
+  return (event) => {
+    // A list in the event matches if one of its entries does.
+    const values = Object.hasOwn(event, name) ? [event[name]].flat() : [ABSENT];
+    return values.some((value) => tests.some((matches) => matches(value)));
+  };
+}
+
+/** The value of a field that is not there. Only `{ "exists": false }` matches it. */
+const ABSENT = undefined;
+
+function compileOr(wanted: unknown, refuse: Refuse, path: string): Matches {
+  // EventBridge takes a name `$or` with anything else as the name of a field.
+  if (!Array.isArray(wanted) || wanted.length < 2 || !wanted.every(isObject)) return refuse(path, wanted);
+  const patterns = wanted.map((pattern) => compilePattern(pattern, refuse, path));
+  return (event) => patterns.some((matches) => matches(event));
 }
 
 function compileValue(wanted: unknown, refuse: Refuse, path: string): Test {
   if (Array.isArray(wanted)) return refuse(path, wanted);
-  if (!isObject(wanted)) return (value) => value === wanted;
-  const { prefix, ...others } = wanted;
-  if (typeof prefix !== 'string' || Object.keys(others).length > 0) return refuse(path, wanted);
-  return (value) => typeof value === 'string' && value.startsWith(prefix);
+  return isObject(wanted) ? compileComparison(wanted, refuse, path) : (value) => value === wanted;
 }

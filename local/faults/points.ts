@@ -21,8 +21,10 @@ export function checkSpec({ service, operation, at = 'before', do: fault }: Faul
   const kills = kind === 'killWorker' || kind === 'killAfterMs';
   if (at === 'midway' && service !== 'apigateway') refuse(`nothing of ${service} is midway`);
   if (at === 'midway' && kind === 'error') refuse('the status of the answer is out');
-  if (kind === 'double' && (service !== 'events' || at !== 'before')) refuse('only events are doubled, before');
-  if (kills && (service === 'events' || service === 'streams')) refuse('no worker delivers events');
+  const delivers = service === 'streams' || (service === 'events' && operation !== 'PutEvents');
+  const doubles = service === 'events' && delivers && at === 'before';
+  if (kind === 'double' && !doubles) refuse('only events are doubled, before their delivery');
+  if (kills && delivers) refuse('no worker delivers events');
   if (kills && service === 'apigateway' && at === 'before') refuse('no worker answers yet');
   if (operation !== 'Run') return;
   if (service !== 'lambda' || at !== 'before') refuse('Run is of lambda, and before');

@@ -64,7 +64,7 @@ function faultsOf(call: FaultCall, ms: number): Fault[] {
   if (service === 'lambda' && operation === 'Run') return [...kill, { killAfterMs: ms }, { delayMs: ms }];
   if (at !== 'before') return ['drop', { delayMs: ms }, ...kill];
   const errors = [THROTTLED[service], BROKEN[service]].filter((fault) => fault !== undefined);
-  const double: Fault[] = service === 'events' ? ['double'] : [];
+  const double: Fault[] = service === 'events' && operation === 'Deliver' ? ['double'] : [];
   return ['drop', { delayMs: ms }, ...errors, ...kill, ...double];
 }
 

@@ -49,7 +49,7 @@ export interface FaultCall {
 export type Fault =
   /**
    * The connection breaks: `before` loses the request, `after` loses the answer. A state machine sees an
-   * SdkClientException. `before` loses an event. `after` delivers it, but EventBridge does not know that and retries.
+   * SdkClientException. `before` loses an event of AWS, and delays one of PutEvents. `after` delivers it, but EventBridge does not know that and retries.
    * Lambda retries records of a stream in both cases.
    */
   | 'drop'

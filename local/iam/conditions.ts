@@ -27,6 +27,8 @@ const KEYS = new Map(
     'dynamodb:LeadingKeys',
     'dynamodb:ReturnValues',
     'dynamodb:Select',
+    'events:detail-type',
+    'events:source',
     'aws:SourceArn',
     'aws:SourceAccount',
     'aws:SecureTransport',

@@ -1,5 +1,6 @@
+import { busNameOf } from '../events/buses.ts';
 import type { CallFacts } from '../faults/index.ts';
-import { type JsonObject, objectOf, stringOf } from '../json.ts';
+import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
@@ -40,6 +41,14 @@ export function createRequests(
       const found = specs.functions.find((spec) => spec.name === FunctionName || spec.arn === FunctionName);
       return one('lambda:InvokeFunction', found?.arn ?? arn('lambda', `function:${FunctionName}`));
     },
+    events: (operation, { Entries }) =>
+      listOf(Entries)
+        .map(objectOf)
+        .map(({ EventBusName, Source, DetailType }) => ({
+          action: `events:${operation}`,
+          resource: arn('events', `event-bus/${busNameOf(EventBusName)}`),
+          context: { 'events:source': stringOf(Source), 'events:detail-type': stringOf(DetailType) },
+        })),
     secretsmanager: (operation, { SecretId }) => {
       const found = specs.secrets.find((secret) => secret.name === SecretId || secret.arn === SecretId);
       return one(`secretsmanager:${operation}`, found?.arn ?? arn('secretsmanager', `secret:${SecretId}`));

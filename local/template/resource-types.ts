@@ -7,6 +7,8 @@ export interface Identity {
   readonly name: string;
   readonly region: string;
   readonly account: string;
+  /** The value of the property `parent` of its type, if it has both. */
+  readonly parent?: string;
 }
 
 /** What the embedded cloud knows of one CloudFormation type. It refuses at start what is not listed. */
@@ -18,6 +20,8 @@ export interface ResourceType {
   readonly properties: string;
   /** The property with an explicit name, and the longest name that the service accepts. */
   readonly name?: readonly [property: string, limit: number];
+  /** The property that names what the resource is part of, if its ARN contains that. */
+  readonly parent?: string;
   /** The value of `Ref`. @default the name */
   readonly ref?: (id: Identity) => string;
   /** The values of `Fn::GetAtt`, by attribute. */
@@ -37,7 +41,11 @@ const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
 const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
 // CloudFormation generates names in lower case: S3 accepts no others.
 const bucketName = (id: Identity) => id.name.toLowerCase();
-const ruleArn = arn('events', (id) => `rule/${id.name}`);
+const ruleArn = arn('events', ({ name, parent = 'default' }) => {
+  const bus = parent.replace(/^arn:[^/]*:event-bus\//, '');
+  return bus === 'default' ? `rule/${name}` : `rule/${bus}/${name}`;
+});
+const busArn = arn('events', (id) => `event-bus/${id.name}`);
 const queueArn = arn('sqs', (id) => id.name);
 const queueUrl = (id: Identity) => `https://sqs.${id.region}.amazonaws.com/${id.account}/${id.name}`;
 const policyArn = arn('iam', (id) => `policy/${id.name}`);
@@ -104,11 +112,17 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   },
   'AWS::Events::Rule': {
     properties:
-      'Name Description State EventPattern ScheduleExpression Targets[].Arn Targets[].Id Targets[].Input ' +
+      'Name Description EventBusName State EventPattern ScheduleExpression Targets[].Arn Targets[].Id Targets[].Input ' +
       'Targets[].RetryPolicy.MaximumRetryAttempts Targets[].RetryPolicy.MaximumEventAgeInSeconds ' +
       'Targets[].DeadLetterConfig.Arn',
     name: ['Name', 64],
+    parent: 'EventBusName',
     attributes: { Arn: ruleArn },
+  },
+  'AWS::Events::EventBus': {
+    properties: 'Name Description Tags',
+    name: ['Name', 256],
+    attributes: { Arn: busArn, Name: (id) => id.name },
   },
   'AWS::SQS::Queue': {
     properties:

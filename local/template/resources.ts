@@ -127,10 +127,19 @@ function createIdentify(stack: Stack, resolve: () => Resolve): (logicalId: strin
     if (seen) return seen;
     known.set(logicalId, 'in progress');
     const resource = stack.template.Resources[logicalId];
-    const [property, limit] = RESOURCE_TYPES[resource?.Type ?? '']?.name ?? ['', 128];
+    const { name: [property, limit] = ['', 128], parent = '' } = RESOURCE_TYPES[resource?.Type ?? ''] ?? {};
     const explicit = resolve()(resource?.Properties?.[property], where);
+    const within = stringOf(resolve()(resource?.Properties?.[parent], where));
     const name = stringOf(explicit) ?? generatedName(`${stack.name}-${logicalId}`, limit);
-    const identity = { stack: stack.name, logicalId, name, region: stack.region, account: stack.account };
+    const { name: inStack, region, account } = stack;
+    const identity = {
+      stack: inStack,
+      logicalId,
+      name,
+      region,
+      account,
+      ...(within !== undefined && { parent: within }),
+    };
     known.set(logicalId, identity);
     return identity;
   };

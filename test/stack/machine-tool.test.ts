@@ -42,6 +42,7 @@ describe('the template', () => {
       expect.stringContaining('Rotates the key'),
       expect.stringContaining('MCP endpoint'),
       expect.stringContaining('Settles MCP tasks'),
+      expect.stringContaining('Tells the changes'),
     ]);
     const workflows = Object.values(synthesized.findResources('AWS::StepFunctions::StateMachine'))
       .map(({ Properties }) => Properties)

@@ -30,7 +30,7 @@ describe('without options', () => {
       Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })],
     });
     const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
-    expect(retentions).toEqual([30, 30, 30, 30, 30]);
+    expect(retentions).toEqual([30, 30, 30, 30, 30, 30]);
     template.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: [
         Match.objectLike({
@@ -71,7 +71,7 @@ test('deletionProtection, logRetention, throttling and keyRotation say otherwise
     Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })],
   });
   const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
-  expect(retentions).toEqual([365, 365, 365, 365, 365, 365]);
+  expect(retentions).toEqual(Array(7).fill(365));
   const limits = { ThrottlingRateLimit: 5.5, ThrottlingBurstLimit: 7 };
   template.hasResourceProperties('AWS::ApiGateway::Stage', { MethodSettings: [Match.objectLike(limits)] });
   template.hasResourceProperties('AWS::SecretsManager::RotationSchedule', {
@@ -190,7 +190,7 @@ describe('encryptionKey', () => {
       expect(EncryptionConfiguration).toMatchObject({ Type: 'CUSTOMER_MANAGED_KMS_KEY', KmsKeyId: key });
     }
     const groups = propertiesOf(template, 'AWS::Logs::LogGroup');
-    expect(groups).toHaveLength(6);
+    expect(groups).toHaveLength(7);
     for (const { KmsKeyId } of groups) expect(KmsKeyId).toEqual(key);
   });
 
@@ -217,6 +217,7 @@ describe('encryptionKey', () => {
       // S3 to read, and to write.
       ServerEndpoint: ['dynamodb', 's3', 's3', 'secretsmanager', 'states'],
       ServerSigningKey: ['secretsmanager'],
+      ServerTaskEvents: ['dynamodb', 'sqs'],
       ServerReconciler: ['dynamodb', 's3', 'states', 'sqs'],
       ServerProgress1: ['dynamodb', 's3'],
       ServerToolwork: expect.arrayContaining(['dynamodb']),

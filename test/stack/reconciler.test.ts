@@ -24,7 +24,7 @@ const states = (...rest: string[]) => ({
 const [machine] = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
 const prefix = String(machine?.Properties.StateMachineName).replace(/later$/, '');
 const arnOf = (type: string, id: string) => ({ 'Fn::GetAtt': [only(type, id)[0], 'Arn'] });
-const queue = arnOf('AWS::SQS::Queue', 'DeadLetters');
+const queue = arnOf('AWS::SQS::Queue', 'ReconcilerDeadLetters');
 const reconciler = arnOf('AWS::Lambda::Function', 'ReconcilerFunction');
 
 describe('the reconciler', () => {
@@ -128,7 +128,10 @@ describe('its alarms', () => {
       Namespace: 'AWS/SQS',
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Dimensions: [
-        { Name: 'QueueName', Value: { 'Fn::GetAtt': [only('AWS::SQS::Queue', 'DeadLetters')[0], 'QueueName'] } },
+        {
+          Name: 'QueueName',
+          Value: { 'Fn::GetAtt': [only('AWS::SQS::Queue', 'ReconcilerDeadLetters')[0], 'QueueName'] },
+        },
       ],
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       Threshold: 1,
@@ -137,7 +140,7 @@ describe('its alarms', () => {
   });
 
   test('are there for the app to say whom they notify', () => {
-    expect(server.alarms).toHaveLength(2);
+    expect(server.alarms).toHaveLength(3);
     for (const { Properties } of Object.values(template.findResources('AWS::CloudWatch::Alarm'))) {
       expect(Properties).not.toHaveProperty('AlarmActions');
     }

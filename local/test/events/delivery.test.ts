@@ -15,6 +15,7 @@ const rule: Rule = {
   arn: 'arn:rule',
   account: '123456789012',
   region: 'eu-west-1',
+  bus: 'default',
   everyMs: undefined,
   matches: undefined,
   targets: [],
@@ -35,7 +36,13 @@ async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale =
     },
   };
   const queues = createQueues([{ name: 'dead', arn: 'arn:dead' }], () => 7);
-  const target = { functionArn: 'arn:fn', maximumRetryAttempts: 185, maximumEventAgeSeconds: 86_400, ...more };
+  const target = {
+    kind: 'function' as const,
+    arn: 'arn:fn',
+    maximumRetryAttempts: 185,
+    maximumEventAgeSeconds: 86_400,
+    ...more,
+  };
   const { pause } = createPauses();
   const errorsSeen: string[] = [];
   const onError = (message: string) => errorsSeen.push(message);

@@ -18,8 +18,24 @@ describe('a rule is refused at start', () => {
     ],
     ['even while it is disabled', rule({ ScheduleExpression: 'rate(x)', State: 'DISABLED' }), 'rate(x)'],
     ['for another state', rule({ State: 'ASLEEP' }), unknown('State "ASLEEP"')],
-    ['for another bus', rule({ EventBusName: 'mine' }), 'the property EventBusName of AWS::Events::Rule'],
+    ['for a bus that is not in the template', rule({ EventBusName: 'mine' }), unknown('EventBusName "mine"')],
     ['for events of others', on({ source: ['aws.s3'] }), unknown('EventPattern.source ["aws.s3"]')],
+    ['for events of clients and of others', on({ source: ['a', 'aws.s3'] }), 'EventPattern.source ["a","aws.s3"]'],
+    [
+      'for sources that may be those of AWS',
+      on({ source: [{ prefix: 'a' }] }),
+      unknown('EventPattern.source [{"prefix":"a"}]'),
+    ],
+    [
+      'for a schedule on another bus than the default one',
+      rule({ ScheduleExpression: 'rate(1 day)', EventBusName: { Ref: 'Bus' } }),
+      unknown('ScheduleExpression "rate(1 day)"'),
+    ],
+    [
+      'for events of AWS on another bus than the default one',
+      rule({ EventPattern: { source: ['aws.s3'] }, EventBusName: { Ref: 'Bus' } }),
+      unknown('EventPattern.source ["aws.s3"]'),
+    ],
     ['for events without a source', on({ detail: { status: ['FAILED'] } }), unknown('EventPattern.source undefined')],
     [
       'for other events of Step Functions',
@@ -28,13 +44,13 @@ describe('a rule is refused at start', () => {
     ],
     [
       'for a comparison it does not know',
-      on({ source: ['aws.states'], detail: { status: [{ exists: false }] } }),
-      unknown('EventPattern.detail.status {"exists":false}'),
+      on({ source: ['aws.states'], detail: { status: [{ cidr: '10.0.0.0/24' }] } }),
+      unknown('EventPattern.detail.status {"cidr":"10.0.0.0/24"}'),
     ],
     [
-      'for a target that is not a function of the template',
-      rule({ ScheduleExpression: 'rate(1 day)', Targets: [{ Arn: { 'Fn::GetAtt': ['Queue', 'Arn'] }, Id: 'T' }] }),
-      unknown('Targets[].Arn "arn:aws:sqs:us-east-1:000000000000:Test-Queue"'),
+      'for a target that is neither a function nor a queue of the template',
+      rule({ ScheduleExpression: 'rate(1 day)', Targets: [{ Arn: 'arn:aws:sns:us-east-1:000000000000:t', Id: 'T' }] }),
+      unknown('Targets[].Arn "arn:aws:sns:us-east-1:000000000000:t"'),
     ],
     [
       'for a target that is a state machine',
@@ -53,8 +69,8 @@ describe('a rule is refused at start', () => {
     ],
   ];
   test.each(REFUSED)('%s', async (_name, made, message) => {
-    const Queue = { Type: 'AWS::SQS::Queue' };
-    await expect(start({ Fn: functionResource('code'), Queue, Rule: made })).rejects.toThrow(message);
+    const Bus = { Type: 'AWS::Events::EventBus', Properties: { Name: 'other' } };
+    await expect(start({ Fn: functionResource('code'), Bus, Rule: made })).rejects.toThrow(message);
   });
 
   test('for a queue that keeps an order', async () => {

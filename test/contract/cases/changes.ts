@@ -38,6 +38,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   finish: (record) => transitions.finish(record, { text: '[1]', asks: false, isError: true }, '{}', later),
   'finish with questions': (record) =>
     transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
+  restarted: (record) => transitions.restarted(record, later),
   lookAgain: (record) => transitions.lookAgain(record, later),
   'overdue, past the deadline': (record) => deadlines.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
   unaskable: (record) => deadlines.unaskable({ ...record, asked: '{}' }) ?? none(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
-import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
 import { after, answer, type Change, cancel } from '../../../functions/tasks/transitions.ts';
 import { AwsError, StatesError } from '../../../local/testing.ts';
@@ -12,7 +12,15 @@ const asking = JSON.stringify({ inputRequests: { a: question }, requestState: { 
 
 /** What the workflow removes when it completes a task, and when it fails one: the same as `transitions.ts`. */
 const ended = cancel(now).remove ?? [];
-const completed: Change = { from: ['working'], set: { status: 'completed' }, remove: [...ended, 'statusMessage'] };
+const someTime = expect.any(Number);
+const written = (what: TaskEvent['what'], round?: number): TaskEvent => ({
+  ...{ at: someTime, what, startedAt: someTime },
+  ...(round !== undefined && { round }),
+});
+const completed: Change = {
+  ...{ from: ['working'], set: { status: 'completed' }, remove: [...ended, 'statusMessage'] },
+  event: written('completed'),
+};
 
 /** The tool workflow's own writes: its expressions, evaluated and run by the embedded Step Functions, on this DynamoDB. */
 export function finishContract(referee: () => Referee): void {
@@ -26,11 +34,13 @@ export function finishContract(referee: () => Referee): void {
   };
   const finished = { status: 'SUCCEEDED', states: ['Run', 'Finish'] };
   const superseded = { status: 'SUCCEEDED', states: ['Run', 'Finish', 'Superseded'] };
-  const someTime = expect.any(Number);
   const failedFor = (record: TaskRecord, reason: string): unknown => {
     const error = JSON.stringify({ code: -32603, message: 'The tool failed', data: { reason } });
     const set = { status: 'failed', updatedAt: now, statusMessage: 'The tool failed', error } as const;
-    return { ...after(record, { from: ['working'], set, remove: ended }), updatedAt: someTime };
+    return {
+      ...after(record, { from: ['working'], set, remove: ended, event: written('failed') }),
+      updatedAt: someTime,
+    };
   };
 
   test.each([
@@ -99,11 +109,17 @@ export function finishContract(referee: () => Referee): void {
       ...rest,
       ...{ status: 'input_required', asked: asking, arguments: args, dueAt: record.deadlineAt + 30_000 },
       updatedAt: someTime,
+      events: [...(record.events ?? []), written('asked')],
     });
     const answered = await store().apply(waiting, answer(waiting, ['r1.a'], { 'r1.a': '{"action":"accept"}' }, now));
     expect(answered).toMatchObject({ status: 'working', round: 2 });
     expect(await run(answered ?? record, returned('"done"'))).toMatchObject(finished);
-    const end = { ...after(answered ?? record, completed), result: '"done"', isError: false, updatedAt: someTime };
+    const end = {
+      ...after(answered ?? record, { ...completed, event: written('completed', 2) }),
+      result: '"done"',
+      isError: false,
+      updatedAt: someTime,
+    };
     expect(await store().get(record)).toStrictEqual(end);
   });
 

@@ -1,0 +1,276 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { AwsError } from '../../../aws-error.ts';
+import type { Entry } from '../../../dynamodb/stream/index.ts';
+import { createShard } from '../../../dynamodb/stream/shard.ts';
+import { noFaults } from '../../../faults/index.ts';
+import { type PollerOptions, pollShard } from '../../../lambda/event-source/poller.ts';
+import type { EventSourceMapping } from '../../../lambda/event-source/types.ts';
+import type { InvokeResult } from '../../../lambda/index.ts';
+import { createQueues } from '../../../sqs/queues.ts';
+import { createPauses } from '../../../time/timeout.ts';
+
+const MAPPING: EventSourceMapping = {
+  logicalId: 'Mapping',
+  table: 'things',
+  streamArn: 'arn:stream',
+  functionArn: 'arn:fn',
+  roleArn: 'arn:role',
+  batchSize: 100,
+  batchingWindowSeconds: 0,
+  maximumRetryAttempts: 2,
+  maximumRecordAgeSeconds: Number.POSITIVE_INFINITY,
+  bisects: false,
+  reportsFailures: false,
+  wants: () => true,
+  onFailure: 'arn:dead',
+};
+const NUMBER = '17000000000000000000000';
+const entryOf = (id: number, more: object = {}): Entry => ({
+  table: 'things',
+  shard: 0,
+  at: Date.now(),
+  record: {
+    eventID: String(id),
+    eventName: 'INSERT',
+    eventVersion: '1.1',
+    eventSource: 'aws:dynamodb',
+    awsRegion: 'us-east-1',
+    dynamodb: {
+      ApproximateCreationDateTime: 1_700_000_000 + id,
+      Keys: { id: { N: String(id) } },
+      SequenceNumber: `${NUMBER}${id}`,
+      SizeBytes: 1,
+      StreamViewType: 'KEYS_ONLY',
+      ...more,
+    },
+    eventSourceARN: 'arn:stream',
+  },
+});
+
+const OK: InvokeResult = { statusCode: 200, payload: 'null', executedVersion: '$LATEST' };
+const FAILED: InvokeResult = { ...OK, payload: '{}', functionError: 'Unhandled' };
+const report = (...ids: number[]): InvokeResult => ({
+  ...OK,
+  payload: JSON.stringify({ batchItemFailures: ids.map((id) => ({ itemIdentifier: `${NUMBER}${id}` })) }),
+});
+
+type Answer = (ids: readonly number[], call: number) => InvokeResult | Error;
+let stop = () => {};
+afterEach(() => stop());
+
+/** Polls a shard with these records until it is empty. Returns the batches the function got, by id. */
+async function poll(entries: readonly Entry[], more: Partial<EventSourceMapping>, answer: Answer, timeScale = 100_000) {
+  const { pause, end } = createPauses();
+  let stopped = false;
+  const batches: number[][] = [];
+  const errors: string[] = [];
+  const pauses: number[] = [];
+  const queues = createQueues([{ name: 'dead', arn: 'arn:dead' }], () => 7);
+  const { promise: drained, resolve } = Promise.withResolvers<void>();
+  const shard = createShard(0, () => shard.entries.length === 0 && resolve());
+  for (const entry of entries) shard.add(entry);
+  const options: PollerOptions = {
+    lambda: {
+      async invoke(_name, payload) {
+        const ids = JSON.parse(payload).Records.map(({ eventID }: { eventID: string }) => Number(eventID));
+        const result = answer(ids, batches.push(ids) - 1);
+        if (result instanceof Error) throw result;
+        return result;
+      },
+    },
+    queues,
+    bench: noFaults,
+    now: () => 1_700_000_100_000,
+    timeScale,
+    pause(milliseconds) {
+      pauses.push(milliseconds * timeScale);
+      return pause(milliseconds);
+    },
+    stopped: () => stopped,
+    onError: (message) => errors.push(message),
+  };
+  stop = () => {
+    stopped = true;
+    end();
+  };
+  void pollShard({ ...MAPPING, ...more }, shard, options);
+  await drained;
+  const dead = queues.messages.get('dead')?.map(({ body }) => JSON.parse(body)) ?? [];
+  return { batches, dead, errors, pauses, shard };
+}
+const entries = (count: number, more: object = {}) => Array.from({ length: count }, (_, id) => entryOf(id, more));
+
+test('records come in batches of the size, in their order', async () => {
+  const { batches } = await poll(entries(5), { batchSize: 2 }, () => OK);
+  expect(batches).toEqual([[0, 1], [2, 3], [4]]);
+});
+
+test('a batch ends before 6 MB', async () => {
+  const big = { NewImage: { text: { S: 'x'.repeat(1_500_000) } } };
+  const { batches } = await poll(entries(6, big), {}, () => OK);
+  expect(batches).toEqual([
+    [0, 1, 2, 3],
+    [4, 5],
+  ]);
+});
+
+test('a failed batch is tried again as a whole, and the next one waits', async () => {
+  const { batches, dead, pauses } = await poll(entries(3), { batchSize: 2 }, (_ids, call) => (call < 2 ? FAILED : OK));
+  expect(batches).toEqual([[0, 1], [0, 1], [0, 1], [2]]);
+  expect([dead, pauses]).toEqual([[], [1_000, 2_000]]);
+});
+
+test('a batch that fails too often is given up, with a message as AWS sends it', async () => {
+  const { batches, dead, errors } = await poll(entries(3), { batchSize: 2 }, (ids) => (ids.includes(0) ? FAILED : OK));
+  expect(batches).toEqual([[0, 1], [0, 1], [0, 1], [2]]);
+  expect(dead).toEqual([
+    {
+      requestContext: {
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        functionArn: 'arn:fn',
+        condition: 'RetryAttemptsExhausted',
+        approximateInvokeCount: 3,
+      },
+      responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+      version: '1.0',
+      timestamp: '2023-11-14T22:15:00.000Z',
+      DDBStreamBatchInfo: {
+        shardId: expect.stringMatching(/^shardId-\d{20}-[0-9a-f]{8}$/),
+        startSequenceNumber: `${NUMBER}0`,
+        endSequenceNumber: `${NUMBER}1`,
+        approximateArrivalOfFirstRecord: '2023-11-14T22:13:20Z',
+        approximateArrivalOfLastRecord: '2023-11-14T22:13:21Z',
+        batchSize: 2,
+        streamArn: 'arn:stream',
+      },
+    },
+  ]);
+  expect(errors).toEqual(['Mapping gave up 2 records: RetryAttemptsExhausted']);
+});
+
+test('without a destination what is given up is gone', async () => {
+  const { onFailure: _, ...plain } = MAPPING;
+  const { dead, errors } = await poll(entries(1), { ...plain, onFailure: undefined as never }, () => FAILED);
+  expect([dead, errors.length]).toEqual([[], 1]);
+});
+
+test.each([
+  new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429),
+  new AwsError('ServiceException', 'no', 500),
+])('a batch that Lambda does not take is tried again, beyond the retries: %s', async (error) => {
+  const { batches, dead } = await poll(entries(1), {}, (_ids, call) => (call < 6 ? error : OK));
+  expect([batches.length, dead]).toEqual([7, []]);
+});
+
+describe('an old record', () => {
+  const old = { ...entryOf(0), at: Date.now() - 61_000 };
+  test('is given up without a call, and the others of its batch are not', async () => {
+    const { batches, dead } = await poll([old, entryOf(1)], { maximumRecordAgeSeconds: 60 }, () => OK, 1);
+    expect(batches).toEqual([[1]]);
+    expect(dead).toHaveLength(1);
+    expect(dead[0]).toMatchObject({
+      requestContext: { condition: 'RecordAgeExceeded', approximateInvokeCount: 0 },
+      DDBStreamBatchInfo: { batchSize: 1 },
+    });
+    expect(dead[0]).not.toHaveProperty('responseContext');
+  });
+
+  test('is tried as long as it is young enough, in the time of the cloud', async () => {
+    const answer: Answer = () => new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429);
+    const { batches, dead } = await poll([entryOf(0)], { maximumRecordAgeSeconds: 60 }, answer, 1_000);
+    expect(batches.length).toBeGreaterThan(3);
+    expect(dead[0]).toMatchObject({ requestContext: { condition: 'RecordAgeExceeded' } });
+  });
+
+  test('is gone after 24 hours in any case', async () => {
+    const { batches, dead } = await poll([{ ...entryOf(0), at: Date.now() - 86_401_000 }], {}, () => OK, 1);
+    expect([batches, dead.length]).toEqual([[], 1]);
+  });
+});
+
+describe('a function that reports failures', () => {
+  const reports = { reportsFailures: true };
+  test('gets the records from the first failed one on, once more', async () => {
+    const { batches } = await poll(entries(5), reports, (_ids, call) => (call === 0 ? report(3, 2) : OK));
+    expect(batches).toEqual([
+      [0, 1, 2, 3, 4],
+      [2, 3, 4],
+    ]);
+  });
+
+  test('is not asked about those it has done when the others are given up', async () => {
+    const { batches, dead } = await poll(entries(3), reports, () => report(1));
+    expect(batches).toEqual([
+      [0, 1, 2],
+      [1, 2],
+      [1, 2],
+    ]);
+    expect(dead[0].DDBStreamBatchInfo).toMatchObject({ startSequenceNumber: `${NUMBER}1`, batchSize: 2 });
+    expect(dead[0].responseContext).toEqual({ statusCode: 200, executedVersion: '$LATEST' });
+  });
+
+  const COMPLETE = ['null', '', '{}', '{"batchItemFailures":null}', '{"batchItemFailures":[]}', '{"other":1}'];
+  test.each(COMPLETE)('has done all if it answers %j', async (payload) => {
+    expect((await poll(entries(2), reports, () => ({ ...OK, payload }))).batches).toEqual([[0, 1]]);
+  });
+
+  test.each([
+    '{"batchItemFailures":[{"itemIdentifier":""}]}',
+    '{"batchItemFailures":[{"itemIdentifier":null}]}',
+    '{"batchItemFailures":[{"id":"170000000000000000000001"}]}',
+    '{"batchItemFailures":[{"itemIdentifier":"1"}]}',
+    '{"batchItemFailures":"no"}',
+    '"text"',
+  ])('has done nothing if it answers %j', async (payload) => {
+    const { batches } = await poll(entries(2), reports, (_ids, call) => (call === 0 ? { ...OK, payload } : OK));
+    expect(batches).toEqual([
+      [0, 1],
+      [0, 1],
+    ]);
+  });
+
+  test('is believed only if the mapping says so', async () => {
+    expect((await poll(entries(2), {}, () => report(0))).batches).toEqual([[0, 1]]);
+  });
+});
+
+describe('bisecting', () => {
+  const bisects = { bisects: true };
+  test('isolates the bad record, and splitting takes no retry', async () => {
+    const answer: Answer = (ids) => (ids.includes(2) ? FAILED : OK);
+    const { batches, dead } = await poll(entries(5), bisects, answer);
+    expect(batches).toEqual([[0, 1, 2, 3, 4], [0, 1, 2], [0, 1], [2], [2], [2], [3, 4]]);
+    expect(dead.map(({ DDBStreamBatchInfo: { batchSize } }) => batchSize)).toEqual([1]);
+    expect(dead[0].requestContext.approximateInvokeCount).toBe(3);
+  });
+
+  test('goes by the report of the function', async () => {
+    const answer: Answer = (ids) => (ids.includes(2) ? report(2) : OK);
+    const { batches, dead } = await poll(entries(5), { ...bisects, reportsFailures: true }, answer);
+    expect(batches).toEqual([[0, 1, 2, 3, 4], [2, 3, 4], [2, 3], [2], [2], [2], [3], [4]]);
+    expect(dead[0].DDBStreamBatchInfo).toMatchObject({ startSequenceNumber: `${NUMBER}2`, batchSize: 1 });
+  });
+});
+
+test('a mapping passes over what its filters do not want', async () => {
+  const even = { wants: ({ eventID }: { eventID?: unknown }) => Number(eventID) % 2 === 0, batchSize: 2 };
+  const { batches } = await poll(entries(6), even, () => OK);
+  expect(batches).toEqual([[0, 2], [4]]);
+});
+
+describe('a batching window', () => {
+  test('is waited for, in the time of the cloud', async () => {
+    const began = performance.now();
+    const { batches, pauses } = await poll(entries(2), { batchingWindowSeconds: 100 }, () => OK, 1_000);
+    expect([batches, pauses]).toEqual([[[0, 1]], [100_000]]);
+    expect(performance.now() - began).toBeGreaterThan(90);
+  });
+
+  test('ends early when the batch is full', async () => {
+    const { batches } = await poll(entries(4), { batchingWindowSeconds: 300, batchSize: 2 }, () => OK, 1);
+    expect(batches).toEqual([
+      [0, 1],
+      [2, 3],
+    ]);
+  });
+});

@@ -1,0 +1,62 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { expect, test } from 'vitest';
+import { anonymous, McpTaskServer } from '../../lib/index.ts';
+
+function templateOf(withBus = false): Template {
+  const stack = new Stack(new App(), 'S');
+  const eventBus = withBus ? new EventBus(stack, 'Bus') : undefined;
+  new McpTaskServer(stack, 'Server', { auth: anonymous(), ...(eventBus && { eventBus }) });
+  return Template.fromStack(stack);
+}
+const template = templateOf();
+
+test('the table has a stream with both images, and the function reads it from its beginning', () => {
+  template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+  });
+  template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+    StartingPosition: 'TRIM_HORIZON',
+    BatchSize: 100,
+    BisectBatchOnFunctionError: true,
+    FunctionResponseTypes: ['ReportBatchItemFailures'],
+    MaximumRecordAgeInSeconds: 86_400,
+    EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ServerTasks'), 'StreamArn'] },
+    DestinationConfig: {
+      OnFailure: { Destination: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ServerTaskEventsDeadLetters'), 'Arn'] } },
+    },
+  });
+});
+
+test('only task records reach it: other items have no status, and deleted ones no new image', () => {
+  const [mapping] = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
+  expect(
+    mapping?.Properties.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
+  ).toEqual([
+    {
+      dynamodb: {
+        NewImage: { status: { S: ['working', 'input_required', 'completed', 'failed', 'cancelled'] } },
+      },
+    },
+  ]);
+});
+
+test('it puts events on the bus of the account, or on the one of the prop, and on no other', () => {
+  const buses = [template, templateOf(true)].map((one) => {
+    const policies = Object.entries(one.findResources('AWS::IAM::Policy'));
+    const [, policy] = policies.find(([id]) => id.startsWith('ServerTaskEvents')) ?? [];
+    const statements = policy?.Properties.PolicyDocument.Statement as { Action: unknown; Resource: object }[];
+    return JSON.stringify(statements.filter(({ Action }) => Action === 'events:PutEvents').map((it) => it.Resource));
+  });
+  expect(buses[0]).toContain(':event-bus/default"');
+  expect(buses[1]).toMatch(/^\[\{"Fn::GetAtt":\["Bus\w+","Arn"\]\}\]$/);
+});
+
+test('what cannot be told for a day sets off an alarm', () => {
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    AlarmDescription: Match.stringLikeRegexp('docs/events.md'),
+    MetricName: 'ApproximateNumberOfMessagesVisible',
+    Threshold: 1,
+  });
+});
