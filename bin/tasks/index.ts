@@ -1,16 +1,21 @@
 import type { Act, OperatorContext } from '../../functions/operator/context.ts';
 import { NotAllowed, OperatorError } from '../../functions/operator/errors.ts';
+import { explain } from '../../functions/operator/explain/index.ts';
 import { findTask } from '../../functions/operator/find.ts';
 import { type ListFilter, type ListPage, list } from '../../functions/operator/list.ts';
+import { logsOf } from '../../functions/operator/logs.ts';
 import { show } from '../../functions/operator/show.ts';
 import { recordOf } from '../../functions/operator/view.ts';
 import { isTerminal } from '../../functions/tasks/transitions.ts';
 import { act } from './act.ts';
 import { connect } from './connect.ts';
 import { type Arguments, filterOf, readArguments, targetOf, textOf, type Values } from './options.ts';
+import { explanationText } from './print-explanation.ts';
 import { listText } from './print-list.ts';
+import { logsText } from './print-logs.ts';
 import { storyText } from './print-story.ts';
 import { UsageError } from './usage-error.ts';
+import { duration } from './values.ts';
 
 export const USAGE = `usage: mcp-task-server tasks VERB [options]
   list                      open tasks, the newest first
@@ -18,7 +23,7 @@ export const USAGE = `usage: mcp-task-server tasks VERB [options]
                               --older-than 10m  --newer-than 1h  --ends-within 5m  --cursor C  --watch
   show ID                   what happened to a task [--payload] [--watch]
   explain ID                why it is not done, when it ends, and what to do
-  logs ID                   its log lines [--payload: those of the tool, too] [--watch]
+  logs ID | --part PART     log lines of a task [--payload: those of its tool, too], or of a part of the server [--since 15m]
   cancel ID… | FILTERS      ends tasks as cancelled, and stops their runs --reason TEXT
   fail ID… | FILTERS        ends tasks as failed --reason TEXT
   answer ID key=value…      answers the open questions of a task --reason TEXT
@@ -70,8 +75,9 @@ async function run(given: Arguments, context: OperatorContext, terminal: Termina
     case 'show':
       return showTask(given, context, terminal);
     case 'explain':
+      return explainTask(given, context, terminal);
     case 'logs':
-      throw new UsageError(`${verb} is not there yet`);
+      return showLogs(given, context, terminal);
     default:
       return act({ ...given, verb }, context, terminal);
   }
@@ -97,15 +103,50 @@ async function firstFull(filter: ListFilter, from: string | undefined, context: 
 }
 
 async function showTask({ words, values }: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
-  const [id = '', ...more] = words;
-  if (id === '' || more.length > 0) throw new UsageError('show takes the id of one task');
-  const key = await findTask(id, textOf(values.owner), context.reads);
+  const key = await findTask(oneId('show', words), textOf(values.owner), context.reads);
   const look = async () => {
     const story = await show(key, values.payload === true, context);
     const over = 'unreadable' in story || isTerminal(story.status);
     return { text: storyText(story, context.now()), json: story, over };
   };
   return watched(look, values, context, terminal);
+}
+
+async function explainTask({ words, values }: Arguments, context: OperatorContext, { out }: Terminal): Promise<number> {
+  const key = await findTask(oneId('explain', words), textOf(values.owner), context.reads);
+  const explanation = await explain(key, values.payload === true, context);
+  out(`${values.json === true ? JSON.stringify(explanation) : explanationText(explanation, context.now())}\n`);
+  return 0;
+}
+
+async function showLogs({ words, values }: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
+  const part = textOf(values.part);
+  const parts = Object.keys(context.server.logGroups);
+  if (part !== undefined && !parts.includes(part))
+    throw new UsageError(`--part is one of ${parts.join(', ')}, not '${part}'`);
+  if ((part === undefined) === (words.length === 0)) throw new UsageError('logs takes the id of one task, or --part');
+  const key =
+    part === undefined ? await findTask(oneId('logs', words), textOf(values.owner), context.reads) : undefined;
+  const since = duration('--since', textOf(values.since) ?? '15m');
+  const wanted = {
+    ...(part && { part }),
+    ...(part && { from: context.now() - since }),
+    payload: values.payload === true,
+  };
+  return watched(
+    async () => {
+      const found = await logsOf(key, wanted, context);
+      return { text: logsText(found), json: found, over: false };
+    },
+    values,
+    context,
+    terminal,
+  );
+}
+
+function oneId(verb: string, [id = '', ...more]: readonly string[]): string {
+  if (id === '' || more.length > 0) throw new UsageError(`${verb} takes the id of one task`);
+  return id;
 }
 
 /** Prints what a look sees; with `--watch` again and again, as long as it changes. */

@@ -19,7 +19,7 @@ const OPTIONS = {
   list: { ...COMMON, ...FILTERS, cursor: TEXT, watch: FLAG },
   show: { ...COMMON, owner: TEXT, payload: FLAG, watch: FLAG },
   explain: { ...COMMON, owner: TEXT, payload: FLAG },
-  logs: { ...COMMON, owner: TEXT, payload: FLAG, watch: FLAG },
+  logs: { ...COMMON, owner: TEXT, payload: FLAG, part: TEXT, since: TEXT, watch: FLAG },
   answer: { ...COMMON, owner: TEXT, reason: TEXT },
   cancel: { ...COMMON, ...FILTERS, ...BULK },
   fail: { ...COMMON, ...FILTERS, ...BULK },

@@ -106,14 +106,14 @@ describe('answer', () => {
 
 describe('rerun', () => {
   test('makes a new task from the same arguments, linked to the first one', async () => {
-    const first = await runTask(url(), 'returns', { text: 'same' });
+    const first = await runTask(url(), 'returns', { json: '{"n":1}' });
     const { newTaskId } = (await tasks('rerun', first.taskId, '--json', ...why)).json().succeeded[0];
     await poll(url(), newTaskId, ended);
     const story = (await tasks('show', newTaskId, '--payload', '--json')).json();
     expect(story).toMatchObject({
       rerunOf: first.taskId,
       status: 'completed',
-      payload: { arguments: { text: 'same' } },
+      payload: { arguments: { json: '{"n":1}' } },
     });
     expect(story.happened[0]).toMatchObject({ what: 'created', by: 'operator', reason: 'INC-7' });
   });

@@ -1,0 +1,84 @@
+import { limits } from '../../tasks/limits.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
+import type { OperatorContext, ToolFacts } from '../context.ts';
+import { isDenied, type RunFacts } from '../runs.ts';
+import { runsOf } from '../show.ts';
+import { errorOf, seenNow } from '../view.ts';
+import { misfitOf } from './misfit.ts';
+
+/** What the explanation of a task goes by. Times in ms since the epoch. */
+export interface TaskFacts {
+  readonly record: TaskRecord;
+  readonly now: number;
+  /** As every reader sees it. Undefined: past its ttl. */
+  readonly seen: TaskRecord | undefined;
+  /** The run of its round. Undefined: nothing can be known of it. */
+  readonly run: RunFacts | undefined;
+  readonly tool: ToolFacts | undefined;
+  /** Of a failure, as readers see it. */
+  readonly reason: string | undefined;
+  /** What the result breaks of the outputSchema of its tool. */
+  readonly misfit: readonly string[] | undefined;
+}
+
+/** What holds for the server, whatever the task. */
+export interface ServerHealth {
+  /** Messages by queue of dead letters, where there are some. */
+  readonly letters: Readonly<Record<string, number>>;
+  /** How late the sweep is with this task, in ms. 0: it is not. */
+  readonly sweepLate: number;
+}
+
+/** The sweep runs once a minute. It is late with what has been due for three. */
+const SWEEP = 3 * 60_000;
+
+/** @param payload whether the result may be read, to hold it against the schema of its tool */
+export async function factsOf(record: TaskRecord, payload: boolean, context: OperatorContext): Promise<TaskFacts> {
+  const now = context.now();
+  const seen = seenNow(record, now);
+  const [run] = await runsOf(record, 1, context);
+  const tool = context.server.tools.get(record.tool);
+  const misfit = payload && tool ? await misfitOf(record, tool, context) : undefined;
+  return { record, now, seen, run, tool, reason: errorOf(seen ?? record)?.reason, misfit };
+}
+
+export async function healthOf(record: TaskRecord | undefined, context: OperatorContext): Promise<ServerHealth> {
+  const counts = await Promise.all(
+    Object.entries(context.server.deadLetters).map(
+      async ([name, url]) => [name, await lettersIn(url, context)] as const,
+    ),
+  );
+  const { dueAt } = record ?? {};
+  const late = dueAt === undefined ? 0 : context.now() - dueAt - SWEEP;
+  return {
+    letters: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+    sweepLate: late > 0 ? late + SWEEP : 0,
+  };
+}
+
+async function lettersIn(QueueUrl: string, { sqs }: OperatorContext): Promise<number> {
+  try {
+    const { Attributes } = await sqs('GetQueueAttributes', {
+      QueueUrl,
+      AttributeNames: ['ApproximateNumberOfMessages'],
+    });
+    return Number((Attributes as Record<string, string> | undefined)?.ApproximateNumberOfMessages ?? 0);
+  } catch (error) {
+    if (isDenied(error)) return 0;
+    throw error;
+  }
+}
+
+/** Failed attempts at the work of the round, by the name of the error. */
+export function failuresOf({ run }: TaskFacts, named: RegExp): RunFacts['failures'] {
+  return (run?.failures ?? []).filter(({ error }) => named.test(error));
+}
+
+/** Whether its function or its workflow was deployed after the round began. */
+export function isDeployedSince({ record, tool, run }: TaskFacts): boolean {
+  const began = run?.startedAt ?? record.createdAt;
+  return tool?.changedAt !== undefined && tool.changedAt > began && record.status === 'working';
+}
+
+/** A round that was answered, or a new task, has had its time to start. */
+export const isStartOver = ({ record, now }: TaskFacts): boolean => now > record.updatedAt + limits.startWithin;

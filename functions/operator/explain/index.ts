@@ -1,0 +1,75 @@
+import type { TaskKey } from '../../tasks/record.ts';
+import { failVisibleAt, isTerminal } from '../../tasks/transitions.ts';
+import type { OperatorContext } from '../context.ts';
+import { readTask } from '../show.ts';
+import { recordOf } from '../view.ts';
+import { factsOf, healthOf, type ServerHealth } from './facts.ts';
+import { ROWS } from './rows.ts';
+
+/** Why a task is not done, or why it ended so. */
+export interface Explanation {
+  readonly taskId: string;
+  readonly status: string;
+  /** Names the cause. */
+  readonly cause: string;
+  /** Plain sentences. */
+  readonly because: readonly string[];
+  /** The row of docs/crash-table.md, or the place that says more. Empty for a task that did what it should. */
+  readonly row: string;
+  /** When every reader sees it as ended, at the latest, in ms since the epoch. Undefined: it has ended. */
+  readonly endsBy?: number;
+  readonly next: readonly string[];
+  /** What else is wrong with the server. */
+  readonly also: readonly string[];
+}
+
+/**
+ * Explains one task.
+ *
+ * @param payload whether its result may be read, to hold it against the schema of its tool
+ */
+export async function explain(key: TaskKey, payload: boolean, context: OperatorContext): Promise<Explanation> {
+  const stored = await readTask(key, payload, context);
+  const record = recordOf(stored);
+  const { taskId } = key;
+  if (record === undefined) {
+    return {
+      taskId,
+      status: String(stored.status),
+      cause: 'record of another release',
+      because: [
+        `Its record has version ${stored.version}, or a form, that this release does not understand. Nothing of this release changes it.`,
+        'Clients get an error with the reason RecordUnknown. The sweep comes back every 5 minutes.',
+      ],
+      row: 'docs/deploying.md, "Deploying while tasks run"',
+      next: ['Deploy the release that wrote it, or wait: DynamoDB deletes it a day after its ttl'],
+      also: alsoOf(await healthOf(undefined, context)),
+    };
+  }
+  const [facts, health] = await Promise.all([factsOf(record, payload, context), healthOf(record, context)]);
+  const row = ROWS.find(({ fits }) => fits(facts));
+  const open = facts.seen !== undefined && !isTerminal(facts.seen.status);
+  return {
+    taskId,
+    status: facts.seen?.status ?? 'gone',
+    cause: row?.name ?? '',
+    because: row?.why(facts) ?? [],
+    row: row?.row ?? '',
+    ...(open && { endsBy: failVisibleAt(record) }),
+    next: (row?.next(facts) ?? []).map((command) => command.replace(/\bID\b/, taskId)),
+    also: alsoOf(health),
+  };
+}
+
+function alsoOf({ letters, sweepLate }: ServerHealth): string[] {
+  const queues = Object.entries(letters).map(
+    ([name, count]) =>
+      `The queue of dead letters of the ${name} function holds ${count} message${count === 1 ? '' : 's'}: docs/recovery.md, "A dead letter". No task depends on them.`,
+  );
+  if (sweepLate === 0) return queues;
+  const minutes = Math.round(sweepLate / 60_000);
+  return [
+    `The sweep should have checked this task ${minutes} minutes ago (row 21): the reconciler does not run, or fails. Readers compute deadlines without it. Look at its log: mcp-task-server tasks logs --part reconciler`,
+    ...queues,
+  ];
+}

@@ -1,0 +1,289 @@
+import { isSeen, isTerminal, KEY_EXPIRED } from '../../tasks/transitions.ts';
+import { errorOf } from '../view.ts';
+import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';
+
+/** One thing that keeps a task open, or has ended it. The first row that fits a task explains it. */
+export interface Row {
+  readonly name: string;
+  /** The row of docs/crash-table.md, or another page. */
+  readonly row: string;
+  readonly fits: (facts: TaskFacts) => boolean;
+  /** Plain sentences. */
+  readonly why: (facts: TaskFacts) => readonly string[];
+  /** What to do, as commands. `ID` stands for the id. */
+  readonly next: (facts: TaskFacts) => readonly string[];
+}
+
+/** By lib/workflow/definition.ts. */
+const THROTTLED =
+  /^Lambda\.(TooManyRequests|Resource(Conflict|NotReady)|CodeArtifact|SnapStart|S3Files|EC2|Ec2|ENI|Eni|Subnet|EFS|Efs)/;
+const CRASHED = /^Runtime\.|^Sandbox\.|^Lambda\.(Unknown|ServiceException|AWSLambda|SdkClient|ClientExecution)/;
+const NEVER_STARTED = 'The task could not be started';
+
+const works = ({ record, seen }: TaskFacts) => record.status === 'working' && seen?.status === 'working';
+const failed = ({ seen }: TaskFacts) => seen?.status === 'failed';
+const because = (reason: RegExp) => (facts: TaskFacts) => failed(facts) && reason.test(facts.reason ?? '');
+const message = ({ seen, record }: TaskFacts) => errorOf(seen ?? record)?.message ?? '';
+const rerun = () => ['mcp-task-server tasks rerun ID --reason TEXT'];
+const logs = () => ['mcp-task-server tasks logs ID'];
+const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+const OPEN_END = ['mcp-task-server tasks cancel ID --reason TEXT'];
+
+export const ROWS: readonly Row[] = [
+  {
+    name: 'past its ttl',
+    row: '18',
+    fits: ({ seen, record }) => seen === undefined && isTerminal(record.status),
+    why: ({ record }) => [`It is ${record.status}, and its ttl is over: clients get "Task not found".`],
+    next: () => [],
+  },
+  {
+    name: 'asks, and nobody answers',
+    row: '17',
+    fits: ({ record, seen }) => record.status === 'input_required' && seen?.status === 'input_required',
+    why: ({ record }) => [
+      `Its tool has asked its client in round ${record.round}, and waits for an answer since ${at(record.updatedAt)}.`,
+      ...(Object.keys(record.refused ?? {}).length > 0 ? ['The client has sent answers that are not valid.'] : []),
+      'Nothing runs meanwhile.',
+    ],
+    next: () => ['mcp-task-server tasks show ID --payload', 'mcp-task-server tasks answer ID key=value --reason TEXT'],
+  },
+  {
+    name: 'its questions were not answered',
+    row: '17',
+    fits: (facts) => because(/^DeadlineExceeded$/)(facts) && /answer/.test(message(facts)),
+    why: () => ['It asked its client, and no answer came before its deadline.'],
+    next: rerun,
+  },
+  {
+    name: 'its tool is gone',
+    row: '23',
+    fits: (facts) => works(facts) && facts.tool?.machineArn === undefined,
+    why: ({ record }) => [
+      `The deployed server has no tool '${record.tool}' any more. What runs ends on its own; no round can be started again.`,
+    ],
+    next: () => OPEN_END,
+  },
+  {
+    name: 'throttled',
+    row: '8',
+    fits: (facts) => works(facts) && facts.run?.status === 'RUNNING' && failuresOf(facts, THROTTLED).length > 0,
+    why: (facts) => [
+      `Lambda has refused to run its function ${times(failuresOf(facts, THROTTLED).length)}: no concurrency is free (${facts.run?.failures.at(-1)?.error}).`,
+      'The workflow tries again until the deadline, at most 4 s apart.',
+    ],
+    next: () => ['aws lambda get-account-settings --query AccountLimit', ...OPEN_END],
+  },
+  {
+    name: 'crash loop',
+    row: '19',
+    fits: (facts) => works(facts) && facts.run?.status === 'RUNNING' && failuresOf(facts, CRASHED).length > 0,
+    why: (facts) => [
+      `Its function has crashed ${times(failuresOf(facts, CRASHED).length)} in this round (${facts.run?.failures.at(-1)?.error}).`,
+      facts.tool?.repeatable === true
+        ? 'Its tool may be repeated, so the workflow tries again: twice after a crash, 6 times after an unclear answer.'
+        : 'Its tool may not be repeated: the workflow writes the failure.',
+    ],
+    next: logs,
+  },
+  {
+    name: 'lost start',
+    row: '4',
+    fits: (facts) =>
+      works(facts) &&
+      facts.record.round === 1 &&
+      facts.run?.status === 'missing' &&
+      !isSeen(facts.record) &&
+      isStartOver(facts),
+    why: () => [
+      'It was stored, and its first run was never started: the endpoint died in between.',
+      'The sweep does not start it, as its client has no id and calls again. It fails the task within 2 minutes of its creation.',
+    ],
+    next: () => OPEN_END,
+  },
+  {
+    name: 'lost start of a later round',
+    row: '16',
+    fits: (facts) =>
+      works(facts) &&
+      facts.record.round > 1 &&
+      facts.run?.status === 'missing' &&
+      !isSeen(facts.record) &&
+      isStartOver(facts),
+    why: ({ record }) => [
+      `It was answered, and its round ${record.round} has not been started: the endpoint died in between.`,
+      'The next poll of its client starts it, or the sweep within 2 minutes.',
+    ],
+    next: () => OPEN_END,
+  },
+  {
+    name: 'lost end',
+    row: '13',
+    fits: (facts) =>
+      works(facts) && facts.run !== undefined && !['RUNNING', 'missing', 'unknown'].includes(facts.run.status),
+    why: ({ run }) => [
+      `Its run has ended (${run?.status}${run?.error === undefined ? '' : `, ${run.error}`}) and has not written an outcome.`,
+      'The event of the run, or the next check of the sweep, ends the task: within an hour and 5 minutes.',
+    ],
+    next: () => OPEN_END,
+  },
+  {
+    name: 'deployed in the middle',
+    row: '23',
+    fits: (facts) => works(facts) && isDeployedSince(facts),
+    why: ({ tool }) => [
+      `Its tool was deployed at ${at(tool?.changedAt ?? 0)}, after this run began. The run keeps the definition of its workflow.`,
+      'The code of a function is not pinned: a retry, or the next round, runs the new one.',
+    ],
+    next: () => ['mcp-task-server tasks show ID', ...OPEN_END],
+  },
+  {
+    name: 'starts',
+    row: '4',
+    fits: (facts) => works(facts) && facts.run?.status === 'missing',
+    why: () => ['Its run is about to start: it was created or answered a moment ago.'],
+    next: () => ['mcp-task-server tasks show ID --watch'],
+  },
+  {
+    name: 'works',
+    row: '9',
+    fits: works,
+    why: ({ run }) => [
+      run?.status === 'RUNNING'
+        ? `Its run works${run.startedAt === undefined ? '' : ` since ${at(run.startedAt)}`}, without a failure so far.`
+        : 'It works. What its run does is not known: your credentials may not ask for it.',
+    ],
+    next: () => ['mcp-task-server tasks show ID', 'mcp-task-server tasks logs ID', ...OPEN_END],
+  },
+  {
+    name: 'idempotency key expired',
+    row: '6',
+    fits: (facts) => failed(facts) && message(facts) === KEY_EXPIRED,
+    why: () => [
+      'Its idempotency key belonged to an older task, which has expired. Step Functions keeps the name of that run for 90 days.',
+      'Nothing ran for this task. The client has to call again with a new key.',
+    ],
+    next: () => [],
+  },
+  {
+    name: 'could not be started',
+    row: '2–4',
+    fits: (facts) => failed(facts) && message(facts) === NEVER_STARTED,
+    why: () => [
+      'Its first run was never started: Step Functions refused it, or the endpoint died before it. Nothing ran.',
+    ],
+    next: rerun,
+  },
+  {
+    name: 'ended by an operator',
+    row: '14',
+    fits: because(/^EndedByOperator$/),
+    why: (facts) => [`An operator ended it${operatorOf(facts)}.`],
+    next: rerun,
+  },
+  {
+    name: 'throttled until its deadline',
+    row: '8',
+    fits: (facts) =>
+      because(/^(States\.Timeout|Lambda\.TooManyRequestsException)$/)(facts) && failuresOf(facts, THROTTLED).length > 0,
+    why: (facts) => [`Lambda refused its function ${times(failuresOf(facts, THROTTLED).length)}, until the deadline.`],
+    next: () => ['aws lambda get-account-settings --query AccountLimit', ...rerun()],
+  },
+  {
+    name: 'out of time',
+    row: '9',
+    fits: because(/^(States\.Timeout|DeadlineExceeded|Sandbox\.Timedout)$/),
+    why: (facts) => [
+      `It did not end within the timeout of its tool (${facts.reason}).`,
+      ...(facts.reason === 'DeadlineExceeded'
+        ? ['No run wrote an outcome, so every reader computed this one (row 21).']
+        : []),
+    ],
+    next: () => [...logs(), ...rerun()],
+  },
+  {
+    name: 'crashed',
+    row: '7',
+    fits: because(CRASHED),
+    why: (facts) => {
+      const tries = failuresOf(facts, CRASHED).length;
+      return [
+        `Its function crashed (${facts.reason})${tries > 1 ? `, ${times(tries)} in a row: the workflow had tried it again` : ''}.`,
+        ...(facts.reason === 'Runtime.ExitError' ? ['Its process ended: out of memory, or an exit of its own.'] : []),
+      ];
+    },
+    next: () => [...logs(), ...rerun()],
+  },
+  {
+    name: 'input lost',
+    row: 'Data in S3',
+    fits: because(/^InputLost$/),
+    why: () => ['What it was called with, or asked, lay in S3 and is gone or changed there.'],
+    next: () => [],
+  },
+  {
+    name: 'questions not valid',
+    row: '17',
+    fits: because(/^(InputRequestInvalid|InputNotSupported|InputRequestTooLarge|AnswerInvalid)$/),
+    why: (facts) => [`${message(facts)} (${facts.reason}).`],
+    next: logs,
+  },
+  {
+    name: 'its run ended without a result',
+    row: '13',
+    fits: (facts) => failed(facts) && /ended without a result/.test(message(facts)),
+    why: (facts) => [`Its run was stopped, timed out or died before it wrote an outcome (${facts.reason}).`],
+    next: () => ['mcp-task-server tasks show ID', ...rerun()],
+  },
+  {
+    name: 'failed',
+    row: '7',
+    fits: failed,
+    why: (facts) => [`${message(facts)}${facts.reason === undefined ? '' : ` (${facts.reason})`}.`],
+    next: () => [...logs(), ...rerun()],
+  },
+  {
+    name: 'result does not fit its schema',
+    row: 'A-19',
+    fits: ({ misfit }) => misfit !== undefined,
+    why: ({ misfit = [] }) => [
+      'Its run succeeded, but what it returned does not fit the outputSchema of its tool, so clients see an error:',
+      ...misfit.map((problem) => `  ${problem}`),
+    ],
+    next: () => [
+      'mcp-task-server tasks show ID --payload',
+      'Mend the tool or its outputSchema, deploy, then rerun the task',
+    ],
+  },
+  {
+    name: 'cancelled',
+    row: '14',
+    fits: ({ seen }) => seen?.status === 'cancelled',
+    why: (facts) => [`It was cancelled${operatorOf(facts) || ' by its client'}.`],
+    next: rerun,
+  },
+  {
+    name: 'completed',
+    row: '',
+    fits: ({ seen }) => seen?.status === 'completed',
+    why: ({ record }) => [
+      record.isError === true ? 'It is completed: its tool returned an error.' : 'It is completed.',
+    ],
+    next: () => ['mcp-task-server tasks show ID --payload'],
+  },
+  {
+    name: 'gone before its end',
+    row: '18',
+    fits: () => true,
+    why: () => ['Its ttl is over: clients get "Task not found".'],
+    next: () => [],
+  },
+];
+
+function operatorOf({ record }: TaskFacts): string {
+  const event = record.events?.findLast(({ by }) => by === 'operator');
+  if (event === undefined) return '';
+  return ` by ${event.who ?? 'an operator'}${event.reason === undefined ? '' : `: “${event.reason}”`}`;
+}
+
+const at = (time: number): string => new Date(time).toISOString();
