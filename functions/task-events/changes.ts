@@ -49,7 +49,10 @@ function isAnswered(before: Snapshot, task: Snapshot): boolean {
   return task.round > before.round || task.answers > before.answers || added.some(({ what }) => what === 'answered');
 }
 
-const idsOf = ({ owner, taskId, tool }: Snapshot): Facts => ({ owner, taskId, tool });
+const idsOf = ({ owner, taskId, tool, traceparent }: Snapshot): Facts => ({
+  ...{ owner, taskId, tool },
+  ...(traceparent !== undefined && { traceId: traceparent.split('-')[1] }),
+});
 const reasonOf = ({ reason }: Snapshot): Pick<Facts, 'reason'> => (reason === undefined ? {} : { reason });
 
 /** What ended the task. A record of a release without events does not say it. */

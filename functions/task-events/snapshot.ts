@@ -20,6 +20,7 @@ export interface Snapshot {
   readonly reason: string | undefined;
   /** How many answers the record itself holds. */
   readonly answers: number;
+  readonly traceparent: string | undefined;
   readonly events: readonly TaskEvent[];
 }
 
@@ -44,6 +45,7 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     isError: image.isError?.BOOL === true,
     reason: reasonOf(text('error')),
     answers: Object.keys(image.inputResponses?.M ?? {}).length,
+    traceparent: text('traceparent'),
     events: (image.events?.L ?? []).flatMap(({ M }) => (M === undefined ? [] : eventOf(M))),
   };
 }

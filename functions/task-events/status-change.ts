@@ -26,6 +26,8 @@ export interface TaskStatusChange {
   readonly isError?: true;
   /** failed: the name of the error, if it has one. */
   readonly reason?: string;
+  /** The trace of the call that created the task. Left out if the call named none. */
+  readonly traceparent?: string;
 }
 
 /** An entry of PutEvents, but for the bus. Undefined for a change that moves nothing. */
@@ -48,6 +50,7 @@ export function statusChangeEntry({ task, moved, action }: TaskChange, server: s
     changedAt: new Date(changedAt).toISOString(),
     ...(moved.to === 'completed' && isError && { isError: true as const }),
     ...(moved.to === 'failed' && reason !== undefined && { reason }),
+    ...(task.traceparent !== undefined && { traceparent: task.traceparent }),
   };
   return {
     Source: SOURCE,

@@ -12,6 +12,8 @@ export interface Facts {
   readonly taskId?: string | undefined;
   readonly tool?: string | undefined;
   readonly round?: number;
+  /** Of the trace of the call that created the task. */
+  readonly traceId?: string | undefined;
   readonly status?: string;
   /** finished, retrieved: the tool called its own result an error. */
   readonly isError?: boolean | undefined;

@@ -27,6 +27,8 @@ export interface TaskRecord {
   readonly legacy?: boolean;
   /** The creating request's token for progress notifications (C-33). */
   readonly progressToken?: string | number;
+  /** The trace of the call that created it, as W3C Trace Context writes it. Each round is told of it. */
+  readonly traceparent?: string;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
   readonly refused?: Readonly<Record<string, number>>;
   /** The scopes that its tool needed, for a check after the tool was removed. */

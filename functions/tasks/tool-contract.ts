@@ -28,6 +28,8 @@ export interface TaskContext {
   readonly attempt: number;
   /** When unfinished work is given up, in milliseconds since the epoch. */
   readonly deadline: number;
+  /** The trace of the call that created the task, as W3C Trace Context writes it. Absent: the call named none. */
+  readonly traceparent?: string;
   /** The version of the envelope that the caller accepts: 1. Absent: it accepts none. */
   readonly envelope?: number;
 }

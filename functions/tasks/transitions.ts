@@ -56,6 +56,7 @@ export interface NewTask {
   readonly legacy: boolean;
   readonly progressToken?: string | number;
   readonly digest?: string;
+  readonly traceparent?: string;
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];
   /** Answers given before the task exists, JSON text by wire key. */
@@ -82,6 +83,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),
+    ...(task.traceparent !== undefined && { traceparent: task.traceparent }),
     ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
     ...(task.scopes && { scopes: task.scopes }),
     inputResponses: task.inputResponses ?? {},

@@ -19,6 +19,7 @@ export interface RoundInput extends TaskKey {
   readonly accepts: readonly string[];
   readonly inputResponses: Readonly<Record<string, unknown>>;
   readonly requestState: unknown;
+  readonly traceparent?: string;
 }
 
 export interface Workflow {
@@ -48,6 +49,7 @@ export function roundInput(record: TaskRecord, args: string, keepArguments = tru
     accepts: record.accepts ?? [],
     inputResponses: answersByName(record),
     requestState: requestState(record),
+    ...(record.traceparent !== undefined && { traceparent: record.traceparent }),
   };
   const text = JSON.stringify(input);
   return Buffer.byteLength(text) <= limits.executionInput ? text : undefined;

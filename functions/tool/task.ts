@@ -15,6 +15,8 @@ export interface Task {
   readonly attempt: number;
   /** When the work is given up, in ms since the epoch; undefined in a direct call. */
   readonly deadline: number | undefined;
+  /** The trace of the call that created the task (W3C Trace Context), if it named one. Pass it to what you call. */
+  readonly traceparent: string | undefined;
   /** Aborted soon after the task was cancelled, given up or superseded. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal;
   /** What the caller can be asked for, as in the contract. */
@@ -66,6 +68,7 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
     round: task?.round ?? 1,
     attempt: task?.attempt ?? 0,
     deadline: task?.deadline,
+    traceparent: task?.traceparent,
     signal,
     accepts: event.accepts,
     async progress(message, amount) {

@@ -77,6 +77,8 @@ let nextId = 1;
 export interface ModernOptions {
   readonly capabilities?: object;
   readonly headers?: Headers_;
+  /** More members of `_meta`. */
+  readonly meta?: object;
 }
 
 /** The body and the headers of one 2026-07-28 request, with everything the revision demands. */
@@ -86,6 +88,7 @@ export function modernMessage(method: string, params: Record<string, unknown> = 
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': options.capabilities ?? { ...TASKS, ...FORMS },
+    ...options.meta,
   };
   const headers: Headers_ = {
     'mcp-protocol-version': '2026-07-28',

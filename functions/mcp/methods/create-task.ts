@@ -15,6 +15,7 @@ import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { callDigest } from '../identity/request-state.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { isObject } from '../protocol/jsonrpc.ts';
+import { traceparentOf } from '../protocol/trace-context.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
 import { stopIfOver, stopWork } from '../task/cancel-task.ts';
 import { storeInput, wholeInput } from '../task/task-input.ts';
@@ -181,6 +182,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
   const now = server.now();
   const progressToken = progressTokenOf(call);
   const idempotencyKey = idempotencyKeyOf(call);
+  const traceparent = traceparentOf(call);
   const task = {
     tool: tool.name,
     ttl: Math.round(Math.min(ttl, server.manifest.maxTtl)),
@@ -188,6 +190,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     accepts,
     legacy: wire.era === 'legacy',
     ...(progressToken !== undefined && { progressToken }),
+    ...(traceparent !== undefined && { traceparent }),
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
     ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
     ...(tool.scopes && { scopes: tool.scopes }),

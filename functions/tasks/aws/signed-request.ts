@@ -55,6 +55,7 @@ export function signedRequests(
       path,
       headers: {
         host: origin.host,
+        ...trace(),
         ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
         ...headers,
       },
@@ -83,4 +84,11 @@ async function ofEnvironment(): Promise<AwsCredentials> {
     secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
     ...(env.AWS_SESSION_TOKEN !== undefined && { sessionToken: env.AWS_SESSION_TOKEN }),
   };
+}
+
+/** As the AWS clients do in Lambda: X-Ray then shows what is called as a part of the request. */
+function trace(): Readonly<Record<string, string>> {
+  const { AWS_LAMBDA_FUNCTION_NAME, _X_AMZN_TRACE_ID } = process.env;
+  if (AWS_LAMBDA_FUNCTION_NAME === undefined || _X_AMZN_TRACE_ID === undefined) return {};
+  return { 'x-amzn-trace-id': _X_AMZN_TRACE_ID };
 }

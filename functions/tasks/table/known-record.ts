@@ -36,6 +36,7 @@ const isRecord = has(
     scopes: listOf(isString),
     outputSchemaId: isString,
     digest: isString,
+    traceparent: isString,
     accepts: listOf(isString),
     asked: isString,
     arguments: isString,

@@ -165,6 +165,20 @@ describe('what the server sends is what the AWS client sends', () => {
     expect((await again('states', theirs)).headers.authorization).toBe(theirs.headers.authorization);
   });
 
+  test('within a trace of X-Ray, and in Lambda only', async () => {
+    const options = { region, requestTimeout: 5_000, attempts: 1 };
+    const start = stepFunctions(options, { AWS_ENDPOINT_URL: origin().href });
+    vi.stubEnv('_X_AMZN_TRACE_ID', 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1');
+    expect((await last(start('StartExecution', {}))).headers).not.toHaveProperty('x-amzn-trace-id');
+    vi.stubEnv('AWS_LAMBDA_FUNCTION_NAME', 'endpoint');
+    const sfn = new SFNClient({ region, credentials, endpoint: origin().href, maxAttempts: 1 });
+    const theirs = await last(sfn.send(new StartExecutionCommand({ stateMachineArn: 'arn:m' })));
+    const ours = await last(start('StartExecution', { stateMachineArn: 'arn:m' }));
+    expect(ours.headers['x-amzn-trace-id']).toBe(process.env._X_AMZN_TRACE_ID);
+    expect(ours.headers['x-amzn-trace-id']).toBe(theirs.headers['x-amzn-trace-id']);
+    expect(signedHeaders(ours)).not.toContain('x-amzn-trace-id');
+  });
+
   test('to S3', async () => {
     const store = resultStore({ bucket: Bucket, region, endpoint: origin().href });
     const put = await last(s3().send(new PutObjectCommand({ Bucket, Key: objectKey(key), Body: event })));
