@@ -3,6 +3,7 @@
  *
  * @module mcp-task-server
  */
+export type { AlarmThresholds } from './monitoring/alarms.ts';
 export {
   type AnonymousAuth,
   type Auth,

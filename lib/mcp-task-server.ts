@@ -8,10 +8,14 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
+import { ServerAlarms } from './monitoring/alarms.ts';
 import { mcpApi } from './api/rest-api.ts';
 import { type Auth, neededScopes } from './auth/auth.ts';
+import { Authorizer } from './auth/authorizer.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler } from './bundles.ts';
+import { serverDashboard } from './monitoring/dashboard.ts';
 import { Endpoint } from './endpoint.ts';
+import { serverMetrics } from './monitoring/metrics.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
 import { type MarkedTool, markServer } from './operators/server-mark.ts';
 import { Reconciler } from './reconciler.ts';
@@ -115,7 +119,15 @@ export class McpTaskServer extends Construct {
     });
     const serverName = machinePrefix.replace(/-$/, '');
     this.taskEvents = new TaskEvents(this, 'TaskEvents', { table, serverName, eventBus: props.eventBus, storage });
-    this.alarms = [...this.reconciler.alarms, this.taskEvents.alarm];
+    const authorizer = this.node.tryFindChild('Authorizer');
+    const metrics = serverMetrics({
+      ...{ serverName, api: this.api, endpoint: this.endpoint },
+      authorizer: authorizer instanceof Authorizer ? authorizer.function : undefined,
+      deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
+    });
+    const { alarms } = new ServerAlarms(this, 'Alarms', props.alarms ?? {}, metrics);
+    this.alarms = [...this.reconciler.alarms, this.taskEvents.alarm, ...alarms];
+    if (props.dashboard === true) serverDashboard(this, metrics);
     markServer(this.endpoint, {
       table,
       results,

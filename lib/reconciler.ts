@@ -70,7 +70,7 @@ export class Reconciler extends Construct {
     // No reserved concurrency: an account with a small quota has none to give. A few run at once, which does no harm.
     this.function = serverFunction(this, 'Function', options, storage);
     const machines = machineArn(this, `${machinePrefix}*`);
-    allow(this.function, ['dynamodb:Query'], `${table.tableArn}/index/due`);
+    for (const index of ['due', 'status']) allow(this.function, ['dynamodb:Query'], `${table.tableArn}/index/${index}`);
     allow(this.function, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
     allow(this.function, ['s3:GetObject'], results.arnForObjects('inputs/*'));
     allow(

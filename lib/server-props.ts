@@ -2,6 +2,7 @@ import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
+import type { AlarmThresholds } from './monitoring/alarms.ts';
 import type { Auth } from './auth/auth.ts';
 import type { StorageProps } from './storage/log-group.ts';
 
@@ -86,6 +87,10 @@ export interface OperationProps extends StorageProps {
    * @default none
    */
   readonly waf?: true | string;
+  /** Alarms besides those that every server has: docs/events.md. @default none */
+  readonly alarms?: AlarmThresholds;
+  /** A CloudWatch dashboard with the metrics of the server. @default false */
+  readonly dashboard?: boolean;
   /** Gets `Task Status Change` events (docs/events.md). @default the default bus of the account */
   readonly eventBus?: Pick<IEventBus, 'eventBusArn' | 'eventBusName'>;
   /** Your name for the API. It then answers under no other name. @default that of API Gateway */

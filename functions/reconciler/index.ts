@@ -6,6 +6,7 @@ import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { resultStore } from '../tasks/s3/result-store.ts';
 import { dueIndex } from '../tasks/table/due-index.ts';
+import { oldestOpen } from '../tasks/table/status-index.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { workflow } from '../tasks/workflow.ts';
 import { describer } from './describe.ts';
@@ -57,7 +58,11 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
     // It was delayed, as Lambda had no worker for it. The next tick does the same, and one at a time is enough.
     if (context.now() - Date.parse(event.time) > STALE) return;
     const report = await sweep(context.now() + remaining * SHARE, context);
-    print(reportLines(report, server, context.now()));
+    const oldest = await context.oldestOpen().catch((error: unknown) => {
+      logEvent('oldest_open_unknown', errorFacts(error));
+      return undefined;
+    });
+    print(reportLines(report, oldest, server, context.now()));
     const { errors } = report;
     if (Object.keys(errors).length > 0) logEvent('sweep_errors', { errors });
     return;
@@ -80,6 +85,7 @@ function createContext(
   return {
     store: taskStore(documents, env.TASKS_TABLE ?? '', 'reconciler'),
     index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
+    oldestOpen: () => oldestOpen(documents, env.TASKS_TABLE ?? ''),
     workflow: workflow(states, machineArnPrefix),
     inputs: inputStore(resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 })),
     describe: describer(states),

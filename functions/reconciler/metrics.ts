@@ -5,12 +5,13 @@ type Counts = Readonly<Record<string, number>>;
 
 /**
  * Lines in CloudWatch's embedded metric format. `server` is the dimension that names this server. A count of 0 has no
- * metric, so an idle server pays for its heartbeat only.
+ * metric, so an idle server pays for its heartbeat only. `oldest`: when the oldest unfinished task was created.
  */
-export function reportLines(report: Report, server: string, now: number): string[] {
+export function reportLines(report: Report, oldest: number | undefined, server: string, now: number): string[] {
   const { complete, due, left, repaired, errors } = report;
   const counts = {
     ...(complete && { Sweep: 1 }),
+    ...(oldest !== undefined && { TimeOldestOpen: Math.max(0, now - oldest) }),
     ...nonZero({ Due: due, Left: left, Overdue: repaired.overdue ?? 0, Errors: sum(Object.values(errors)) }),
   };
   return [...metricLines(counts, { Server: server }, now), ...repairLines(repaired, server, now)];

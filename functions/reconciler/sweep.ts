@@ -6,6 +6,8 @@ import { type Done, type ReconcilerContext, reconcile } from './reconcile.ts';
 
 export interface SweepContext extends ReconcilerContext {
   readonly index: DueIndex;
+  /** When the oldest unfinished task was created, in ms since the epoch. */
+  readonly oldestOpen: () => Promise<number | undefined>;
   readonly sleep: (ms: number) => Promise<void>;
 }
 

@@ -238,6 +238,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     name: ['AlarmName', 255],
     attributes: { Arn: arn('cloudwatch', (id) => `alarm:${id.name}`) },
   },
+  'AWS::CloudWatch::Dashboard': { properties: 'DashboardName DashboardBody' },
   // Not enforced yet: it refuses requests without TLS, and no request has TLS here.
   'AWS::S3::BucketPolicy': { properties: 'Bucket PolicyDocument' },
   // A snapshot of the API; the embedded cloud always serves the template.

@@ -76,6 +76,7 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
           if (before !== undefined) records.set(taskId, { ...before, dueAt });
         }),
     },
+    oldestOpen: async () => undefined,
     inputs: noInputs(),
     workflow: {
       start: async ({ taskId, round }, machine, input) =>

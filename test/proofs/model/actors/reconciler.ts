@@ -81,6 +81,7 @@ function sweepWorld(world: World, process: Process): SweepContext {
   return {
     ...world.services(process, 'reconciler'),
     index: dueIndex(documentClient(world.table, world.quiet(process)), 'tasks', PAGE),
+    oldestOpen: async () => undefined,
     inputs: noInputs(),
     machines,
     stateMachines: new Map(),

@@ -1,0 +1,44 @@
+import { Duration } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { NAMESPACE } from '../../functions/tasks/log.ts';
+
+/** What alarms and the dashboard of a server look at. */
+export interface Watched {
+  /** The dimension `Server` of its metrics. */
+  readonly serverName: string;
+  readonly api: RestApi;
+  readonly endpoint: LambdaFunction;
+  readonly authorizer: LambdaFunction | undefined;
+  readonly deadLetters: readonly Queue[];
+}
+
+const period = Duration.minutes(5);
+
+/** The metrics of one server, over five minutes: docs/events.md. */
+export function serverMetrics({ serverName, api, endpoint, authorizer, deadLetters }: Watched) {
+  const own = (metricName: string, statistic: string = Stats.SUM): IMetric =>
+    new Metric({ namespace: NAMESPACE, metricName, dimensionsMap: { Server: serverName }, statistic, period });
+  return {
+    created: own('Created'),
+    completed: own('Completed'),
+    failed: own('Failed'),
+    cancelled: own('Cancelled'),
+    toolErrors: own('ToolErrors'),
+    timeToStart: own('TimeToStart', Stats.p(99)),
+    timeToEnd: own('TimeToEnd', Stats.p(99)),
+    timeWaiting: own('TimeWaitingForInput', Stats.p(99)),
+    oldestOpen: own('TimeOldestOpen', Stats.MAXIMUM),
+    overdue: own('Overdue'),
+    throttled: endpoint.metricThrottles({ statistic: Stats.SUM, period }),
+    serverErrors: api.metricServerError({ statistic: Stats.SUM, period }),
+    authorizerErrors: authorizer?.metricErrors({ statistic: Stats.SUM, period }),
+    deadLetters: deadLetters.map((queue) =>
+      queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
+    ),
+  };
+}
+
+export type ServerMetrics = ReturnType<typeof serverMetrics>;
