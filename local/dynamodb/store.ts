@@ -4,6 +4,8 @@ import type { ClassicLevel } from 'classic-level';
 export interface Store {
   readonly db: ClassicLevel<string, unknown>;
   getItemDb(table: string): ItemDb;
+  /** Removes all items of a table that is deleted. */
+  deleteItemDb(table: string, done: (error?: unknown) => void): void;
 }
 
 export interface ItemDb {

@@ -74,6 +74,23 @@ describe('what a server reaches', () => {
   });
 });
 
+test('event source mappings of the construct run, those of others are left alone', () => {
+  const mapping = (path: string, table: string) =>
+    resource('AWS::Lambda::EventSourceMapping', path, { EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] } });
+  const StreamSpecification = { StreamViewType: 'NEW_IMAGE', ResourcePolicy: {} };
+  const { kept, leftAlone } = keptOf({
+    Endpoint: endpoint,
+    Tool: resource('AWS::Lambda::Function', 'Tool', { Environment: { Variables: { ORDERS: { Ref: 'Orders' } } } }),
+    Tasks: resource('AWS::DynamoDB::Table', 'Tasks'),
+    Own: mapping('Server/TaskEvents/Source', 'Tasks'),
+    Orders: resource('AWS::DynamoDB::Table', 'Orders', { StreamSpecification }),
+    Theirs: mapping('Orders/Source', 'Orders'),
+  });
+  expect(Object.keys(kept)).toEqual(['Endpoint', 'Tool', 'Tasks', 'Own', 'Orders']);
+  expect(kept.Orders?.Properties).toEqual({ StreamSpecification: { StreamViewType: 'NEW_IMAGE' } });
+  expect(leftAlone).toEqual({ 'AWS::Lambda': 1 });
+});
+
 test('an app without a server, or with two, says what to do', () => {
   expect(() => keptOf({ Topic: resource('AWS::SNS::Topic', 'Topic') })).toThrow('this app has no McpTaskServer');
   const two = [stackOf({ Endpoint: endpoint }, 'One'), stackOf({ Endpoint: endpoint }, 'Two')];

@@ -7,7 +7,7 @@ export interface Call {
   readonly answeredAt?: number;
   /** Logical id of the function or role that called, or the access key of another caller. */
   readonly caller: string;
-  /** dynamodb, s3, states, lambda or secretsmanager. */
+  /** dynamodb, s3, states, lambda, secretsmanager or events. */
   readonly service: string;
   readonly operation: string;
   readonly input: unknown;

@@ -65,7 +65,7 @@ export function captureChanges({ store, tables, now, nextNumber, keep, onChange 
     if (!place || !stream) return;
     const record = stream.record({
       before: itemOf(store.db.getSync(write.key)),
-      after: write.type === 'put' ? itemOf(JSON.parse(JSON.stringify(write.value))) : undefined,
+      after: write.type === 'put' ? itemOf(write.value) : undefined,
       at: Math.floor(now() / 1000),
       sequenceNumber: nextNumber(),
       identity: identity.getStore(),
@@ -85,6 +85,12 @@ export function captureChanges({ store, tables, now, nextNumber, keep, onChange 
     }
   });
   for (const table of streams.keys()) keepContext(store, table);
+  const { deleteItemDb } = store;
+  store.deleteItemDb = (table, done) => {
+    // The end of a table is no change of its items.
+    streams.delete(table);
+    deleteItemDb(table, done);
+  };
 
   return { expire: (remove) => identity.run(TIME_TO_LIVE, remove) };
 }

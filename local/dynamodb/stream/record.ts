@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { isObject, type JsonObject, listOf, objectOf } from '../../json.ts';
+import { randomUUID } from 'node:crypto';
+import { isObject } from '../../json.ts';
 import type { StreamResource, StreamViewType } from '../../template/specs.ts';
 import { type Item, mapSize } from '../units.ts';
 
@@ -61,7 +60,7 @@ export function streamRecord(
   const withOld = before && (viewType === 'OLD_IMAGE' || viewType === 'NEW_AND_OLD_IMAGES');
   const images = { ...(withNew && { NewImage: after }), ...(withOld && { OldImage: before }) };
   return {
-    eventID: randomBytes(16).toString('hex'),
+    eventID: randomUUID().replaceAll('-', ''),
     eventName: before ? (after ? 'MODIFY' : 'REMOVE') : 'INSERT',
     eventVersion: '1.1',
     eventSource: 'aws:dynamodb',
@@ -79,16 +78,20 @@ export function streamRecord(
   };
 }
 
+/** Whether two maps of attribute values are equal. Sets have no order. */
 function sameItem(before: Item, after: Item): boolean {
-  return isDeepStrictEqual(comparable({ M: before }), comparable({ M: after }));
+  const names = Object.keys(before);
+  return names.length === Object.keys(after).length && names.every((name) => sameValue(before[name], after[name]));
 }
 
-/** An attribute value in a form in which equal values are equal: sets have no order. */
-function comparable(value: unknown): unknown {
-  const [[type = '', content] = []] = Object.entries(objectOf(value));
-  if (type.endsWith('S') && Array.isArray(content)) return { [type]: [...listOf(content)].map(String).sort() };
-  if (type === 'L') return { L: listOf(content).map(comparable) };
-  if (type !== 'M' || !isObject(content)) return { [type]: content };
-  const attributes: JsonObject = content;
-  return { M: Object.fromEntries(Object.entries(attributes).map(([name, entry]) => [name, comparable(entry)])) };
+function sameValue(before: unknown, after: unknown): boolean {
+  if (!isObject(before) || !isObject(after)) return false;
+  const [type = ''] = Object.keys(before);
+  const [from, to] = [before[type], after[type]];
+  if (isObject(from)) return isObject(to) && sameItem(from, to);
+  if (!Array.isArray(from)) return from === to;
+  if (!Array.isArray(to) || from.length !== to.length) return false;
+  return type === 'L'
+    ? from.every((entry, index) => sameValue(entry, to[index]))
+    : from.every((one) => to.includes(one));
 }

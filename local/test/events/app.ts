@@ -1,7 +1,7 @@
 import { App, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import { Match, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { EventBus, Match, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction, SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -61,6 +61,14 @@ new Rule(stack, 'Ended', {
   targets: [new LambdaFunction(listener('Watcher'), retries)],
 });
 
+const bus = new EventBus(stack, 'Bus');
+const orders = new Queue(stack, 'Orders');
+new Rule(stack, 'Ordered', {
+  eventBus: bus,
+  eventPattern: { source: ['shop'], detailType: ['Order Placed'], detail: { total: Match.greaterThan(10) } },
+  targets: [new LambdaFunction(listener('Packer'), retries), new SqsQueue(orders, { deadLetterQueue: undelivered })],
+});
+
 undelivered
   .metricApproximateNumberOfMessagesVisible()
   .createAlarm(stack, 'Lost', { threshold: 1, evaluationPeriods: 1 });
@@ -72,3 +80,5 @@ new Alarm(stack, 'Share', {
 new CfnOutput(stack, 'MachineArn', { value: machine.stateMachineArn });
 new CfnOutput(stack, 'FailuresName', { value: failures.queueName });
 new CfnOutput(stack, 'UndeliveredName', { value: undelivered.queueName });
+new CfnOutput(stack, 'BusName', { value: bus.eventBusName });
+new CfnOutput(stack, 'OrdersName', { value: orders.queueName });

@@ -1,3 +1,4 @@
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../cloud.ts';
@@ -80,4 +81,20 @@ test('a schedule can be fired and waited for; a stopped cloud runs none', async 
   expect(length).toBeGreaterThan(0);
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(by('Ticker')).toHaveLength(length);
+});
+
+test('an event of a client on a bus reaches a function and a queue', async () => {
+  const { cloud, by, queue } = await start({ schedules: false });
+  const client = new EventBridgeClient(clientConfig(cloud));
+  const entry = (total: number) => ({
+    EventBusName: cloud.outputs.BusName,
+    Source: 'shop',
+    DetailType: 'Order Placed',
+    Detail: JSON.stringify({ total }),
+  });
+  await client.send(new PutEventsCommand({ Entries: [entry(10), entry(11)] }));
+  await expect.poll(() => by('Packer')).toHaveLength(1);
+  await expect.poll(() => queue('Orders')).toHaveLength(1);
+  expect(by('Packer')[0]?.event).toMatchObject({ source: 'shop', detail: { total: 11 } });
+  expect(JSON.parse(queue('Orders')[0]?.body ?? '')).toEqual(by('Packer')[0]?.event);
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BatchWriteItemCommand,
   DeleteItemCommand,
+  DeleteTableCommand,
   PutItemCommand,
   UpdateItemCommand,
   type UpdateItemCommandInput,
@@ -187,6 +188,14 @@ describe('a fault', () => {
     await expect(put('a')).rejects.toThrow();
     expect(names(records())).toEqual(made);
   });
+});
+
+test('the end of a table makes no records', async () => {
+  const { client, put, records } = await start();
+  await put('a');
+  await client.send(new DeleteTableCommand({ TableName }));
+  await expect(put('b')).rejects.toThrow('not found');
+  expect(names(records())).toEqual(['INSERT']);
 });
 
 test('a table without a stream makes no records', async () => {
