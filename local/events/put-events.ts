@@ -5,11 +5,8 @@ import { customEvent, type Event } from './event.ts';
 
 /** "Number of entries in a PutEvents request: maximum number of 10 items" (API reference of PutEvents). */
 const MOST_ENTRIES = 10;
-/**
- * Bytes of all entries of a request: "Calculating Amazon EventBridge PutEvents event entry size" in the user guide has
- * the rule. The bound is 1 MB since January 2026; before, it was 256 KB.
- */
-const MOST_BYTES = 1_048_576;
+/** Bytes of all entries: "The total entry size must be less than 256KB" (API reference of PutEvents). Newer AWS may take more. */
+const MOST_BYTES = 262_144;
 const TIME_BYTES = 14;
 /** "Free-form string, with a maximum of 128 characters" (API reference of PutEventsRequestEntry). */
 const LONGEST_DETAIL_TYPE = 128;

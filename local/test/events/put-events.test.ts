@@ -155,8 +155,8 @@ test('a request with too many entries, none, or too many bytes is refused', asyn
   const fixed = 'shop'.length + 'Order Placed'.length + '{"a":""}'.length;
   await expect(put(...Array.from({ length: 11 }, () => entry()))).rejects.toThrow('less than or equal to 10');
   await expect(put()).rejects.toThrow('greater than or equal to 1');
-  await expect(put(bytes(1_048_576 - fixed + 1))).rejects.toThrow('over the limit');
-  expect(await put(bytes(1_048_576 - fixed))).toMatchObject({ FailedEntryCount: 0 });
+  await expect(put(bytes(262_144 - fixed + 1))).rejects.toThrow('over the limit');
+  expect(await put(bytes(262_144 - fixed))).toMatchObject({ FailedEntryCount: 0 });
   expect(cloud.events.accepted()).toHaveLength(1);
 });
 
