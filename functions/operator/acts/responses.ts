@@ -22,7 +22,9 @@ export function responsesFrom(
   const given: Record<string, Given | unknown> = {};
   for (const [key, text] of pairs) {
     const whole = questionNamed(key, open);
-    if (whole !== undefined) {
+    // A question and one of its fields may have the same name.
+    const isField = whole !== undefined && key in propertiesOf(open[whole]);
+    if (whole !== undefined && !(isField && !ACTIONS.includes(text) && !isObject(jsonOf(text)))) {
       given[whole] = wholeAnswer(text, key, open[whole]);
       continue;
     }

@@ -103,6 +103,15 @@ describe('with the read policy alone', () => {
   });
 });
 
+test('keepArguments keeps small arguments past the end of a task, and the read policy does not show them', async () => {
+  const { taskId } = await runTask(url(), 'keeps', { secret: ARGUMENT });
+  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
+  const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
+  const get = new GetCommand({ TableName: cloud().tables[0] ?? '', Key: { owner: `task#${taskId}`, taskId } });
+  expect((await DynamoDBDocumentClient.from(client).send(get)).Item?.kept).toBe(JSON.stringify({ secret: ARGUMENT }));
+  expect((await reader('show', taskId, '--json')).out).not.toContain(ARGUMENT);
+});
+
 describe('with more rights', () => {
   test('read and payload: shows arguments, questions and results, and ends nothing', async () => {
     expect((await auditor('show', open, '--payload')).out).toContain('Really?');
