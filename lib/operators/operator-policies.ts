@@ -39,9 +39,9 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
   const machines = machineArn(scope, `${machinePrefix}*`);
   const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
   const statusIndex = `${table.tableArn}/index/status`;
-  const reads = (attributes: readonly string[], resources: string[]) =>
+  const reads = (action: string, attributes: readonly string[], ...resources: string[]) =>
     new PolicyStatement({
-      actions: ['dynamodb:Query', 'dynamodb:BatchGetItem'],
+      actions: [action],
       resources,
       conditions: {
         'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
@@ -65,7 +65,8 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
     read: new ManagedPolicy(scope, 'OperatorRead', {
       description: 'Lists and explains MCP tasks, without what clients and tools wrote',
       statements: [
-        reads(SHOWN, [table.tableArn, statusIndex]),
+        reads('dynamodb:Query', SHOWN, table.tableArn, statusIndex),
+        reads('dynamodb:BatchGetItem', SHOWN, table.tableArn),
         allow(['states:ListExecutions'], machines),
         allow(['logs:FilterLogEvents'], ...logs.map(({ logGroupArn }) => logGroupArn)),
         allow(['sqs:GetQueueAttributes'], ...deadLetters.map(({ queueArn }) => queueArn)),
@@ -94,7 +95,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
     payload: new ManagedPolicy(scope, 'OperatorPayload', {
       description: 'Reads what the clients and tools of MCP tasks wrote',
       statements: [
-        reads([...SHOWN, ...PAYLOAD], [table.tableArn]),
+        reads('dynamodb:Query', [...SHOWN, ...PAYLOAD], table.tableArn),
         allow(['s3:GetObject'], results.arnForObjects('inputs/*'), results.arnForObjects('results/*')),
         allow(['states:DescribeExecution', 'states:GetExecutionHistory'], executions),
         allow(['logs:FilterLogEvents'], stackLogs),

@@ -29,8 +29,8 @@ export function responsesFrom(
       continue;
     }
     const [question, field] = fieldNamed(key, open);
-    const answer = (given[question] ??= { action: 'accept', content: {} }) as Given;
-    answer.content[field] = valueFor(propertiesOf(open[question])[field], text);
+    given[question] ??= { action: 'accept', content: {} };
+    (given[question] as Given).content[field] = valueFor(propertiesOf(open[question])[field], text);
   }
   return given;
 }
