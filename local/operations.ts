@@ -1,8 +1,8 @@
 import type { Iam } from './iam/index.ts';
 import { createLogs } from './logs/index.ts';
 import { createCloudFormation } from './query/cloudformation.ts';
+import { queueOperations } from './query/queues.ts';
 import { createSts } from './query/sts.ts';
-import { queueOperations } from './sqs/api.ts';
 import type { Queues } from './sqs/queues.ts';
 import type { ResolvedStack } from './template/resources.ts';
 import type { Specs } from './template/specs.ts';
