@@ -2,7 +2,7 @@
 /** `mcp-task-server dev`: the server of the CDK app in this folder, on this machine, without an AWS account. */
 import { inspect, parseArgs } from 'node:util';
 import { asDiskError } from '../disk/disk.ts';
-import { readProject } from './project.ts';
+import { readProject } from '../template/synth.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
 import { terminal } from './terminal.ts';
 
