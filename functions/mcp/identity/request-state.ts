@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { InvalidParams } from '../../tasks/errors.ts';
 import { bindingOf, listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 
 /** The state that a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
 export interface RequestState {

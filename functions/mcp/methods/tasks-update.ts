@@ -1,7 +1,7 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Method } from '../context.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { answerTask } from '../task/answer-task.ts';
 
 /** 2026-07-28 only: takes answers to open questions. All other keys are ignored (E-17 to E-19). */

@@ -1,13 +1,13 @@
 import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/form.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Call, Method, ServerContext, Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { canonicalJson, inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type Validator } from '../manifest.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { answerTask } from '../task/answer-task.ts';
 import { askDirectly, checkDeclared } from '../task/input-required.ts';
 import { errorResult } from '../wire/tool-result.ts';

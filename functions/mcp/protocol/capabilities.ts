@@ -1,4 +1,4 @@
-import { isObject } from './jsonrpc.ts';
+import { isObject } from '../../tasks/shape.ts';
 import { TASKS_EXTENSION } from './versions.ts';
 
 /** What a 2026-07-28 client declares to get tasks (E-02). */

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { isObject, type RequestId } from '../protocol/jsonrpc.ts';
+import type { RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { type HasPrincipal, shortHash } from './questions.ts';
 

@@ -2,12 +2,11 @@ import { InternalError, MissingClientCapability } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isDeeperThan } from '../../tasks/shape.ts';
+import { isDeeperThan, isObject } from '../../tasks/shape.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { sealState } from '../identity/request-state.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
 import { withQuestions } from './task-input.ts';
 

@@ -1,8 +1,8 @@
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ServerContext } from '../context.ts';
 import type { JsonSchema, ToolEntry } from '../manifest.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { errorResult } from '../wire/tool-result.ts';
 
 /**

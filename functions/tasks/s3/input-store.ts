@@ -1,3 +1,4 @@
+import { setBounded } from '../bounded-map.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { parsed } from '../shape.ts';
@@ -28,15 +29,12 @@ const REMEMBERED = limits.sessionStream.tasks;
 
 export function inputStore(objects: Pick<ResultStore, 'get' | 'put'>): InputStore {
   const known = new Map<string, string>();
-  const remember = (sha256: string, text: string): string => {
-    if (known.size >= REMEMBERED && !known.has(sha256)) known.clear();
-    known.set(sha256, text);
-    return text;
-  };
+  const remember = (sha256: string, text: string) => setBounded(known, sha256, text, REMEMBERED);
   const read = async ({ owner, taskId }: TaskRecord, sha256: string): Promise<string> => {
     const text = known.get(sha256) ?? (await objects.get({ owner, taskId, sha256 }).catch(lostIfGone));
     if (hashOf(text) !== sha256) throw new InputLost();
-    return remember(sha256, text);
+    remember(sha256, text);
+    return text;
   };
   return {
     async put(record, text) {
