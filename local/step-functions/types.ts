@@ -46,11 +46,11 @@ export interface StatusChange {
   name: string;
   status: ExecutionStatus;
   input: string;
-  output?: string;
-  error?: string;
-  cause?: string;
+  output?: string | undefined;
+  error?: string | undefined;
+  cause?: string | undefined;
   startDate: number;
-  stopDate?: number;
+  stopDate?: number | undefined;
 }
 
 export interface StepFunctionsOptions {
