@@ -131,8 +131,8 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
 
 async function start(options: CloudOptions, atStop: (undo: () => unknown) => void): Promise<Omit<Cloud, 'stop'>> {
   const { assembly, port = 0, dataDir, timeScale = 1, onStatusChange } = options;
-  const { onLog = () => undefined, ttlSweepMs = 5_000, recordCalls = false, maxWorkersPerFunction } = options;
-  const { schedules: scheduled = true } = options;
+  const { onLog = () => undefined, ttlSweepMs = 5_000, recordCalls = false, schedules: scheduled = true } = options;
+  const { maxMemoryMb, maxWorkersPerFunction, sharedWorkers, concurrency } = options;
   const onError = (message: string) => onLog('cloud', message, 'stderr');
 
   const { stacks, specs, leftAlone } = readApp(assembly, options);
@@ -159,12 +159,6 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     const environment = awsEnvironment(spec.logicalId, spec.environment, wire.url, region);
     return { ...spec, environment, ...(shared && { clock: shared }) };
   });
-  const workers = {
-    ...(options.maxMemoryMb !== undefined && { maxMemoryMb: options.maxMemoryMb }),
-    ...(maxWorkersPerFunction !== undefined && { maxWorkersPerFunction }),
-    ...(options.sharedWorkers !== undefined && { sharedWorkers: options.sharedWorkers }),
-    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-  };
   const queues = createQueues(specs.queues, now);
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
@@ -172,7 +166,10 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     now,
     onGivenUp: queues.send,
     onRun: runPoint(specs.functions, bench, onError),
-    ...workers,
+    maxMemoryMb,
+    maxWorkersPerFunction,
+    sharedWorkers,
+    concurrency,
     // Lambda multiplies by its scale, Step Functions divides.
     timeScale: 1 / timeScale,
   });

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../json.ts';
+import { isObject, type JsonObject, numberOf, objectOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
 import type { Consumed } from '../wire/call-log.ts';
 import type { Engine, EngineAnswer } from './engine.ts';
-import { type Item, indexWriteUnits, writeUnits } from './units.ts';
+import { type Item, indexWriteUnits, keyNames, writeUnits } from './units.ts';
 
 export interface Metered {
   readonly answer: EngineAnswer;
@@ -38,8 +38,7 @@ export function createMeter(engine: Engine, tables: readonly TableResource[]): M
 
 function keyOf(input: JsonObject, schema: JsonObject): Item {
   const source = objectOf(input.Item ?? input.Key);
-  const names = listOf(schema.KeySchema).map((key) => String(objectOf(key).AttributeName));
-  return Object.fromEntries(names.map((name) => [name, source[name]]));
+  return Object.fromEntries(keyNames(schema).map((name) => [name, source[name]]));
 }
 
 async function measureWrite(

@@ -60,19 +60,19 @@ export type LogStream = 'stdout' | 'stderr';
 
 export interface LambdaOptions {
   /** @default 16 */
-  maxWorkersPerFunction?: number;
+  maxWorkersPerFunction?: number | undefined;
   /**
    * The memory of all workers together in megabytes, each counted as the memory of its function. The first worker of a
    * function may exceed it. @default three quarters of the memory of the machine or container
    */
-  maxMemoryMb?: number;
+  maxMemoryMb?: number | undefined;
   /** The most executions of all functions at once. Above it, calls are refused or wait. @default 1_000 */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Whether functions with `sharedWorker` share their workers among events. Otherwise each event has its own worker, as
    * on AWS. The death of a shared worker fails all of its events. @default true
    */
-  sharedWorkers?: boolean;
+  sharedWorkers?: boolean | undefined;
   /** A worker ends after this idle time in milliseconds. @default 60_000 */
   idleMs?: number;
   /** Milliseconds that a module may load before the function timeout starts. @default 10_000 */
