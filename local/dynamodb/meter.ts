@@ -78,10 +78,7 @@ async function metered(engine: Engine, operation: string, input: JsonObject): Pr
   return { answer: { status: 200, body }, consumed };
 }
 
-/**
- * "Queries that do not return results consume the minimum number of read capacity units for that type of read operation"
- * (API reference of Query). dynalite reports none.
- */
+/** "Queries that do not return results consume the minimum number" (API reference of Query); dynalite says none. */
 function emptyQuery({ ConsistentRead, IndexName }: JsonObject): Consumed {
   const least = ConsistentRead === true ? 1 : 0.5;
   return IndexName === undefined ? { table: least, index: 0 } : { table: 0, index: least };

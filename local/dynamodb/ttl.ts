@@ -15,6 +15,7 @@ export interface TimeToLive {
 
 export interface TimeToLiveOptions {
   readonly now: () => number;
+  /** Milliseconds between two removals of expired items. */
   readonly sweepMs: number;
   readonly onError: (message: string) => void;
 }
