@@ -38,10 +38,7 @@ export function close(server: Server): Promise<void> {
   });
 }
 
-/**
- * The whole body; undefined if it is longer than allowed. The rest is then read and dropped, so that the client gets an
- * answer.
- */
+/** Undefined if it is longer than allowed; the rest is then read and dropped, so that the client gets an answer. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

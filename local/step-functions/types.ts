@@ -89,9 +89,6 @@ export interface StepFunctions {
   executions(): ExecutionSnapshot[];
   /** Resolves once the execution has closed; at once for an unknown one. */
   closed(executionArn: string): Promise<void>;
-  /**
-   * Ends all running executions without status changes: like a power cut, unlike StopExecution. With a journal they
-   * continue at the next start.
-   */
+  /** Like a power cut, unlike StopExecution: no status changes. With a journal, they continue at the next start. */
   stop(): Promise<void>;
 }

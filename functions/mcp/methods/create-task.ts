@@ -152,9 +152,7 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
   if (await server.store.apply(record, keyExpired(record, server.now()))) throw new InvalidParams(KEY_EXPIRED);
 }
 
-/**
- * As startRound, for a repeat. If this fails, the first call may have started the round, so the record stays as it is.
- */
+/** As startRound, for a repeat. If it fails, the record stays: the first call may have started the round. */
 async function startForRepeat(
   record: TaskRecord,
   tool: ToolEntry,

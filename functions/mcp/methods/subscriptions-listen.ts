@@ -45,9 +45,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   }
 };
 
-/**
- * The tasks that this caller may see. An outage throws before the stream starts: its first message names these tasks.
- */
+/** The tasks that this caller may see. Throws in an outage: the first message of the stream names them. */
 async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const readAt = server.now();

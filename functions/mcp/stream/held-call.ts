@@ -115,9 +115,7 @@ export async function openHeld(
   };
 }
 
-/**
- * In the characters of a signed text: a number in decimal, a string as JSON in base64url (JSON keeps lone surrogates).
- */
+/** For a signed text: a number in decimal, a string as JSON (which keeps lone surrogates) in base64url. */
 const escaped = (value: RequestId): string =>
   typeof value === 'number'
     ? String(value).replace('+', '')

@@ -20,10 +20,7 @@ export async function inputRequired(call: Call, record: TaskRecord, server: Serv
   return call.wire.result({ inputRequests, requestState }, 'input_required');
 }
 
-/**
- * The answer of a tool that asks without a task. Nothing is stored. `requestState` is sent only if the tool has state
- * (D-21, D-24).
- */
+/** The answer of a tool that asks without a task. Only a tool with state gets a `requestState` (D-21, D-24). */
 export async function askDirectly(
   call: Call,
   questions: Questions,

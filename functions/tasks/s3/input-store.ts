@@ -21,10 +21,7 @@ export class InputLost extends Error {
   override readonly name = 'InputLost';
 }
 
-/**
- * How many texts stay in memory: those of all tasks that one stream of a session reads every second. The text of a hash
- * never changes.
- */
+/** How many texts stay in memory: as many as one stream of a session reads every second. */
 const REMEMBERED = limits.sessionStream.tasks;
 
 export function inputStore(objects: Pick<ResultStore, 'get' | 'put'>): InputStore {
