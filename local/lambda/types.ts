@@ -175,10 +175,7 @@ export interface Lambda {
   workers(): WorkerCount[];
   /** The memory that each worker uses, after a garbage collection, which pauses it. */
   heaps(): Promise<readonly WorkerHeap[]>;
-  /**
-   * Deploys other code and variables to a function, as UpdateFunctionCode does: its next events run in new workers, and
-   * what runs ends on the old code.
-   */
+  /** As UpdateFunctionCode: the next events run in new workers, and what runs ends on the old code. */
   update(functionName: string, deployed: Deployed): void;
   /** Ends the workers of a function at once, like a crash. */
   kill(functionName: string): void;

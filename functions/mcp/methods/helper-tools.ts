@@ -118,7 +118,7 @@ export async function callHelper(helper: HelperTool, call: Call, server: ServerC
   }
 }
 
-function argumentsOf({ params }: Call): Record<string, unknown> {
+export function argumentsOf({ params }: Call): Record<string, unknown> {
   const args = params.arguments ?? {};
   if (!isObject(args)) throw new InvalidParams('arguments must be an object');
   return args;

@@ -13,7 +13,7 @@ import { askDirectly, checkDeclared } from '../task/input-required.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
 import { callDirectly, deliver } from './delivery.ts';
-import { callHelper, helperTools } from './helper-tools.ts';
+import { argumentsOf, callHelper, helperTools } from './helper-tools.ts';
 
 /** Both eras: decides between a task and a plain result (docs/architecture.md, "Delivery"; F-10). */
 export const toolsCall: Method = async (call, server) => {
@@ -90,9 +90,8 @@ function requestedTask({ wire, tasks, params }: Call, { entry }: Tool): boolean 
   return asked;
 }
 
-function toolArguments({ params }: Call) {
-  const value = params.arguments ?? {};
-  if (!isObject(value)) throw new InvalidParams('arguments must be an object');
+function toolArguments(call: Call) {
+  const value = argumentsOf(call);
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) > limits.arguments) {
     throw new InvalidParams(`arguments may take ${limits.arguments} bytes at most`);

@@ -8,10 +8,7 @@ import type { RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { type HasPrincipal, shortHash } from './questions.ts';
 
-/**
- * A request whose answer waits for a task. Its state (the request, the task, what was sent) travels, signed, in the
- * event ids of its stream. So any container can resume it (C-19).
- */
+/** A request that waits for a task. Any container can resume it: its event ids hold its state, signed (C-19). */
 export interface HeldCall {
   readonly id: RequestId;
   readonly taskId: string;
