@@ -6,7 +6,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
-import { EventStream, KEEP_ALIVE, messageFrame } from '../http/sse.ts';
+import { EventStream, KEEP_ALIVE, messageFrame, QUIET } from '../http/sse.ts';
 import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { resultMessage } from '../protocol/jsonrpc.ts';
@@ -20,7 +20,6 @@ import { currentRecord, notFound, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 const PACE = 1_000;
-const QUIET = 15_000;
 
 /** 2026-07-28 only: reports changes of tasks on a stream, at most `holdCap` (D-29 to D-31, E-24 to E-27). */
 export const subscriptionsListen: Method = async (call, server) => {
