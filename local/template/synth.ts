@@ -53,7 +53,7 @@ export async function synthApp(appFile: string, outDir: string, signal?: AbortSi
 export async function synthesize(
   { folder, app, context }: Project,
   outDir: string,
-  signal = new AbortController().signal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const child = spawn(app, {
     cwd: folder,
