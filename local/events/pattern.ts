@@ -6,7 +6,10 @@ type Test = (value: unknown) => boolean;
 /** Refuses a part of a pattern that this cloud does not know. */
 export type Refuse = (path: string, value: unknown) => never;
 
-/** Each field must be in the event, with a listed value. Knows literals and `{ "prefix": "…" }`. */
+/**
+ * An event pattern: each of its fields must be in the event, with one of the listed values. Of the comparisons of
+ * EventBridge it knows literals and `{ "prefix": "…" }`.
+ */
 export function compilePattern(pattern: JsonObject, refuse: Refuse, path = 'EventPattern'): Matches {
   const fields = Object.entries(pattern).map(([name, wanted]) => compileField(name, wanted, refuse, `${path}.${name}`));
   // EventBridge too refuses empty objects.
