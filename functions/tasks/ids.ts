@@ -47,7 +47,9 @@ export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefi
   return { owner: match[1] === undefined ? `task#${id}` : `session#${match[1]}`, taskId: id };
 }
 
-/** The key of a verified caller: issuer and user of the claims, or their client if they name no user (G-15). */
+/**
+ * The key of a verified caller: the issuer of the claims, and their user, or their client if they name no user (G-15).
+ */
 export function verifiedKey(issuer: string, kind: 'user' | 'client', name: string): string {
   return `owner#${hashPart(JSON.stringify([issuer, kind, name]))}`;
 }

@@ -2,7 +2,10 @@ import { isObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { Iam } from './index.ts';
 
-/** Refuses a role that its service may not assume, or that lacks a permission which the service needs. */
+/**
+ * Refuses what makes a deployment fail, or silently incomplete: a role that its service may not assume, or that lacks a
+ * permission that the service needs.
+ */
 export function checkDeployed(stacks: readonly ResolvedStack[], iam: Iam): void {
   const problems = stacks.flatMap(({ resources }) =>
     resources.flatMap((resource) => {
