@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** `mcp-task-server dev`: the server of the CDK app in this folder, on this machine, without an AWS account. */
-import { inspect, parseArgs } from 'node:util';
-import { asDiskError } from '../disk/disk.ts';
-import { readProject } from './project.ts';
+import { parseArgs } from 'node:util';
+import { endAfterUncaught, explain, messageOf, portOf } from '../command.ts';
+import { readProject } from '../template/synth.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
 import { terminal } from './terminal.ts';
 
@@ -32,11 +32,10 @@ function readFlags(args: readonly string[]): Flags {
       },
     });
     if (positionals.join(' ') !== 'dev') throw new Error('the command is: mcp-task-server dev');
-    if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535) throw new Error(`${values.port} is not a port`);
     const { port, data, stack, strict, verbose } = values;
-    return { port: Number(port), data, stack, strict, verbose, variables: otherServices(process.env) };
+    return { port: portOf(port), data, stack, strict, verbose, variables: otherServices(process.env) };
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n${USAGE}`);
+    process.stderr.write(`${messageOf(error)}\n${USAGE}`);
     return process.exit(2);
   }
 }
@@ -63,17 +62,8 @@ Save a file to see its change. Ctrl-C ends.
 `;
 }
 
-function explain(error: unknown, port: number): string {
-  const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-  if (inUse) return `port ${port} is in use: choose another one with --port`;
-  return error instanceof Error ? error.message : String(error);
-}
-
 const flags = readFlags(process.argv.slice(2));
-process.once('uncaughtException', (error) => {
-  process.stderr.write(`${asDiskError(error, flags.data ?? '')?.message ?? inspect(error)}\n`);
-  process.exit(1);
-});
+endAfterUncaught(flags.data);
 let session: Session | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cloud, startCloud } from '../cloud.ts';
 import { readAssembly } from '../template/assembly.ts';
+import { type Project, synthesize } from '../template/synth.ts';
 import { watchFiles } from './changed-files.ts';
-import { type Project, synthesize } from './project.ts';
 import type { Terminal } from './terminal.ts';
 import { type ToolBuild, toolBuild, toolSources } from './tool-builds.ts';
 import { typeCheck } from './type-check.ts';
@@ -30,6 +30,8 @@ export interface Session {
   stop(): Promise<void>;
 }
 
+/** The context by which lib/tools/tool-source.ts leaves the builds of tools to `dev`. */
+const DEV = 'mcp-task-server:dev';
 /** How long a restart waits for tools that run, in ms. */
 const DRAIN = 10_000;
 
@@ -51,7 +53,7 @@ export async function startSession(project: Project, options: SessionOptions, te
   /** Synthesizes the app beside the running one, and builds the tools that are new or built otherwise. */
   async function synthesized(): Promise<string> {
     const assembly = join(out, `assembly-${++assemblies}`);
-    await synthesize(project, assembly, stopping.signal);
+    await synthesize({ ...project, context: { ...project.context, [DEV]: true } }, assembly, stopping.signal);
     const sources = toolSources(readAssembly(assembly));
     await Promise.all(
       sources.map(async (source) => {

@@ -6,7 +6,7 @@ import { type Engine, type EngineAnswer, errorType, startEngine } from './engine
 import { checkExpressions } from './expressions.ts';
 import { createMeter } from './meter.ts';
 import { ensureTable } from './tables.ts';
-import { createTimeToLive } from './ttl.ts';
+import { createTimeToLive, type TimeToLiveOptions } from './ttl.ts';
 
 /** DynamoDB: dynalite behind the wire of this cloud, with time to live and, for tests, consumed capacity. */
 export interface DynamoDb {
@@ -16,16 +16,12 @@ export interface DynamoDb {
   stop(): Promise<void>;
 }
 
-export interface DynamoDbOptions {
+export interface DynamoDbOptions extends TimeToLiveOptions {
   readonly tables: readonly TableResource[];
   /** In memory without it. */
   readonly dataDir?: string | undefined;
-  readonly now: () => number;
-  /** Milliseconds between two removals of expired items. */
-  readonly ttlSweepMs: number;
   /** Whether answers carry the capacity they consumed. */
   readonly metered: boolean;
-  readonly onError: (message: string) => void;
 }
 
 export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
@@ -36,8 +32,7 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb>
     await engine.close();
     throw error;
   }
-  const { now, ttlSweepMs: sweepMs, onError } = options;
-  const ttl = createTimeToLive(engine, options.tables, { now, sweepMs, onError });
+  const ttl = createTimeToLive(engine, options.tables, options);
   const ttlService = jsonService('dynamodb', '1.0', ttl.operations);
   const forward = options.metered ? forwardMetered(engine, options.tables) : forwardPlain(engine);
   return {

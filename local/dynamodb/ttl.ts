@@ -3,6 +3,7 @@ import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
 import type { Engine } from './engine.ts';
+import { keyNames } from './units.ts';
 
 /** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
 export interface TimeToLive {
@@ -14,6 +15,7 @@ export interface TimeToLive {
 
 export interface TimeToLiveOptions {
   readonly now: () => number;
+  /** Milliseconds between two removals of expired items. */
   readonly sweepMs: number;
   readonly onError: (message: string) => void;
 }
@@ -70,7 +72,8 @@ async function sweepTable(engine: Engine, table: string, attribute: string, at: 
     ExpressionAttributeValues: { ':now': { N: `${seconds}` }, ':oldest': { N: `${seconds - OLDEST_SECONDS}` } },
   };
   const condition = '#ttl < :now AND #ttl > :oldest';
-  const keys = await keyNames(engine, table);
+  const { Table } = await engine.call('DescribeTable', { TableName: table });
+  const keys = keyNames(objectOf(Table));
   let removed = 0;
   let from: unknown;
   do {
@@ -89,11 +92,6 @@ async function sweepTable(engine: Engine, table: string, attribute: string, at: 
 function ignoreLostCondition(error: unknown): number {
   if (error instanceof AwsError && error.type === 'ConditionalCheckFailedException') return 0;
   throw error;
-}
-
-async function keyNames(engine: Engine, table: string): Promise<string[]> {
-  const description = objectOf((await engine.call('DescribeTable', { TableName: table })).Table);
-  return listOf(description.KeySchema).map((key) => String(objectOf(key).AttributeName));
 }
 
 function ttlOperations(engine: Engine, attributes: Map<string, string>): Operations {

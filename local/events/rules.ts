@@ -16,12 +16,8 @@ export interface Target {
   readonly deadLetterArn?: string;
 }
 
-export interface Rule {
-  readonly logicalId: string;
-  readonly name: string;
+export interface Rule extends Pick<Resource, 'logicalId' | 'name' | 'account' | 'region'> {
   readonly arn: string;
-  readonly account: string;
-  readonly region: string;
   readonly everyMs: number | undefined;
   readonly matches: Matches | undefined;
   readonly targets: readonly Target[];

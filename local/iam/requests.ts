@@ -1,5 +1,5 @@
-import type { CallFacts } from '../faults/index.ts';
-import { type JsonObject, objectOf, stringOf } from '../json.ts';
+import { type CallFacts, readInput } from '../faults/index.ts';
+import { type JsonObject, stringOf } from '../json.ts';
 import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
@@ -38,14 +38,5 @@ export function createRequests(
       return one(`secretsmanager:${operation}`, found?.arn ?? arn('secretsmanager', `secret:${SecretId}`));
     },
   };
-  return ({ service, operation, input }) => services[service]?.(operation, readInput(input)) ?? [];
-}
-
-/** An unreadable input counts as empty: the service refuses it. */
-function readInput(input: () => unknown): JsonObject {
-  try {
-    return objectOf(input());
-  } catch {
-    return {};
-  }
+  return (call) => services[call.service]?.(call.operation, readInput(call)) ?? [];
 }

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { readProject } from '../../local/dev/project.ts';
 import { type Session, startSession } from '../../local/dev/session.ts';
 import { terminal } from '../../local/dev/terminal.ts';
+import { readProject } from '../../local/testing.ts';
 import { modernRequest } from '../support/clients.ts';
 
 const APP = `
