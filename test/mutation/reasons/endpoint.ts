@@ -53,31 +53,6 @@ export const ENDPOINT: readonly Survivor[] = [
     why: 'equivalent: no two members have one name',
   },
   {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: "''", to: '"Stryker was here!"' },
-    why: 'Lambda always sets AWS_REGION; and a name of an error that is missing is no other error, either',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: '/^.*#/', to: '/.*#/' },
-    why: 'equivalent: .* begins at the start',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: 'Math.random() * 100 * attempt', to: 'Math.random() * 100 / attempt' },
-    why: 'how long a pause is, is random',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: 'Math.random() * 100', to: 'Math.random() / 100' },
-    why: 'how long a pause is, is random',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: '`https://secretsmanager.${region}.amazonaws.com`', to: '``' },
-    why: 'only a deployed stack asks AWS itself: docs/verify-on-aws.md',
-  },
-  {
     file: 'functions/mcp/identity/signing.ts',
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'equivalent: a text has no id, and an empty match is no token',
@@ -131,11 +106,6 @@ export const ENDPOINT: readonly Survivor[] = [
     file: 'functions/mcp/task/poll-interval.ts',
     ...{ from: 'expected !== undefined', to: 'true' },
     why: 'equivalent: undefined is at most nothing; the compiler wants it',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: "'/'", to: '""' },
-    why: 'equivalent: a request without a path is one for /',
   },
   {
     file: 'functions/mcp/task/stored-result.ts',
