@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
@@ -11,6 +12,8 @@ import {
   type ResultStoreOptions,
   resultStore,
 } from '../../../../functions/tasks/s3/result-store.ts';
+
+vi.mock('node:timers/promises', { spy: true });
 
 interface Seen {
   readonly method: string;
@@ -39,6 +42,7 @@ afterAll(() => {
 beforeEach(() => {
   answers = [ok()];
   seen = [];
+  vi.mocked(sleep).mockClear();
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKID');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   vi.stubEnv('AWS_SESSION_TOKEN', 'session');
@@ -166,12 +170,20 @@ describe('what may pass is tried again, three times in all', () => {
     for (const [status, code] of [
       [403, 'AccessDenied'],
       [404, 'NoSuchKey'],
+      [300, 'TemporaryRedirect'],
       [301, 'PermanentRedirect'],
     ] as const) {
       answers = [refuse(status, code)];
       await expect(store().get(key)).rejects.toMatchObject({ code });
     }
-    expect(seen).toHaveLength(3);
+    expect(seen).toHaveLength(4);
+  });
+
+  test('with a pause of up to 200 ms, then of up to 400 ms', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.25);
+    answers = [hangUp, hangUp, ok()];
+    await store().put(key, '1');
+    expect(vi.mocked(sleep).mock.calls).toEqual([[50], [100]]);
   });
 
   test('all of it ends within the patience, however long S3 is silent', async () => {
