@@ -26,6 +26,11 @@ const named = (names: string) => {
   return { mutate, tests: mutate.map((file) => `test/${file.replace('.ts', '.test.ts')}`) };
 };
 const [tokens, parts] = [named(TOKENS), named(PARTS)];
+const without = (file: string) => `!${file}`;
+/** What the named parts change already. */
+const elsewhere = [...tokens.mutate, ...parts.mutate].map(without);
+/** Each mutant of these asks most tests of the endpoint. */
+const REVISIONS = ['functions/mcp/legacy.ts', 'functions/mcp/modern.ts'];
 
 /** The part of a file that begins with a line of this text. */
 function below(file: string, text: string): string {
@@ -39,7 +44,7 @@ function below(file: string, text: string): string {
 export const SLICES: Readonly<Record<string, Slice>> = {
   authorizer: { mutate: ['functions/authorizer/*.ts'], tests: ['test/functions/authorizer/*.test.ts'] },
   tasks: {
-    mutate: ['functions/tasks/**/*.ts', ...[...STORE, ...TABLES].map((file) => `!${file}`)],
+    mutate: ['functions/tasks/**/*.ts', ...[...STORE, ...TABLES].map(without)],
     tests: [
       // All but form-properties.test.ts, which takes seconds for each mutant of a form.
       'test/functions/tasks/**/!(form-properties).test.ts',
@@ -56,17 +61,15 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     // What reads lib/workflow. What stands above it makes resources, which only test/stack sees.
     mutate: [below('lib/workflow/definition.ts', 'interface Asl')],
     tests: ['test/lib/{workflow,workflow-text,workflow-causes,machine-tool}.test.ts'],
+    // The tests make the definitions before they begin.
+    static: true,
   },
   'mcp-tokens': tokens,
   'mcp-parts': parts,
   'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
   'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
   'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
-  mcp: {
-    ...endpoint,
-    mutate: [
-      'functions/mcp/{*,http/*,protocol/*,task/*}.ts',
-      ...[...tokens.mutate, ...parts.mutate].map((file) => `!${file}`),
-    ],
-  },
+  'mcp-task': { ...endpoint, mutate: ['functions/mcp/{http,protocol,task}/*.ts', ...elsewhere] },
+  'mcp-revisions': { ...endpoint, mutate: REVISIONS },
+  mcp: { ...endpoint, mutate: ['functions/mcp/*.ts', ...REVISIONS.map(without), ...elsewhere] },
 };

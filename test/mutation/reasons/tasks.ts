@@ -217,4 +217,9 @@ export const TASKS: readonly Survivor[] = [
     ...{ from: "'/'", to: '""' },
     why: "equivalent: the signer's copy of a request begins its path with /",
   },
+  {
+    file: 'lib/workflow/definition.ts',
+    ...{ from: 'false', to: 'true' },
+    why: 'equivalent: what a machine runs has no retrier for what its tool may repeat',
+  },
 ];
