@@ -14,6 +14,10 @@ export interface Slice {
 const TABLES = ['content', 'question'].map((name) => `functions/tasks/questions/${name}.ts`);
 /** The tests of the endpoint, but for two that take seconds and whose code is in `mcp-tokens`. */
 const endpoint = { tests: ['test/functions/mcp/**/!(bounded-validation|signing-key).test.ts'] };
+/** The tests of whole requests. Nearly all tests of the endpoint run `endpoint.ts`: too many to ask for each mutant. */
+const requests = {
+  tests: ['test/functions/mcp/!(bounded-validation).test.ts', 'test/functions/mcp/{legacy,modern}/*.test.ts'],
+};
 const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due-index', 'session-notes'].map(
   (name) => `functions/tasks/table/${name}.ts`,
 );
@@ -71,5 +75,5 @@ export const SLICES: Readonly<Record<string, Slice>> = {
   'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
   'mcp-task': { ...endpoint, mutate: ['functions/mcp/{http,protocol,task}/*.ts', ...elsewhere] },
   'mcp-revisions': { ...endpoint, mutate: REVISIONS },
-  mcp: { ...endpoint, mutate: ['functions/mcp/*.ts', ...REVISIONS.map(without), ...elsewhere] },
+  mcp: { ...requests, mutate: ['functions/mcp/*.ts', ...REVISIONS.map(without), ...elsewhere] },
 };
