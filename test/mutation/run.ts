@@ -65,7 +65,7 @@ async function run(name: string): Promise<boolean> {
   const slice = SLICES[name];
   if (slice === undefined) throw new Error(`There is no slice '${name}'. See npm run mutation -- --help`);
   // What runs when a module loads needs a worker for each test file. Without it one for each mutant is enough.
-  process.env.MUTATION_ISOLATE = String(withStatic(slice));
+  process.env.MUTATION_ISOLATE = String(slice.isolate ?? withStatic(slice));
   process.env.MUTATION_TESTS = JSON.stringify(slice.tests);
   return report(name, await new Stryker(options(name, slice)).runMutationTest());
 }

@@ -8,6 +8,8 @@ export interface Slice {
   readonly tests: readonly string[];
   /** Change what runs when a module loads, too: each such mutant asks every test of the slice. @default false */
   readonly static?: boolean;
+  /** A worker for each test file: test/support/issuer.ts starts its issuer when it loads. @default as `static` */
+  readonly isolate?: boolean;
 }
 
 /** What clients may be asked and shown: tables, which are all there is when a module has loaded. */
@@ -46,7 +48,11 @@ function below(file: string, text: string): string {
 
 /** By name: `npm run mutation -- authorizer`. */
 export const SLICES: Readonly<Record<string, Slice>> = {
-  authorizer: { mutate: ['functions/authorizer/*.ts'], tests: ['test/functions/authorizer/*.test.ts'] },
+  authorizer: {
+    mutate: ['functions/authorizer/*.ts'],
+    tests: ['test/functions/authorizer/*.test.ts'],
+    isolate: true,
+  },
   tasks: {
     mutate: ['functions/tasks/**/*.ts', ...[...STORE, ...TABLES].map(without)],
     tests: [
