@@ -220,4 +220,69 @@ export const ENDPOINT: readonly Survivor[] = [
     ...{ from: 'true', to: 'false' },
     why: 'equivalent: only the keys of the map are read',
   },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: 'eventId === undefined', to: 'false' },
+    why: 'equivalent: what is no event id opens no held call, either; only spares work',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "server.manifest.auth === 'oauth'", to: 'true' },
+    why: 'only spares a read where no token can lack a scope',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "{ kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } }", to: '{}' },
+    why: 'equivalent: a held call reads what it holds, not its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'request'", to: '""' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'tasks/result'", to: '""' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: '{ taskId: held.taskId }', to: '{}' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "{ kind: 'request', id: '', method: 'GET', params: {} }", to: '{}' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'GET'", to: '""' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: a stream does not read its request, and neither text is a version',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent on a stream: the mark of no question is dropped',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'refuse'", to: '""' },
+    why: 'equivalent where there is no answer that could be invalid',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: 'question !== undefined', to: 'true' },
+    why: 'equivalent: an open key has its question; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/modern.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: of a missing header the error repeats nothing',
+  },
 ];
