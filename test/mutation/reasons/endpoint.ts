@@ -182,4 +182,107 @@ export const ENDPOINT: readonly Survivor[] = [
     ...{ from: "''", to: '"Stryker was here!"' },
     why: 'equivalent: of a missing header the error repeats nothing',
   },
+  {
+    file: 'functions/mcp/protocol/jsonrpc.ts',
+    ...{ from: 'id !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/protocol/jsonrpc.ts',
+    ...{ from: 'written.size === 0', to: 'false' },
+    why: 'equivalent: nothing is found; only spares work',
+  },
+  {
+    file: 'functions/mcp/endpoint.ts',
+    ...{
+      from: "header(request, 'content-type')?.split(';')[0]?.trim",
+      to: "header(request, 'content-type')?.split(';')[0].trim",
+    },
+    why: 'equivalent: a text has a first part; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/endpoint.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: neither is a date',
+  },
+  {
+    file: 'functions/mcp/wiring.ts',
+    ...{ from: 'tool.function === undefined', to: 'false' },
+    why: 'equivalent: a list has nothing at undefined; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: neither is a message',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: "typeof body === 'string'", to: 'true' },
+    why: 'a stream needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ requestHandler }', to: '{}' },
+    why: 'how long a connection may take needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ removeUndefinedValues: true }', to: '{}' },
+    why: 'what is written needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: 'true', to: 'false' },
+    why: 'what is written needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: "'endpoint'", to: '""' },
+    why: 'the audit log of a write needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ region, requestTimeout: REQUEST_TIMEOUT, attempts: 3 }', to: '{}' },
+    why: 'a start needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ ...place, patience: INPUT_PATIENCE }', to: '{}' },
+    why: 'input in S3 needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '(ms) => new Promise((resolve) => setTimeout(resolve, ms))', to: '() => undefined' },
+    why: 'a wait needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '(resolve) => setTimeout(resolve, ms)', to: '() => undefined' },
+    why: 'a wait needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ const states = stepFunctions({…', to: '{}' },
+    why: 'a state machine needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ region, requestTimeout: 1_000, attempts: 1 }', to: '{}' },
+    why: 'a state machine needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '(executionArn: string) => currentState(states, executionArn)', to: '() => undefined' },
+    why: 'a state machine needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/lambda.ts',
+    ...{ from: '`${__dirname}/manifest.json`', to: '``' },
+    why: 'only the bundle has this file: test/stack loads it',
+  },
+  {
+    file: 'functions/mcp/lambda.ts',
+    ...{ from: '`${__dirname}/validators.cjs`', to: '``' },
+    why: 'only the bundle has this file: test/stack loads it',
+  },
 ];
