@@ -1,9 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
+import timers from 'node:timers/promises';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
@@ -12,8 +13,6 @@ import {
   type ResultStoreOptions,
   resultStore,
 } from '../../../../functions/tasks/s3/result-store.ts';
-
-vi.mock('node:timers/promises', { spy: true });
 
 interface Seen {
   readonly method: string;
@@ -42,7 +41,6 @@ afterAll(() => {
 beforeEach(() => {
   answers = [ok()];
   seen = [];
-  vi.mocked(sleep).mockClear();
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKID');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   vi.stubEnv('AWS_SESSION_TOKEN', 'session');
@@ -181,9 +179,15 @@ describe('what may pass is tried again, three times in all', () => {
 
   test('with a pause of up to 200 ms, then of up to 400 ms', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.25);
+    const sleep = vi.spyOn(timers, 'setTimeout');
+    // What was imported by name sees the spy, too.
+    syncBuiltinESMExports();
     answers = [hangUp, hangUp, ok()];
     await store().put(key, '1');
-    expect(vi.mocked(sleep).mock.calls).toEqual([[50], [100]]);
+    const pauses = sleep.mock.calls;
+    sleep.mockRestore();
+    syncBuiltinESMExports();
+    expect(pauses).toEqual([[50], [100]]);
   });
 
   test('all of it ends within the patience, however long S3 is silent', async () => {
