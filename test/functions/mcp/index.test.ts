@@ -95,7 +95,7 @@ test('a record with a number that JavaScript cannot hold exactly can be read', a
   const now = Date.now();
   const options = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
   const { inputResponses: _, ...record } = create(newTaskKey({ kind: 'anonymous' }, now), options, now);
-  const fields = Object.entries({ ...record, unknown: '12345678901234567890' });
+  const fields = Object.entries({ ...record, unknown: '12345678901234567890.5' });
   const Item = Object.fromEntries(fields.map(([name, value]) => [name, attribute(name, value)]));
   const { asked, endpoint } = await fakeService([200, { Item }]);
   vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
