@@ -90,7 +90,9 @@ try {
     // `<stack>-<construct id><hash>`
     nameOf: (name) => name.replace(/^[^-]+-/, '').replace(/[0-9A-F]{8}$/, ''),
   });
-  session = await startSession(readProject(process.cwd()), flags, printer);
+  const project = readProject(process.cwd());
+  process.stdout.write(`running the app: ${project.app}\n`);
+  session = await startSession(project, flags, printer);
   process.stdout.write(introduction(`${session.url}/mcp`, flags, session.leftAlone));
 } catch (error) {
   process.stderr.write(`${explain(error, flags.port)}\n`);

@@ -224,6 +224,13 @@ server.addTool('machine', { description: 'm', inputSchema: { type: 'object' }, s
     expect(await until(/✗/)).toMatch(/Ap is not defined/);
     expect(await call()).toBe('kept');
   });
+
+  test('that imports a missing file is told by both files, without the lines of Node', async () => {
+    write('app.ts', `${APP}\nimport './no-such-file.ts';`);
+    const told = await until(/✗/);
+    expect(told).toMatch(/Cannot find module '.*no-such-file\.ts' imported from .*app\.ts/);
+    expect(told).not.toContain('node:internal');
+  });
 });
 
 /** Mistakes that an author makes, and what the terminal says of each (docs/developing.md). */
