@@ -22,7 +22,8 @@ new UserPool(stack, 'People');
 const topic = new Topic(stack, 'Orders');
 const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), serverInfo: { name: 'shop', version: '1' } });
 const environment = { TOPIC: topic.topicArn };
-const handler = new ToolFunction(stack, 'Hello', { entry: 'hello.ts', environment });
+const bundling = { loader: { '.sql': 'text' } };
+const handler = new ToolFunction(stack, 'Hello', { entry: 'hello.ts', environment, bundling });
 topic.grantPublish(handler);
 server.addTool('hello', { description: 'Says hello', inputSchema: { type: 'object' }, handler });
 `;
@@ -168,6 +169,24 @@ describe('a saved tool', () => {
     await vi.waitFor(async () => expect(await call()).toBe('other'), 20_000);
     write('app.ts', APP);
     await vi.waitFor(async () => expect(await call()).toBe('second'), 20_000);
+  });
+
+  test('follows what it is built from: a file outside the folder, and one that a loader reads', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'mcp-shared-'));
+    const shared = (text: string) => writeFileSync(join(outside, 'shared.ts'), `export const shared = '${text}';\n`);
+    shared('one');
+    write('query.sql', 'select 1');
+    write(
+      'hello.ts',
+      `import { shared } from '${outside}/shared.ts';\nimport query from './query.sql';\n${tool('shared + query')}`,
+    );
+    await vi.waitFor(async () => expect(await call()).toBe('oneselect 1'), 10_000);
+    await session.idle();
+    shared('two');
+    await vi.waitFor(async () => expect(await call()).toBe('twoselect 1'), 10_000);
+    write('query.sql', 'select 2');
+    await vi.waitFor(async () => expect(await call()).toBe('twoselect 2'), 10_000);
+    rmSync(outside, { recursive: true });
   });
 
   test('that throws: the terminal shows its own file and line', async () => {
