@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { afterEach, beforeAll, expect, test } from 'vitest';
-import { createLambda } from '../../../local/lambda/index.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useBench } from '../../../local/test/lambda/fixtures.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const folder = mkdtempSync(join(tmpdir(), 'mcp-log-ids-'));
-const stops: (() => Promise<void>)[] = [];
+const bench = useBench();
+let code: Record<string, string>;
 
 /** As ToolFunction bundles it. */
 beforeAll(() => {
@@ -26,11 +24,8 @@ beforeAll(() => {
     });`;
   const stdin = { contents, resolveDir: ROOT, sourcefile: 'tool.ts', loader: 'ts' } as const;
   const options = { bundle: true, platform: 'node', format: 'cjs', minify: true, sourcemap: true } as const;
-  buildSync({ stdin, ...options, outfile: join(folder, 'index.js'), logLevel: 'error' });
-  return () => rmSync(folder, { recursive: true });
-});
-afterEach(async () => {
-  await Promise.all(stops.splice(0).map((stop) => stop()));
+  const { outputFiles } = buildSync({ stdin, ...options, outfile: join(ROOT, 'index.js'), write: false });
+  code = { 'package.json': '{}', ...Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text])) };
 });
 
 const task = { taskId: 't1', owner: 'o', table: 't', results: 'r', round: 2, attempt: 0, deadline: 0 };
@@ -38,13 +33,8 @@ const ids = { tool: 'split', taskId: 't1', round: 2, attempt: 0 };
 
 function lambda(format: 'JSON' | 'Text') {
   const lines: string[] = [];
-  const spec = {
-    ...{ name: 'Tool', arn: 'arn:aws:lambda:us-east-1:123456789012:function:Tool', codePath: folder },
-    ...{ handler: 'index.handler', timeoutSeconds: 10, memoryMb: 256, environment: {}, sharedWorker: true },
-    logging: { format },
-  };
-  const { invoke, stop } = createLambda([spec], { onLog: (_name, line) => void lines.push(line) });
-  stops.push(stop);
+  const spec = bench.define('Tool', code, { sharedWorker: true, memoryMb: 256, logging: { format } });
+  const { invoke } = bench.open([spec], { onLog: (_name, line) => void lines.push(line) });
   const call = (args: object, of: object | undefined = undefined) =>
     invoke('Tool', JSON.stringify({ name: 'split', arguments: args, accepts: [], inputResponses: {}, task: of }));
   return { lines, call, messages: () => lines.map((line) => JSON.parse(line).message) };
