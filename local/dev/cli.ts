@@ -54,6 +54,13 @@ Save a file to see its change. Ctrl-C ends.
 `;
 }
 
+/** npm only warns of it. An older Node fails later, with words that do not tell. */
+function checkNode(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 22 || (major === 22 && minor >= 18)) return;
+  throw new Error(`mcp-task-server dev needs Node 22.18 or newer, and this is ${version}`);
+}
+
 function explain(error: unknown, port: number): string {
   const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   if (inUse) return `port ${port} is in use: choose another one with --port`;
@@ -81,6 +88,7 @@ try {
     // `<stack>-<construct id><hash>`
     nameOf: (name) => name.replace(/^[^-]+-/, '').replace(/[0-9A-F]{8}$/, ''),
   });
+  checkNode(process.versions.node);
   const project = readProject(process.cwd());
   const { variables, said } = await readElsewhere(process.env);
   process.stdout.write(`running the app: ${project.app}\n`);
