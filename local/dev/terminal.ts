@@ -8,6 +8,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   InputNotSupported: 'this client cannot be asked that: see its capabilities',
   InputRequestTooLarge: 'questions, state, arguments and answers may take 240 KB together',
   DeadlineExceeded: "it did not end within the tool's timeout",
+  'Sandbox.Timedout': "it did not end within its function's timeout: raise the timeout of the ToolFunction",
   'States.Timeout': "it did not end within the tool's timeout",
   'Runtime.ExitError': 'its process ended: out of memory, or an exit of its own',
   'Function.ResponseSizeTooLarge': 'Lambda returns 6 MB at most: defineTool stores larger results itself',
@@ -111,7 +112,8 @@ function crash(line: string): string | undefined {
   const [, text = ''] = /^Invoke Error (\{.*\})$/.exec(line) ?? [];
   if (text === '') return undefined;
   const { errorType, errorMessage, trace, ...facts } = objectOf(JSON.parse(text));
-  return `│ ✗${of(facts)} ${errorText(errorType, errorMessage, trace)}`;
+  const advice = ADVICE[String(errorType)];
+  return `│ ✗${of(facts)} ${errorText(errorType, errorMessage, trace)}${advice === undefined ? '' : ` (${advice})`}`;
 }
 
 function errorText(type: unknown, message: unknown, trace: unknown): string {

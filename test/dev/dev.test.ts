@@ -244,6 +244,11 @@ server.addTool('machine', { description: 'm', inputSchema: { type: 'object' }, s
     expect(await call()).toBe('kept');
   });
 
+  test('that names a missing file of a tool is told by its path', async () => {
+    write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'no-such-tool.ts'"));
+    expect(await until(/✗/)).toMatch(/Cannot find entry file at .*no-such-tool\.ts/);
+  });
+
   test('that imports a missing file is told by both files, without the lines of Node', async () => {
     write('app.ts', `${APP}\nimport './no-such-file.ts';`);
     const told = await until(/✗/);
@@ -292,7 +297,12 @@ server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, han
       /UnhandledPromiseRejection/,
     ],
     ['a BigInt', { tool: '1n' }, /Unable to stringify response body/],
-    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3/],
+    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3 .*an exit of its own/],
+    [
+      'a tool that takes too long',
+      { tool: 'new Promise(() => {})' },
+      /timed out after 3\.00 seconds .*raise the timeout/,
+    ],
   ])('%s', async (_title, { tool: text = "'fine'", options = '' }, told) => {
     write('hello.ts', tool("'fine'"));
     const app = withTool(options);

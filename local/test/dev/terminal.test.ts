@@ -82,6 +82,15 @@ test.each([
   expect(printed).toEqual([`10:02:11  ${words}\n`]);
 });
 
+test.each([
+  ['Runtime.ExitError', 'its process ended: out of memory, or an exit of its own'],
+  ['Sandbox.Timedout', "it did not end within its function's timeout: raise the timeout of the ToolFunction"],
+])('%s says what to look at', (errorType, advice) => {
+  const { log, printed } = printing();
+  log('Shop-Greet', `Invoke Error ${JSON.stringify({ errorType, errorMessage: 'm' })}`);
+  expect(printed).toEqual([`10:02:11  Greet │ ✗ ${errorType}: m (${advice})\n`]);
+});
+
 test('what a tool threw names its task and attempt', () => {
   const { log, printed } = printing();
   const error = { errorType: 'TypeError', errorMessage: 'no', trace: [] };
