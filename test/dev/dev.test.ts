@@ -32,6 +32,8 @@ import { defineTool } from 'REPO/functions/tool/index.ts';
 export const handler = defineTool({ description: 'd', inputSchema: { type: 'object' } }, async () => ${text});
 `;
 
+/** In ms: two syntheses take half a minute when the machine is busy. */
+const BUSY = 90_000;
 const ROOT = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'mcp-dev-'));
 const write = (file: string, text: string) => writeFileSync(join(folder, file), text.replaceAll('REPO', ROOT));
@@ -163,7 +165,7 @@ describe('a saved tool', () => {
     expect(await call()).toBe('second');
   });
 
-  test('of another file: the app says so, and the other file answers', async () => {
+  test('of another file: the app says so, and the other file answers', { timeout: BUSY }, async () => {
     write('other.ts', tool("'other'"));
     write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'other.ts'"));
     await vi.waitFor(async () => expect(await call()).toBe('other'), 20_000);
@@ -171,7 +173,9 @@ describe('a saved tool', () => {
     await vi.waitFor(async () => expect(await call()).toBe('second'), 20_000);
   });
 
-  test('follows what it is built from: a file outside the folder, and one that a loader reads', async () => {
+  test('follows what it is built from: a file outside the folder, and one that a loader reads', {
+    timeout: BUSY,
+  }, async () => {
     const outside = mkdtempSync(join(tmpdir(), 'mcp-shared-'));
     const shared = (text: string) => writeFileSync(join(outside, 'shared.ts'), `export const shared = '${text}';\n`);
     shared('one');
@@ -207,7 +211,7 @@ describe('a change of the app', () => {
     expect(await descriptions()).toContain('Greets');
   });
 
-  test('that needs another cloud restarts it, with its tasks', async () => {
+  test('that needs another cloud restarts it, with its tasks', { timeout: BUSY }, async () => {
     write('hello.ts', tool("'kept'"));
     await until(/rebuilt/);
     const schema = `inputSchema: { type: 'object' }, taskSupport: 'optional'`;
