@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cloud, startCloud } from '../cloud.ts';
 import { readAssembly } from '../template/assembly.ts';
 import { type Project, synthesize } from '../template/synth.ts';
-import { watchFiles } from './changed-files.ts';
+import { type Watcher, watchFiles } from './changed-files.ts';
 import type { Terminal } from './terminal.ts';
 import { type ToolBuild, toolBuild, toolSources } from './tool-builds.ts';
 import { typeCheck } from './type-check.ts';
@@ -42,11 +42,13 @@ export async function startSession(project: Project, options: SessionOptions, te
   const builds = new Map<string, ToolBuild>();
   const code = new Map<string, string>();
   let assemblies = 0;
+  let watcher: Watcher | undefined;
 
   /** Builds a tool. A build that fails keeps the last good version. */
   async function build(tool: ToolBuild): Promise<boolean> {
     const { folder, problems } = await tool.build();
     for (const problem of problems) terminal.problem(problem);
+    watcher?.follow(tool.inputs());
     if (folder !== undefined) code.set(tool.source.logicalId, folder);
     return folder !== undefined;
   }
@@ -146,7 +148,7 @@ export async function startSession(project: Project, options: SessionOptions, te
   };
   const types = typeCheck(project.folder, terminal.problem);
   types.check();
-  const watcher = await watchFiles(project.folder, (files) => {
+  watcher = await watchFiles(project.folder, (files) => {
     types.check();
     const rebuilt = rebuild(files).catch(failed);
     const before = Promise.all([work, rebuilt]);
@@ -160,6 +162,7 @@ export async function startSession(project: Project, options: SessionOptions, te
       return resynthesize().catch(failed);
     });
   });
+  for (const tool of builds.values()) watcher.follow(tool.inputs());
   return {
     url: cloud.url,
     leftAlone: cloud.leftAlone,
@@ -167,7 +170,7 @@ export async function startSession(project: Project, options: SessionOptions, te
     async stop() {
       stopping.abort();
       types.stop();
-      await watcher.stop();
+      await watcher?.stop();
       await work;
       await Promise.all([...builds.values()].map((tool) => tool.end()));
       await cloud.stop();

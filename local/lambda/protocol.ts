@@ -47,7 +47,8 @@ export type FromWorker =
   /** `id`: the event that wrote it. */
   | { type: 'log'; id: string | undefined; stream: LogStream; text: string }
   | { type: 'result'; id: string; payload: string }
-  | { type: 'failed'; id: string; error: ErrorBody }
+  /** `facts`: the other fields of the error, which the runtime logs and does not return. */
+  | { type: 'failed'; id: string; error: ErrorBody; facts?: object }
   | { type: 'chunk'; id: string; bytes: Uint8Array }
   | { type: 'end'; id: string }
   | { type: 'done'; id: string }

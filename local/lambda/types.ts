@@ -15,6 +15,8 @@ export interface FunctionSpec {
   /** Complete: nothing is inherited from this process. The runtime adds only what Lambda itself sets. */
   environment: Record<string, string>;
   asynchronous?: AsynchronousSettings;
+  /** The format of what its console writes, and the lowest level of JSON lines. @default Text */
+  logging?: { readonly format: 'Text' | 'JSON'; readonly level?: string };
   /** The clock of its `Date`. @default the clock of the machine */
   clock?: SharedClock;
   /** Whether one worker may run many events at once: see `LambdaOptions.sharedWorkers`. @default false */

@@ -82,5 +82,10 @@ export async function synthesize(
   const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]).finally(() =>
     signal.removeEventListener('abort', end),
   );
-  if (code !== 0) throw new Error(`${output}${errors}`.trim() || `'${app}' failed with ${code}`, { cause: code });
+  if (code !== 0)
+    throw new Error(withoutInternals(`${output}${errors}`) || `'${app}' failed with ${code}`, { cause: code });
 }
+
+/** What an app printed, without the lines of Node itself in a stack: they hide the author's own. */
+const withoutInternals = (printed: string): string =>
+  printed.replace(/^node:internal\/.*\n.*\n *\^\n+|^ +at .*\bnode:internal\/.*\n/gm, '').trim();

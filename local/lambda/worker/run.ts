@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises';
 import { type AckMessage, ended, type FromWorker, type InvokeMessage } from '../protocol.ts';
 import { createContext } from './context.ts';
 import { currentEvent } from './event.ts';
-import { failureBody, runtimeError } from './failure.ts';
+import { errorFacts, failureBody, runtimeError } from './failure.ts';
 import type { Callback, LoadedHandler } from './load.ts';
 import { collectingSink, createResponseStream, type PortSink, portSink, type Sink } from './response-stream.ts';
 
@@ -22,7 +22,7 @@ export async function runInvocation(handler: LoadedHandler, invocation: InvokeMe
     const answer = invocation.mode === 'streaming' ? answerStream : answerWhole;
     post(await currentEvent.run(id, answer, handler, invocation, post));
   } catch (error) {
-    post({ type: 'failed', id, error: failureBody(error) });
+    post({ type: 'failed', id, error: failureBody(error), facts: errorFacts(error) });
   } finally {
     sinks.delete(id);
   }
