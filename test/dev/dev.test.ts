@@ -248,16 +248,18 @@ server.addTool('machine', { description: 'm', inputSchema: { type: 'object' }, s
     expect(await call()).toBe('kept');
   });
 
-  test('that names a missing file of a tool is told by its path', async () => {
-    write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'no-such-tool.ts'"));
-    expect(await until(/✗/)).toMatch(/Cannot find entry file at .*no-such-tool\.ts/);
-  });
-
   test('that imports a missing file is told by both files, without the lines of Node', async () => {
     write('app.ts', `${APP}\nimport './no-such-file.ts';`);
     const told = await until(/✗/);
     expect(told).toMatch(/Cannot find module '.*no-such-file\.ts' imported from .*app\.ts/);
     expect(told).not.toContain('node:internal');
+  });
+
+  test('that names a missing file of a tool is told by its path', async () => {
+    write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'no-such-tool.ts'"));
+    await until(/✗ Could not resolve ".*no-such-tool\.ts"/);
+    write('app.ts', APP);
+    await sleep(500);
   });
 });
 
