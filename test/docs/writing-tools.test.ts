@@ -11,7 +11,7 @@ const readme = readPage('README.md');
 const files = [
   { about: 'functions/estimate-pi.ts', code: snippet(readme, 'functions/estimate-pi.ts') },
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
-  { about: 'ask.ts', code: snippet(readme, 'ask.ts') },
+  { about: 'ask.mts', code: snippet(readme, 'ask.mts') },
   // The excerpts are held against the file that they come from: readme.test.ts.
   ...snippetsOf(readPage('docs/writing-tools.md')).filter(({ about }) => !about.startsWith('excerpts of')),
 ];
