@@ -32,8 +32,8 @@ const node = (script: string, ...args: string[]) => {
 };
 
 test('each snippet says where it goes, and all of them compile', () => {
-  expect(files.map(({ about }) => about).filter((about) => !/^\S+\.ts$/.test(about))).toEqual([]);
-  const config = { extends: '../tsconfig.json', include: ['**/*.ts'], exclude: [] };
+  expect(files.map(({ about }) => about).filter((about) => !/^\S+\.m?ts$/.test(about))).toEqual([]);
+  const config = { extends: '../tsconfig.json', include: ['**/*.ts', '**/*.mts'], exclude: [] };
   folder.write('tsconfig.json', JSON.stringify(config));
   node('typescript/bin/tsc', '--noEmit', '-p', folder.path);
 });
