@@ -1,8 +1,8 @@
 /** `npm start`: the app on this machine, in one process, without an AWS account. */
 import { createServer } from 'node:http';
-import { inspect, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { type Cloud, startCloud } from '../local/cloud.ts';
-import { asDiskError } from '../local/disk/disk.ts';
+import { endAfterUncaught, explain, messageOf, portOf } from '../local/command.ts';
 import { close, listen } from '../local/loopback.ts';
 import { assemblyDirOf, synthApp } from '../local/template/synth.ts';
 
@@ -36,9 +36,8 @@ function readFlags(): Flags {
         single: { type: 'boolean', default: false },
       },
     }).values;
-    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error(`${port} is not a port`);
     if (!/^[1-9]\d{0,5}$/.test(concurrency)) throw new Error(`--concurrency ${concurrency}: a whole number above 0`);
-    return { port: Number(port), app, data, assembly, concurrency: Number(concurrency), single };
+    return { port: portOf(port), app, data, assembly, concurrency: Number(concurrency), single };
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n${USAGE}`);
     return process.exit(2);
@@ -80,20 +79,8 @@ VS Code      .vscode/mcp.json: {"servers":{"tasks":{"type":"http","url":"${url}"
 `;
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function explain(error: unknown, port: number): string {
-  const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-  return inUse ? `port ${port} is in use: choose another one with --port` : messageOf(error);
-}
-
 const flags = readFlags();
-process.once('uncaughtException', (error) => {
-  process.stderr.write(`${asDiskError(error, flags.data ?? '')?.message ?? inspect(error)}\n`);
-  process.exit(1);
-});
+endAfterUncaught(flags.data);
 const interrupted = new AbortController();
 let cloud: Cloud | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -3,7 +3,7 @@
  *
  * @module mcp-task-server
  */
-export type { AlarmThresholds } from './monitoring/alarms.ts';
+
 export {
   type AnonymousAuth,
   type Auth,
@@ -15,6 +15,7 @@ export {
   oauth,
 } from './auth/auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
+export type { AlarmThresholds } from './monitoring/alarms.ts';
 export type { OperatorPolicies } from './operators/operator-policies.ts';
 export type { Reconciler } from './reconciler.ts';
 export type { Domain, OperationProps } from './server-props.ts';

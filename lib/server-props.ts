@@ -2,8 +2,8 @@ import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
-import type { AlarmThresholds } from './monitoring/alarms.ts';
 import type { Auth } from './auth/auth.ts';
+import type { AlarmThresholds } from './monitoring/alarms.ts';
 import type { StorageProps } from './storage/log-group.ts';
 
 export interface McpTaskServerProps extends OperationProps {

@@ -9,7 +9,7 @@ import { awsEnvironment, withoutForbiddenLogs } from './functions.ts';
 import { checkDeployed } from './iam/deployed.ts';
 import { createIam } from './iam/index.ts';
 import { readEventSourceMappings, startEventSources } from './lambda/event-source/index.ts';
-import { createLambda, type FunctionSpec, type Lambda } from './lambda/index.ts';
+import { createLambda, type FunctionSpec, type Lambda, type WorkerOptions } from './lambda/index.ts';
 import { createOperations } from './operations.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
@@ -26,7 +26,7 @@ import { fixedClock, movableClock } from './time/clock.ts';
 import { createCallLog } from './wire/call-log.ts';
 import { jsonService, openWire } from './wire/server.ts';
 
-export interface CloudOptions extends TestingOptions, AppOptions {
+export interface CloudOptions extends TestingOptions, AppOptions, WorkerOptions {
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
   /** The port of the REST front door. @default 0, a free one */
@@ -49,20 +49,6 @@ export interface CloudOptions extends TestingOptions, AppOptions {
   readonly schedules?: boolean;
   /** Milliseconds between two removals of expired items and objects. @default 5_000 */
   readonly ttlSweepMs?: number;
-  /** The most workers of one function. @default 16 */
-  readonly maxWorkersPerFunction?: number;
-  /** For the workers of all functions, in megabytes: see `LambdaOptions`. @default 3/4 of the machine's memory */
-  readonly maxMemoryMb?: number;
-  /**
-   * Whether functions that allow it run many events at once in one worker: see docs/writing-tools.md. False gives each
-   * event its own worker, as AWS does; held streams then use up the workers. @default true
-   */
-  readonly sharedWorkers?: boolean;
-  /**
-   * The account's quota of concurrent executions, over all functions. Many new accounts have 10. Above it, synchronous
-   * calls get TooManyRequestsException and asynchronous ones wait. @default 1_000
-   */
-  readonly concurrency?: number;
   /** Gets the facts of each EventBridge "Step Functions Execution Status Change". */
   readonly onStatusChange?: (change: StatusChange) => void;
 }
@@ -133,8 +119,8 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
 
 async function start(options: CloudOptions, atStop: (undo: () => unknown) => void): Promise<Omit<Cloud, 'stop'>> {
   const { assembly, port = 0, dataDir, timeScale = 1, onStatusChange } = options;
-  const { onLog = () => undefined, ttlSweepMs = 5_000, recordCalls = false, maxWorkersPerFunction } = options;
-  const { schedules: scheduled = true } = options;
+  const { onLog = () => undefined, ttlSweepMs = 5_000, recordCalls = false, schedules: scheduled = true } = options;
+  const { maxMemoryMb, maxWorkersPerFunction, sharedWorkers, concurrency } = options;
   const onError = (message: string) => onLog('cloud', message, 'stderr');
 
   const { stacks, specs, leftAlone } = readApp(assembly, options);
@@ -152,17 +138,10 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
 
   if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
   const { tables, buckets } = specs;
-  const dynamoDb = await startDynamoDb({
-    tables,
-    consumers: mappings,
-    dataDir,
-    now,
-    ttlSweepMs,
-    metered: recordCalls,
-    onError,
-  });
+  const stored = { dataDir, now, sweepMs: ttlSweepMs, onError };
+  const dynamoDb = await startDynamoDb({ ...stored, tables, consumers: mappings, metered: recordCalls });
   atStop(dynamoDb.stop);
-  const s3 = createS3({ buckets, dataDir, now, sweepMs: ttlSweepMs, onError });
+  const s3 = createS3({ ...stored, buckets });
   atStop(s3.stop);
   const wire = await openWire();
   atStop(wire.stop);
@@ -171,12 +150,6 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     const environment = awsEnvironment(spec.logicalId, spec.environment, wire.url, region);
     return { ...spec, environment, ...(shared && { clock: shared }) };
   });
-  const workers = {
-    ...(options.maxMemoryMb !== undefined && { maxMemoryMb: options.maxMemoryMb }),
-    ...(maxWorkersPerFunction !== undefined && { maxWorkersPerFunction }),
-    ...(options.sharedWorkers !== undefined && { sharedWorkers: options.sharedWorkers }),
-    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-  };
   const queues = createQueues(specs.queues, now);
   const operations = createOperations({ stacks: () => deployed.stacks, specs, queues, iam, account, now });
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
@@ -188,7 +161,10 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     now,
     onGivenUp: queues.send,
     onRun: runPoint(specs.functions, bench, onError),
-    ...workers,
+    maxMemoryMb,
+    maxWorkersPerFunction,
+    sharedWorkers,
+    concurrency,
     // Lambda multiplies by its scale, Step Functions divides.
     timeScale: 1 / timeScale,
   });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -24,14 +25,9 @@ export function isAbandoned(request: IncomingMessage): boolean {
 }
 
 /** Listens on 127.0.0.1, never on another interface; port 0 picks a free one. */
-export function listen(server: Server, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    });
-  });
+export async function listen(server: Server, port: number): Promise<string> {
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Stops listening and closes the open connections. */
@@ -42,10 +38,7 @@ export function close(server: Server): Promise<void> {
   });
 }
 
-/**
- * The whole body; undefined if it is longer than allowed. The rest is then read and dropped, so that the client gets an
- * answer.
- */
+/** Undefined if it is longer than allowed; the rest is then read and dropped, so that the client gets an answer. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

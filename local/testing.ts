@@ -53,7 +53,7 @@ export { runExecution } from './step-functions/run.ts';
 export { readAssembly } from './template/assembly.ts';
 export { resolveStack } from './template/resources.ts';
 export { type MachineResource, readSpecs, type TableResource } from './template/specs.ts';
-export { synthApp } from './template/synth.ts';
+export { readProject, synthApp } from './template/synth.ts';
 export type { Clock } from './time/clock.ts';
 export type { Call, CallLog, Consumed } from './wire/call-log.ts';
 export { createCallLog } from './wire/call-log.ts';

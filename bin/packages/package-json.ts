@@ -37,10 +37,7 @@ const KEPT = [
   'peerDependenciesMeta',
 ];
 
-/**
- * The package.json to publish of the one in `folder`, whose `exports` and `bin` name sources. `commonJs`: whether each
- * entry is there for `require`, too.
- */
+/** What to publish as package.json of `folder`. `commonJs`: whether each entry is there for `require`, too. */
 export function packageJson(folder: string, { commonJs = false } = {}): Published {
   const source: Source = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const entries = Object.entries(source.exports ?? {}).map(([name, file]) => [name, entry(file, commonJs)] as const);

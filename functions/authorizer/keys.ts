@@ -1,4 +1,3 @@
-import { get } from 'node:http';
 import { FetchError } from 'aws-jwt-verify/error';
 import { type Fetcher, SimpleFetcher } from 'aws-jwt-verify/https';
 
@@ -10,22 +9,15 @@ export const documents: Fetcher = {
   fetch: (uri) => (LOOPBACK.includes(new URL(uri).hostname) ? fetchHere(uri) : secure.fetch(uri)),
 };
 
-function fetchHere(uri: string): Promise<ArrayBuffer> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => reject(new FetchError(uri, error));
-    const request = get(uri, { timeout: 3_000 }, async (response) => {
-      try {
-        if (response.statusCode !== 200) throw new Error(`Status code is ${response.statusCode}`);
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk);
-        resolve(new Uint8Array(Buffer.concat(chunks)).buffer);
-      } catch (error) {
-        fail(error);
-      }
-    });
-    request.on('timeout', () => request.destroy(new Error('Timed out')));
-    request.on('error', fail);
-  });
+async function fetchHere(uri: string): Promise<ArrayBuffer> {
+  try {
+    const response = await fetch(uri, { redirect: 'manual', signal: AbortSignal.timeout(3_000) });
+    if (response.status !== 200) throw new Error(`Status code is ${response.status}`);
+    return await response.arrayBuffer();
+  } catch (error) {
+    // The cause says more than "fetch failed".
+    throw new FetchError(uri, (error as Error).cause ?? error);
+  }
 }
 
 /** Where an OpenID Connect issuer says its keys are. */

@@ -95,9 +95,7 @@ function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void 
   if (!HEADER_TYPES.includes(lowerCase(typ))) throw new Error('The token is of another type');
 }
 
-/**
- * What issuers call an access token in the claims below. Keycloak, Cognito and others mark the kind of a token there.
- */
+/** What issuers call an access token in the claims below: Keycloak, Cognito and others name its kind there. */
 const ACCESS: readonly unknown[] = ['bearer', 'access', 'access_token', 'jwt', 'at+jwt'];
 
 /**

@@ -26,7 +26,7 @@ export async function callTask(
 ): Promise<ToolResult> {
   const known = client as KnownClient;
   // Loads only what the revision needs.
-  if (isModern(known)) return (await import('./modern.ts')).callTask(known, name, args, options);
+  if (isModern(known)) return (await modern()).callTask(known, name, args, options);
   return (await import('./legacy.ts')).callTask(known, name, args, options);
 }
 
@@ -37,6 +37,17 @@ export async function resumeTask(
   options: TaskOptions = {},
 ): Promise<ToolResult> {
   const known = client as KnownClient;
-  if (isModern(known)) return (await import('./modern.ts')).resumeTask(known, taskId, options);
+  if (isModern(known)) return (await modern()).resumeTask(known, taskId, options);
   return (await import('./legacy.ts')).resumeTask(known, taskId, options);
+}
+
+/** The tasks package is an optional peer. */
+async function modern(): Promise<typeof import('./modern.ts')> {
+  try {
+    return await import('./modern.ts');
+  } catch (error) {
+    if (!String(error).includes('@modelcontextprotocol/ext-tasks')) throw error;
+    const message = 'Tasks of @modelcontextprotocol/client need: npm install @modelcontextprotocol/ext-tasks';
+    throw new Error(message, { cause: error });
+  }
 }

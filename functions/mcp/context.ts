@@ -32,10 +32,7 @@ export interface ServerContext {
   readonly inputs: InputStore;
   /** Results that are too large for the table. */
   readonly results: Pick<ResultStore, 'get'>;
-  /**
-   * Invokes a forbidden tool. Returns its JSON text, or the name of the error that ended it: `timeout` if it took too
-   * long.
-   */
+  /** Invokes a forbidden tool. Returns its JSON text, or the name of the error that ended it, such as `timeout`. */
   readonly invoke: (tool: ToolEntry, event: string) => Promise<{ readonly text: string } | { readonly error: string }>;
   /** The state that a task's state machine is in, if known. `stateMachine`: as in the tool's entry. */
   readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;

@@ -98,10 +98,7 @@ async function serveGet(request: HttpRequest, server: ServerContext): Promise<Ht
 
 const notOffered = () => emptyReply(405, { allow: 'POST' });
 
-/**
- * Checks the headers and the size of the body (docs/protocol.md 1.5). Without an Accept header, both types are fine
- * (A-10).
- */
+/** Checks headers and size (docs/protocol.md 1.5). Without an Accept header, both types are fine. */
 function checkTransport(request: HttpRequest): void {
   const type = header(request, 'content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new InvalidRequest('Content-Type must be application/json', 415);

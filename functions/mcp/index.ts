@@ -31,10 +31,7 @@ const requestHandler = { ...connections, requestTimeout: REQUEST_TIMEOUT };
 /** For input that lies in S3, all attempts together, in ms. */
 const INPUT_PATIENCE = 4_000;
 
-/**
- * The endpoint as a streaming Lambda function. `lambda.ts` calls this once. Throws, by name, if a tool or a
- * variable of the environment is missing.
- */
+/** The endpoint as a streaming Lambda function. Throws, by name, if a tool or a variable is missing. */
 export function createHandler(manifest: Manifest, validators: Validators) {
   const server = createServer(manifest, validators, process.env);
   return middy<APIGatewayProxyEvent>({

@@ -68,10 +68,7 @@ export interface Manifest {
   readonly holdCap: number;
   /** Whether clients without tasks get the tools `get_task_result` and `cancel_task`. */
   readonly helperTools: boolean;
-  /**
-   * Whether a 2025-11-25 session may open a stream by GET. It carries the questions of tasks that the client only
-   * polls.
-   */
+  /** Whether a 2025-11-25 session may open a stream by GET, for questions of tasks that the client only polls. */
   readonly questionStream: boolean;
   /** How many unfinished tasks an owner (anonymous: a session) may have. */
   readonly maxOpenTasks: number;

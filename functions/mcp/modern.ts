@@ -7,12 +7,13 @@ import {
   UnsupportedVersion,
 } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
+import { isObject } from '../tasks/shape.ts';
 import type { ServerContext } from './context.ts';
 import { type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import { methods } from './methods/index.ts';
 import { acceptedKinds, TASKS_CAPABILITY } from './protocol/capabilities.ts';
-import { isObject, type RpcRequest, resultMessage } from './protocol/jsonrpc.ts';
+import { type RpcRequest, resultMessage } from './protocol/jsonrpc.ts';
 import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './protocol/versions.ts';
 import { modernWire } from './wire/2026-07-28.ts';
 

@@ -57,9 +57,7 @@ export async function putBack(
   return done;
 }
 
-/**
- * A task that has ended stays ended (C-10, E-14): one that ended before and is unfinished now was damaged meanwhile.
- */
+/** A task that has ended stays ended (C-10, E-14): one that is unfinished now was damaged meanwhile. */
 function put(TableName: string, item: Item): PutCommand {
   const missing = 'attribute_not_exists(#taskId)';
   if (!isKnown(item) || !isTerminal(item.status)) {

@@ -16,9 +16,7 @@ import { isUnheard, outcome, type Run } from './outcome.ts';
 export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended';
 
 export type Decision =
-  /**
-   * `nothing`: nothing to repair. `look`: depends on the run, which was not seen yet; `look_again`: on one seen before.
-   */
+  /** `nothing` is to repair. `look`: depends on the run, which was not seen yet. `look_again`: on one seen before. */
   | { readonly kind: 'nothing' | 'look' | 'look_again' }
   | {
       /** `postponed`: nothing is wrong. The sweep comes back later. */

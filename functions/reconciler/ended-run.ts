@@ -13,10 +13,7 @@ export interface StatusChange {
   readonly error?: string | null;
 }
 
-/**
- * Settles the task of a run that failed, timed out or was stopped, without a wait for the sweep (docs/crash-table.md,
- * row 13).
- */
+/** Settles the task of a run that ended badly, without a wait for the sweep (docs/crash-table.md, row 13). */
 export async function settleEnded(change: StatusChange, context: ReconcilerContext): Promise<Done> {
   const { input, error } = isWhole(change) ? change : await context.describe(change.executionArn);
   const round = roundOf(input);

@@ -44,9 +44,7 @@ export function createHandler(
     handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
 }
 
-/**
- * Lambda logs the message of an error and puts it into the dead letter. A message of AWS may quote the input of a run.
- */
+/** Lambda logs the message, and puts it into the dead letter. One of AWS may quote the input of a run. */
 function failed(error: unknown): never {
   logEvent('unexpected_error', { where: 'reconciler', ...errorFacts(error) });
   throw new Error('The event could not be settled: see unexpected_error in the log');

@@ -68,9 +68,7 @@ export class InternalError extends McpError {
   }
 }
 
-/**
- * This release of the server does not understand the stored record (docs/deploying.md, "Deploying while tasks run").
- */
+/** This release does not understand the stored record (docs/deploying.md, "Deploying while tasks run"). */
 export class RecordUnknown extends InternalError {
   constructor(taskId: string) {
     super(`Task ${taskId} was stored by another release of this server: ask for it again after the deployment`, {

@@ -35,7 +35,7 @@ function derived(principal: Principal, idempotencyKey: string): string {
   const digest = createHash('sha512')
     .update(JSON.stringify([bindingOf(principal), idempotencyKey]))
     .digest();
-  return Array.from(digest.subarray(0, 36), (byte) => ALPHABET[byte & 31]).join('');
+  return letters(digest.subarray(0, 36));
 }
 
 /** The table key of a task of this caller with this id. Undefined when this server makes no such id. */
@@ -96,9 +96,10 @@ export function newSessionKey(): string {
   return random(26);
 }
 
-function random(length: number): string {
-  return Array.from(randomBytes(length), (byte) => ALPHABET[byte & 31]).join('');
-}
+const random = (length: number): string => letters(randomBytes(length));
+
+/** One letter for each byte. */
+const letters = (bytes: Buffer): string => Array.from(bytes, (byte) => ALPHABET[byte & 31]).join('');
 
 function encode(value: number, length: number): string {
   let rest = value;
@@ -111,5 +112,5 @@ function encode(value: number, length: number): string {
 }
 
 function hashPart(text: string): string {
-  return Array.from(createHash('sha256').update(text).digest().subarray(0, 26), (byte) => ALPHABET[byte & 31]).join('');
+  return letters(createHash('sha256').update(text).digest().subarray(0, 26));
 }

@@ -15,10 +15,7 @@ interface Asked {
 
 export const wireKey = (round: number, name: string): string => `r${round}.${name}`;
 
-/**
- * The open questions, by wire key. Empty unless the task is input_required. Throws when they lie in S3: see
- * `withQuestions`.
- */
+/** The open questions, by wire key, of a task that asks. Throws when they lie in S3: see `withQuestions`. */
 export function outstanding(record: TaskRecord): Record<string, InputRequest> {
   if (record.status !== 'input_required') return {};
   if (record.asked === undefined && record.inputRef !== undefined) {

@@ -76,10 +76,7 @@ export const limits = {
   /** Questions, request state, arguments and earlier answers together, with their escapes. Leaves room for answers. */
   asked: 240 * KB,
   inputResponses: 32 * KB,
-  /**
-   * Bytes of arguments, questions and answers that a record holds together; more lies in S3. A record then stays under
-   * 4 KB, which costs one read unit.
-   */
+  /** Bytes of input in a record; more lies in S3. A record then stays under 4 KB, which costs one read unit. */
   inlineInput: 1_500,
   /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */
   answers: 140 * KB,

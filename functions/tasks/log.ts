@@ -7,22 +7,18 @@ const NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
 
 export const isErrorName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
 
+interface AwsClientError extends Error {
+  readonly code?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
+}
+
 /**
  * What a log may say of an error: its name, where in the code it was thrown, and the request id of AWS. Never its
  * message: it may quote what a client or a tool sent, as messages of JSON.parse and of AWS do.
  */
 export function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { error: 'Error' };
-  const {
-    name,
-    code,
-    message,
-    stack = '',
-    $metadata,
-  } = error as Error & {
-    readonly code?: unknown;
-    readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
-  };
+  const { name, code, message, stack = '', $metadata } = error as AwsClientError;
   // The stack repeats the message, whose lines could pass for those of the stack.
   const at = message.includes('\n') ? [] : stack.split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));
   return {

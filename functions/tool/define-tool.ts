@@ -1,6 +1,7 @@
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { enveloped } from './envelope.ts';
 import { TaskEnded, ToolError, toolFailure } from './errors.ts';
+import { withLogIds } from './log-ids.ts';
 import { type Memory, memoryText, openMemory } from './memory.ts';
 import type { RunContext } from './run-context.ts';
 import {
@@ -46,7 +47,8 @@ export function defineTool<const I extends InputSchema, const O extends OutputSc
   run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
 ): DefinedTool<InputOf<I>> {
   const runWith = (event: ToolEvent, context: RunContext) => runRound(definition, run as Run, event, context);
-  const handler = async (event: ToolEvent) => enveloped(event, await runWith(event, await contextOf(event)));
+  const handler = (event: ToolEvent) =>
+    withLogIds(event, async () => enveloped(event, await runWith(event, await contextOf(event))));
   // A getter, as it is read at synth only.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<

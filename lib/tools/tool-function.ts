@@ -1,4 +1,5 @@
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LoggingFormat } from 'aws-cdk-lib/aws-lambda';
 import {
   type BundlingOptions,
   NodejsFunction,
@@ -25,8 +26,9 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
 
 /**
  * A NodejsFunction, bundled as this project bundles its functions (docs/architecture.md, "Cold start"): Node 24 on
- * arm64, one CommonJS file with the AWS SDK in it, `.gz` files as bytes. By default it has a log group that keeps lines
- * for a month, and a role that may write them and nothing else. A tool may be any other Lambda function, too.
+ * arm64, one CommonJS file with the AWS SDK in it, `.gz` files as bytes, and a source map. By default it has a log group
+ * that keeps lines for a month, as JSON, and a role that may write them and nothing else. A tool may be any other Lambda
+ * function, too.
  *
  * @example
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
@@ -48,15 +50,22 @@ export class ToolFunction extends NodejsFunction {
       mainFields: ['module', 'main'],
       bundleAwsSDK: true,
       loader: { '.gz': 'binary' },
+      // For stacks with the tool's own files and lines. Without their text: the author has it.
+      sourceMap: true,
+      sourcesContent: false,
       ...props.bundling,
       esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
     };
     const dev = props.code === undefined && isBuiltByDev(scope, bundling);
     const { handler = 'handler' } = props;
+    const mapped = props.code === undefined && bundling.sourceMap === true;
     super(scope, id, {
       ...NODE_ON_ARM,
       memorySize: 1024,
+      // Each line is an object, in which `defineTool` puts the ids of the task.
+      ...(props.logFormat === undefined && { loggingFormat: LoggingFormat.JSON }),
       ...props,
+      ...(mapped && { environment: { NODE_OPTIONS: '--enable-source-maps', ...props.environment } }),
       logGroup,
       ...(role && { role }),
       bundling,

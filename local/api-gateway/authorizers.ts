@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Iam } from '../iam/index.ts';
+import { isLike } from '../iam/patterns.ts';
 import { isObject, type JsonObject, numberOf, objectOf, stringOf } from '../json.ts';
 import type { Lambda } from '../lambda/index.ts';
 import type { Resource } from '../template/resources.ts';
@@ -140,10 +141,7 @@ function judge({ policy, context }: CachedPolicy, methodArn: string): Authorizer
   return { allowed: false, type: 'ACCESS_DENIED', status: 403, message };
 }
 
-/** Whether one of the patterns matches; `*` and `?` are wildcards. */
+/** Whether one of the patterns matches. */
 function covers(patterns: unknown, value: string): boolean {
-  return [patterns].flat().some((pattern) => {
-    const escaped = String(pattern).replace(/[.+^${}()|[\]\\]/g, '\\$&');
-    return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'i').test(value);
-  });
+  return [patterns].flat().some((pattern) => isLike(value.toLowerCase(), String(pattern).toLowerCase()));
 }

@@ -16,13 +16,11 @@ export interface RoutedRequest {
 }
 
 /** The event a proxy integration sends (payload version 1.0), as behind a custom domain with an empty base path. */
-export function proxyEvent(
-  request: IncomingMessage,
-  { api, match, body, requestId, at, accessKey }: RoutedRequest,
-): APIGatewayProxyEvent {
+export function proxyEvent(request: IncomingMessage, routed: RoutedRequest): APIGatewayProxyEvent {
   const { path, query } = targetOf(request);
   const multiValueHeaders = headersOf(request);
   const multiValueQuery = queryOf(new URLSearchParams(query));
+  const { api, match, body } = routed;
   const { route, pathParameters } = match;
   return {
     resource: route.resource,
@@ -34,7 +32,7 @@ export function proxyEvent(
     multiValueQueryStringParameters: multiValueQuery,
     pathParameters: pathParameters && { ...pathParameters },
     stageVariables: api.stageVariables && { ...api.stageVariables },
-    requestContext: requestContext(request, { api, path, resource: route.resource, requestId, at, accessKey }),
+    requestContext: requestContext(request, path, routed),
     // No binary media types are configured: every body is text.
     body: body.length > 0 ? body.toString('utf8') : null,
     isBase64Encoded: false,
@@ -43,9 +41,10 @@ export function proxyEvent(
 
 function requestContext(
   request: IncomingMessage,
-  call: Omit<RoutedRequest, 'match' | 'body'> & { path: string; resource: string },
+  path: string,
+  { api, match, requestId, at, accessKey }: RoutedRequest,
 ): APIGatewayProxyEvent['requestContext'] {
-  const { api, path, resource, requestId, at, accessKey } = call;
+  const { resource } = match.route;
   const domainName = (request.headers.host ?? '').replace(/:\d+$/, '');
   return {
     accountId: api.account,

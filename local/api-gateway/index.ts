@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Serv
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { AwsError } from '../aws-error.ts';
 import { ConnectionLost, type FaultBench } from '../faults/index.ts';
-import type { Iam } from '../iam/index.ts';
 import type { Lambda } from '../lambda/index.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
 import { type AuthorizeOptions, createAuthorize } from './authorizers.ts';
@@ -12,23 +11,19 @@ import { gatewayAnswer, type Refusal } from './gateway-responses.ts';
 import { answerBuffered, answerStreaming, type Exchange } from './integration.ts';
 import { type Api, type FunctionRoute, matchRoute } from './routes.ts';
 
-export interface ApiGatewayOptions {
+export interface ApiGatewayOptions extends AuthorizeOptions {
   /** Without one, every request gets the answer for an unknown path. */
   readonly api: Api | undefined;
   readonly lambda: Pick<Lambda, 'invoke' | 'invokeStreaming'>;
   readonly port: number;
   readonly bench: Pick<FaultBench, 'strike'>;
-  /** @default every call is allowed */
-  readonly iam?: Pick<Iam, 'mayService'>;
-  readonly now: () => number;
-  readonly onError: (message: string) => void;
 }
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** The REST front door, on 127.0.0.1. */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url: string; stop(): Promise<void> }> {
-  const authorize = createAuthorize(options satisfies AuthorizeOptions);
+  const authorize = createAuthorize(options);
   const server = createServer((request, response) => {
     serve(request, response, { ...options, authorize }).catch((error: unknown) => {
       if (!isAbandoned(request)) options.onError(String(error));

@@ -1,18 +1,27 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { watch } from 'chokidar';
 
-/** What a build or a synthesis may read. */
+/** What a synthesis may read, and a build that is not known yet. */
 const CODE = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.json', '.jsonata', '.py', '.gz']);
 /** Editors write a file in several steps. In ms. */
 const SETTLE = 30;
+
+/** Follows the files of a folder, and some others. */
+export interface Watcher {
+  /** Also follows these, wherever they lie and whatever their extension, but nothing in `node_modules`. */
+  follow(inputs: Iterable<string>): void;
+  stop(): Promise<void>;
+}
 
 /**
  * Calls `changed` with the files of a folder that were written, made or removed, shortly after the last of them.
  * Leaves out `node_modules`, hidden folders and those of `cdk synth`. Resolves once it watches.
  */
-export async function watchFiles(folder: string, changed: (files: ReadonlySet<string>) => void) {
+export async function watchFiles(folder: string, changed: (files: ReadonlySet<string>) => void): Promise<Watcher> {
+  const home = realpathSync(folder);
+  const followed = new Set<string>();
   const ignored = (path: string) => {
     const parts = relative(folder, path).split(sep);
     return parts.some((part) => part === 'node_modules' || part.startsWith('cdk.out') || /^\.[^.]/.test(part));
@@ -22,7 +31,7 @@ export async function watchFiles(folder: string, changed: (files: ReadonlySet<st
   const contents = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
   watcher.on('all', (_event, path) => {
-    if (!CODE.has(extname(path))) return;
+    if (!CODE.has(extname(path)) && !followed.has(real(path))) return;
     // An app command that compiles writes the same files at each synthesis.
     const content = contentOf(path);
     if (contents.get(path) === content) return;
@@ -36,7 +45,25 @@ export async function watchFiles(folder: string, changed: (files: ReadonlySet<st
     }, SETTLE);
   });
   await new Promise<void>((resolve, reject) => watcher.once('ready', resolve).once('error', reject));
-  return { stop: () => watcher.close() };
+  return {
+    follow(inputs) {
+      for (const file of inputs) {
+        if (followed.has(file) || file.split(sep).includes('node_modules') || !existsSync(file)) continue;
+        followed.add(file);
+        if (relative(home, file).startsWith('..')) watcher.add(file);
+      }
+    },
+    stop: () => watcher.close(),
+  };
+}
+
+/** The bundler names files by their real path. */
+export function real(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
 }
 
 /** A hash; empty for a file that is gone. */

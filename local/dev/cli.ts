@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** `mcp-task-server dev`: the server of the CDK app in this folder, on this machine, without an AWS account. */
-import { inspect, parseArgs } from 'node:util';
-import { asDiskError } from '../disk/disk.ts';
-import { readProject } from './project.ts';
+import { parseArgs } from 'node:util';
+import { endAfterUncaught, explain, messageOf, portOf } from '../command.ts';
+import { readProject } from '../template/synth.ts';
+import { readElsewhere } from './elsewhere.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
 import { terminal } from './terminal.ts';
 
@@ -14,7 +15,7 @@ const USAGE = `usage: mcp-task-server dev [options]      in the folder of a CDK 
   --verbose     print the log lines of the server as they are
 `;
 
-interface Flags extends SessionOptions {
+interface Flags extends Omit<SessionOptions, 'variables'> {
   readonly verbose: boolean;
 }
 
@@ -32,30 +33,19 @@ function readFlags(args: readonly string[]): Flags {
       },
     });
     if (positionals.join(' ') !== 'dev') throw new Error('the command is: mcp-task-server dev');
-    if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535) throw new Error(`${values.port} is not a port`);
     const { port, data, stack, strict, verbose } = values;
-    return { port: Number(port), data, stack, strict, verbose, variables: otherServices(process.env) };
+    return { port: portOf(port), data, stack, strict, verbose };
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n${USAGE}`);
+    process.stderr.write(`${messageOf(error)}\n${USAGE}`);
     return process.exit(2);
   }
 }
 
-/** The services that run here: their variables are those of the embedded cloud. */
-const OWN = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER'].map((service) => `AWS_ENDPOINT_URL_${service}`);
-
-/** The variables by which an AWS client finds another emulator, or AWS itself, for one service. */
-function otherServices(env: NodeJS.ProcessEnv): Record<string, string> {
-  const named = Object.entries(env).filter(([name]) => name.startsWith('AWS_ENDPOINT_URL_') && !OWN.includes(name));
-  return Object.fromEntries(named.map(([name, url]) => [name, url ?? '']));
-}
-
-function introduction(url: string, { variables }: Flags, leftAlone: ReadonlyMap<string, number>): string {
+function introduction(url: string, elsewhere: readonly string[], leftAlone: ReadonlyMap<string, number>): string {
   const count = [...leftAlone.values()].reduce((sum, n) => sum + n, 0);
   const alone = count === 0 ? '' : `left alone: ${count} resources (${[...leftAlone.keys()].sort().join(', ')})\n`;
-  const elsewhere = Object.entries(variables).map(([name, value]) => `${name}: tools reach ${value}\n`);
   return `ready ${url}
-${alone}${elsewhere.join('')}
+${alone}${elsewhere.map((line) => `${line}\n`).join('')}
 Claude Code  claude mcp add --transport http tasks ${url}
 VS Code      .vscode/mcp.json: {"servers":{"tasks":{"type":"http","url":"${url}"}}}
 
@@ -63,17 +53,15 @@ Save a file to see its change. Ctrl-C ends.
 `;
 }
 
-function explain(error: unknown, port: number): string {
-  const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-  if (inUse) return `port ${port} is in use: choose another one with --port`;
-  return error instanceof Error ? error.message : String(error);
+/** npm only warns of it. An older Node fails later, with words that do not tell. */
+function checkNode(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 22 || (major === 22 && minor >= 18)) return;
+  throw new Error(`mcp-task-server dev needs Node 22.18 or newer, and this is ${version}`);
 }
 
 const flags = readFlags(process.argv.slice(2));
-process.once('uncaughtException', (error) => {
-  process.stderr.write(`${asDiskError(error, flags.data ?? '')?.message ?? inspect(error)}\n`);
-  process.exit(1);
-});
+endAfterUncaught(flags.data);
 let session: Session | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
@@ -90,8 +78,12 @@ try {
     // `<stack>-<construct id><hash>`
     nameOf: (name) => name.replace(/^[^-]+-/, '').replace(/[0-9A-F]{8}$/, ''),
   });
-  session = await startSession(readProject(process.cwd()), flags, printer);
-  process.stdout.write(introduction(`${session.url}/mcp`, flags, session.leftAlone));
+  checkNode(process.versions.node);
+  const project = readProject(process.cwd());
+  const { variables, said } = await readElsewhere(process.env);
+  process.stdout.write(`running the app: ${project.app}\n`);
+  session = await startSession(project, { ...flags, variables }, printer);
+  process.stdout.write(introduction(`${session.url}/mcp`, said, session.leftAlone));
 } catch (error) {
   process.stderr.write(`${explain(error, flags.port)}\n`);
   process.exit(1);

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cloud, startCloud } from '../cloud.ts';
 import { readAssembly } from '../template/assembly.ts';
-import { watchFiles } from './changed-files.ts';
-import { type Project, synthesize } from './project.ts';
+import { type Project, synthesize } from '../template/synth.ts';
+import { type Watcher, watchFiles } from './changed-files.ts';
 import { writeSessionFile } from './session-file.ts';
 import type { Terminal } from './terminal.ts';
 import { type ToolBuild, toolBuild, toolSources } from './tool-builds.ts';
@@ -31,6 +31,8 @@ export interface Session {
   stop(): Promise<void>;
 }
 
+/** The context by which lib/tools/tool-source.ts leaves the builds of tools to `dev`. */
+const DEV = 'mcp-task-server:dev';
 /** How long a restart waits for tools that run, in ms. */
 const DRAIN = 10_000;
 
@@ -41,18 +43,20 @@ export async function startSession(project: Project, options: SessionOptions, te
   const builds = new Map<string, ToolBuild>();
   const code = new Map<string, string>();
   let assemblies = 0;
+  let watcher: Watcher | undefined;
 
   /** Builds a tool. A build that fails keeps the last good version. */
   async function build(tool: ToolBuild): Promise<boolean> {
     const { folder, problems } = await tool.build();
     for (const problem of problems) terminal.problem(problem);
+    watcher?.follow(tool.inputs());
     if (folder !== undefined) code.set(tool.source.logicalId, folder);
     return folder !== undefined;
   }
   /** Synthesizes the app beside the running one, and builds the tools that are new or built otherwise. */
   async function synthesized(): Promise<string> {
     const assembly = join(out, `assembly-${++assemblies}`);
-    await synthesize(project, assembly, stopping.signal);
+    await synthesize({ ...project, context: { ...project.context, [DEV]: true } }, assembly, stopping.signal);
     const sources = toolSources(readAssembly(assembly));
     await Promise.all(
       sources.map(async (source) => {
@@ -148,7 +152,7 @@ export async function startSession(project: Project, options: SessionOptions, te
   };
   const types = typeCheck(project.folder, terminal.problem);
   types.check();
-  const watcher = await watchFiles(project.folder, (files) => {
+  watcher = await watchFiles(project.folder, (files) => {
     types.check();
     const rebuilt = rebuild(files).catch(failed);
     const before = Promise.all([work, rebuilt]);
@@ -162,6 +166,7 @@ export async function startSession(project: Project, options: SessionOptions, te
       return resynthesize().catch(failed);
     });
   });
+  for (const tool of builds.values()) watcher.follow(tool.inputs());
   return {
     url: cloud.url,
     leftAlone: cloud.leftAlone,
@@ -169,7 +174,7 @@ export async function startSession(project: Project, options: SessionOptions, te
     async stop() {
       stopping.abort();
       types.stop();
-      await watcher.stop();
+      await watcher?.stop();
       await work;
       await Promise.all([...builds.values()].map((tool) => tool.end()));
       await cloud.stop();

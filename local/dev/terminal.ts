@@ -8,6 +8,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   InputNotSupported: 'this client cannot be asked that: see its capabilities',
   InputRequestTooLarge: 'questions, state, arguments and answers may take 240 KB together',
   DeadlineExceeded: "it did not end within the tool's timeout",
+  'Sandbox.Timedout': "it did not end within its function's timeout: raise the timeout of the ToolFunction",
   'States.Timeout': "it did not end within the tool's timeout",
   'Runtime.ExitError': 'its process ended: out of memory, or an exit of its own',
   'Function.ResponseSizeTooLarge': 'Lambda returns 6 MB at most: defineTool stores larger results itself',
@@ -53,7 +54,7 @@ export function terminal({ verbose, write, now, nameOf }: TerminalOptions): Term
       if (line.startsWith('{"_aws":')) return;
       if (verbose) return say(`${source}: ${line}`);
       const json = parsed(line);
-      const told = json === undefined ? crash(line) : eventText(json);
+      const told = json === undefined ? crash(line) : 'event' in json ? eventText(json) : toolText(json);
       if (told !== '')
         say(told === undefined ? `${nameOf(source)} │ ${line}` : told.replace(/^│/, `${nameOf(source)} │`));
     },
@@ -61,7 +62,7 @@ export function terminal({ verbose, write, now, nameOf }: TerminalOptions): Term
 }
 
 function parsed(line: string): JsonObject | undefined {
-  if (!line.startsWith('{"event":')) return undefined;
+  if (!/^\{"(event|timestamp)":/.test(line)) return undefined;
   try {
     return objectOf(JSON.parse(line));
   } catch {
@@ -94,17 +95,40 @@ function eventText(facts: JsonObject): string | undefined {
   return `  ${task} ${ACTIONS[String(action)] ?? action}${again}`;
 }
 
+/** What a tool said, in the log format JSON: with its task, if `defineTool` has named it. */
+function toolText({ level, message }: JsonObject): string | undefined {
+  // Another logger wrote it.
+  if (level === undefined || message === undefined) return undefined;
+  const facts = objectOf(message);
+  const said = facts.tool === undefined || facts.stackTrace !== undefined ? message : facts.message;
+  const { errorType, errorMessage, stackTrace } = objectOf(said);
+  const mark = level === 'ERROR' ? ' ✗' : '';
+  if (stackTrace !== undefined) return `│${mark}${of(facts)} ${errorText(errorType, errorMessage, stackTrace)}`;
+  return `│${mark}${of(facts)} ${stringOf(said) ?? JSON.stringify(said)}`;
+}
+
 /** `Invoke Error {…}`: what a function threw, with its own files and lines. */
 function crash(line: string): string | undefined {
   const [, text = ''] = /^Invoke Error (\{.*\})$/.exec(line) ?? [];
   if (text === '') return undefined;
-  const { errorType, errorMessage, trace } = objectOf(JSON.parse(text));
-  const lines = Array.isArray(trace) ? trace.map(String) : [];
+  const { errorType, errorMessage, trace, ...facts } = objectOf(JSON.parse(text));
+  const advice = ADVICE[String(errorType)];
+  return `│ ✗${of(facts)} ${errorText(errorType, errorMessage, trace)}${advice === undefined ? '' : ` (${advice})`}`;
+}
+
+function errorText(type: unknown, message: unknown, trace: unknown): string {
+  const lines = listOf(trace).map(String);
   // What runs the tool tells its author nothing.
   const own = lines.filter(
     (one) => /^\s+at /.test(one) && !/node:internal|node_modules/.test(one) && !one.includes(HERE),
   );
-  return [`│ ✗ ${stringOf(errorType) ?? 'Error'}: ${errorMessage ?? lines[0] ?? ''}`, ...own].join('\n');
+  return [`${stringOf(type) ?? 'Error'}: ${message ?? lines[0] ?? ''}`, ...own].join('\n');
+}
+
+/** The task of a line, and the attempt if it is not the first. */
+function of({ taskId, attempt }: JsonObject): string {
+  const again = (numberOf(attempt) ?? 0) > 0 ? ` (attempt ${attempt})` : '';
+  return taskId === undefined ? '' : ` ${shortId(taskId)}${again}`;
 }
 
 /** The end of an id: its beginning is the time. */

@@ -1,8 +1,9 @@
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type BuildFailure, type BuildOptions, context } from 'esbuild';
 import { objectOf, stringOf } from '../json.ts';
 import type { Stack } from '../template/assembly.ts';
+import { real } from './changed-files.ts';
 
 /** A function that `dev` builds itself: its file, and the options of esbuild. */
 export interface ToolSource {
@@ -37,6 +38,8 @@ export interface ToolBuild {
   build(): Promise<Built>;
   /** Whether the last build read this file. */
   reads(file: string): boolean;
+  /** The files that the last build read. */
+  inputs(): ReadonlySet<string>;
   end(): Promise<void>;
 }
 
@@ -85,6 +88,7 @@ export async function toolBuild(source: ToolSource, root: string, outDir: string
       last = next.catch(() => undefined);
       return next;
     },
+    inputs: () => files,
     reads: (file) => files.has(real(file)) || (failed && !files.has(file)),
     async end() {
       await last;
@@ -95,15 +99,6 @@ export async function toolBuild(source: ToolSource, root: string, outDir: string
 
 /** Numbers the builds of all tools, so that no folder is written twice. */
 let builds = 0;
-
-/** esbuild names files by their real path. */
-function real(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
-}
 
 function placeOf(location: { file: string; line: number; column: number } | null): string {
   return location === null ? '' : `${location.file}:${location.line}:${location.column + 1}: `;

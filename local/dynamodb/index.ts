@@ -7,7 +7,7 @@ import { checkExpressions } from './expressions.ts';
 import { createMeter } from './meter.ts';
 import { type Consumer, openStreams, type Streams } from './stream/index.ts';
 import { ensureTable } from './tables.ts';
-import { createTimeToLive } from './ttl.ts';
+import { createTimeToLive, type TimeToLiveOptions } from './ttl.ts';
 
 /** DynamoDB: dynalite behind the wire of this cloud, with time to live and, for tests, consumed capacity. */
 export interface DynamoDb {
@@ -18,18 +18,14 @@ export interface DynamoDb {
   stop(): Promise<void>;
 }
 
-export interface DynamoDbOptions {
+export interface DynamoDbOptions extends Omit<TimeToLiveOptions, 'expire'> {
   readonly tables: readonly TableResource[];
   /** What reads the streams of the tables. @default nothing */
   readonly consumers?: readonly Consumer[];
   /** In memory without it. */
   readonly dataDir?: string | undefined;
-  readonly now: () => number;
-  /** Milliseconds between two removals of expired items. */
-  readonly ttlSweepMs: number;
   /** Whether answers carry the capacity they consumed. */
   readonly metered: boolean;
-  readonly onError: (message: string) => void;
 }
 
 export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
@@ -44,8 +40,7 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb>
     await engine.close();
     throw error;
   }
-  const { now, ttlSweepMs: sweepMs, onError } = options;
-  const ttl = createTimeToLive(engine, tables, { now, sweepMs, onError, expire: streams.expire });
+  const ttl = createTimeToLive(engine, tables, { ...options, expire: streams.expire });
   const ttlService = jsonService('dynamodb', '1.0', ttl.operations);
   const forward = options.metered ? forwardMetered(engine, tables) : forwardPlain(engine);
   return {

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../json.ts';
+import { isObject, type JsonObject, numberOf, objectOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
 import type { Consumed } from '../wire/call-log.ts';
 import type { Engine, EngineAnswer } from './engine.ts';
-import { type Item, indexWriteUnits, writeUnits } from './units.ts';
+import { type Item, indexWriteUnits, keyNames, writeUnits } from './units.ts';
 
 export interface Metered {
   readonly answer: EngineAnswer;
@@ -38,8 +38,7 @@ export function createMeter(engine: Engine, tables: readonly TableResource[]): M
 
 function keyOf(input: JsonObject, schema: JsonObject): Item {
   const source = objectOf(input.Item ?? input.Key);
-  const names = listOf(schema.KeySchema).map((key) => String(objectOf(key).AttributeName));
-  return Object.fromEntries(names.map((name) => [name, source[name]]));
+  return Object.fromEntries(keyNames(schema).map((name) => [name, source[name]]));
 }
 
 async function measureWrite(
@@ -79,10 +78,7 @@ async function metered(engine: Engine, operation: string, input: JsonObject): Pr
   return { answer: { status: 200, body }, consumed };
 }
 
-/**
- * "Queries that do not return results consume the minimum number of read capacity units for that type of read operation"
- * (API reference of Query). dynalite reports none.
- */
+/** "Queries that do not return results consume the minimum number" (API reference of Query); dynalite says none. */
 function emptyQuery({ ConsistentRead, IndexName }: JsonObject): Consumed {
   const least = ConsistentRead === true ? 1 : 0.5;
   return IndexName === undefined ? { table: least, index: 0 } : { table: 0, index: least };

@@ -4,6 +4,7 @@ import type { TableResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
 import type { Engine } from './engine.ts';
 import type { Capture } from './stream/capture.ts';
+import { keyNames } from './units.ts';
 
 /** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
 export interface TimeToLive {
@@ -15,6 +16,7 @@ export interface TimeToLive {
 
 export interface TimeToLiveOptions {
   readonly now: () => number;
+  /** Milliseconds between two removals of expired items. */
   readonly sweepMs: number;
   /** Runs the removal of an item. */
   readonly expire: Capture['expire'];
@@ -80,7 +82,8 @@ async function sweepTable(context: SweepContext, table: string, attribute: strin
     ExpressionAttributeValues: { ':now': { N: `${seconds}` }, ':oldest': { N: `${seconds - OLDEST_SECONDS}` } },
   };
   const condition = '#ttl < :now AND #ttl > :oldest';
-  const keys = await keyNames(engine, table);
+  const { Table } = await engine.call('DescribeTable', { TableName: table });
+  const keys = keyNames(objectOf(Table));
   let removed = 0;
   let from: unknown;
   do {
@@ -99,11 +102,6 @@ async function sweepTable(context: SweepContext, table: string, attribute: strin
 function ignoreLostCondition(error: unknown): number {
   if (error instanceof AwsError && error.type === 'ConditionalCheckFailedException') return 0;
   throw error;
-}
-
-async function keyNames(engine: Engine, table: string): Promise<string[]> {
-  const description = objectOf((await engine.call('DescribeTable', { TableName: table })).Table);
-  return listOf(description.KeySchema).map((key) => String(objectOf(key).AttributeName));
 }
 
 function ttlOperations(engine: Engine, attributes: Map<string, string>): Operations {

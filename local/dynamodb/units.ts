@@ -36,7 +36,8 @@ function entryOf(schema: JsonObject, index: JsonObject, item: Item): Item | unde
   return Object.fromEntries(names.filter((name) => item[name] !== undefined).map((name) => [name, item[name]]));
 }
 
-function keyNames(schema: JsonObject): string[] {
+/** The names of the attributes in the key of a table or an index. */
+export function keyNames(schema: JsonObject): string[] {
   return listOf(schema.KeySchema).map((key) => String(objectOf(key).AttributeName));
 }
 

@@ -24,7 +24,7 @@ export function scheduledEvent({ arn, account, region }: RuleSource, at: number)
 export function statusChangeEvent(change: StatusChange, at: number): Event {
   const { executionArn, stateMachineArn, name, status, startDate, stopDate = null, error, cause } = change;
   const [, , , region = '', account = ''] = executionArn.split(':');
-  const { input, output } = included(change);
+  const { input, output } = payloads(change);
   return envelope(
     STATUS_CHANGE,
     { account, region, resources: [executionArn], at },
@@ -76,26 +76,20 @@ function envelope(kind: typeof STATUS_CHANGE, { account, region, resources, at }
   return { version: '0', id: randomUUID(), 'detail-type': type, source, account, time, region, resources, detail };
 }
 
-interface Payload {
-  readonly text: string | null;
-  readonly details: { readonly included: boolean } | null;
-}
-
 /** "If the combined escaped input and escaped output exceeds 248KB, the input will be excluded"; likewise the output. */
 const PAYLOAD_LIMIT = 248 * 1024;
 
-function included({ input, output }: StatusChange): { input: Payload; output: Payload } {
-  const [inputBytes, outputBytes] = [escapedBytes(input), output === undefined ? 0 : escapedBytes(output)];
-  return {
-    input: payload(input, inputBytes + outputBytes <= PAYLOAD_LIMIT),
-    output: output === undefined ? { text: null, details: null } : payload(output, outputBytes <= PAYLOAD_LIMIT),
-  };
+function payloads({ input, output }: StatusChange) {
+  const outputBytes = escapedBytes(output);
+  return { input: payload(input, escapedBytes(input) + outputBytes), output: payload(output, outputBytes) };
 }
 
-const escapedBytes = (text: string) => Buffer.byteLength(JSON.stringify(text));
+const escapedBytes = (text?: string) => (text === undefined ? 0 : Buffer.byteLength(JSON.stringify(text)));
 
-function payload(text: string, fits: boolean): Payload {
-  return { text: fits ? text : null, details: { included: fits } };
+function payload(text: string | undefined, bytes: number) {
+  if (text === undefined) return { text: null, details: null };
+  const included = bytes <= PAYLOAD_LIMIT;
+  return { text: included ? text : null, details: { included } };
 }
 
 /** The value of AWS for an execution that was never redriven. Nothing is redriven here. */

@@ -18,12 +18,8 @@ export interface Target {
   readonly deadLetterArn?: string;
 }
 
-export interface Rule {
-  readonly logicalId: string;
-  readonly name: string;
+export interface Rule extends Pick<Resource, 'logicalId' | 'name' | 'account' | 'region'> {
   readonly arn: string;
-  readonly account: string;
-  readonly region: string;
   /** The name of its event bus. */
   readonly bus: string;
   readonly everyMs: number | undefined;

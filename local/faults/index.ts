@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from '../aws-error.ts';
-import { objectOf } from '../json.ts';
 import { matchesLogicalId } from '../logical-id.ts';
-import { ConnectionLost, checkMortal, checkSpec } from './points.ts';
+import { ConnectionLost, checkMortal, checkSpec, readInput } from './points.ts';
 import type { CallFacts, Choose, Fault, FaultBench, FaultCall, FaultHandle, FaultPoint, FaultSpec } from './types.ts';
 
-export { ConnectionLost } from './points.ts';
+export { ConnectionLost, readInput } from './points.ts';
 export { randomFaults } from './random.ts';
 export { runPoint } from './run-point.ts';
 export type * from './types.ts';
@@ -86,16 +85,12 @@ export function createFaults(killWorker: KillWorker, mortal = false): FaultBench
 /** The bench of a cloud without faults. */
 export const noFaults: FaultBench = createFaults(async () => false);
 
-function faultCall({ input, ...facts }: CallFacts, at: FaultPoint): FaultCall {
+function faultCall(facts: CallFacts, at: FaultPoint): FaultCall {
   return {
     ...facts,
     at,
     get input() {
-      try {
-        return objectOf(input());
-      } catch {
-        return {};
-      }
+      return readInput(facts);
     },
   };
 }

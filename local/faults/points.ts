@@ -1,9 +1,19 @@
-import type { FaultSpec } from './types.ts';
+import { type JsonObject, objectOf } from '../json.ts';
+import type { CallFacts, FaultSpec } from './types.ts';
 
 /** Thrown instead of the answer of the call: its connection is lost. */
 export class ConnectionLost extends Error {
   constructor() {
     super('the connection was lost (on purpose)');
+  }
+}
+
+/** The input of a call; that of an unreadable one is empty, as its service refuses it. */
+export function readInput({ input }: Pick<CallFacts, 'input'>): JsonObject {
+  try {
+    return objectOf(input());
+  } catch {
+    return {};
   }
 }
 

@@ -36,10 +36,7 @@ const BROKEN: Readonly<Partial<Record<FaultService, Fault>>> = {
   streams: { error: 'ServiceException', status: 500 },
 };
 
-/**
- * Random faults of the kinds that AWS may show: lost requests and answers, throttling, failing and slow services,
- * workers that die, events that are lost or delivered twice.
- */
+/** Random faults of the kinds that AWS may show. */
 export function randomFaults(options: RandomFaultsOptions): Choose {
   const { seed, rate, label, only = () => true, longestMs = 50, onStrike } = options;
   const counts = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { busNameOf } from '../events/buses.ts';
-import type { CallFacts } from '../faults/index.ts';
+import { type CallFacts, readInput } from '../faults/index.ts';
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
@@ -54,14 +54,5 @@ export function createRequests(
       return one(`secretsmanager:${operation}`, found?.arn ?? arn('secretsmanager', `secret:${SecretId}`));
     },
   };
-  return ({ service, operation, input }) => services[service]?.(operation, readInput(input)) ?? [];
-}
-
-/** An unreadable input counts as empty: the service refuses it. */
-function readInput(input: () => unknown): JsonObject {
-  try {
-    return objectOf(input());
-  } catch {
-    return {};
-  }
+  return (call) => services[call.service]?.(call.operation, readInput(call)) ?? [];
 }

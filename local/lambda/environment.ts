@@ -15,6 +15,8 @@ export function workerEnvironment(spec: FunctionSpec, workerId: string, now = ne
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(spec.memoryMb),
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_FORMAT: spec.logging?.format ?? 'Text',
+    ...(spec.logging?.level !== undefined && { AWS_LAMBDA_LOG_LEVEL: spec.logging.level }),
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${spec.name}`,
     AWS_LAMBDA_LOG_STREAM_NAME: logStreamName(now),
     LAMBDA_TASK_ROOT: spec.codePath,

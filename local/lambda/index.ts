@@ -1,7 +1,6 @@
-import { addAbortSignal } from 'node:stream';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { handleHttp, type Invoker } from './http.ts';
-import { type Job, newJob, type Settle, wholeReply } from './job.ts';
+import { type Job, newJob, wholeReply } from './job.ts';
 import { checkPayload } from './limits.ts';
 import { createRegistry } from './registry.ts';
 import { streamReply } from './streaming.ts';
@@ -66,27 +65,25 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
       queues.get(entry)?.add(payload, invokeOptions);
       return { statusCode: 202, payload: '', executedVersion: '$LATEST' };
     }
-    return settled(signal, (settle) => {
-      const job = newJob(payload, 'buffered', wholeReply(settle), { log: entry.log, onWorker });
-      submit(entry, job, maxWait);
-      return () => entry.pool.withdraw(job);
-    });
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<InvokeResult>();
+    const job = newJob(payload, 'buffered', wholeReply({ resolve, reject }), { log: entry.log, onWorker });
+    const leave = (): void => {
+      entry.pool.withdraw(job);
+      reject(signal?.reason);
+    };
+    submit(entry, job, maxWait);
+    signal?.addEventListener('abort', leave);
+    return promise.finally(() => signal?.removeEventListener('abort', leave));
   }
 
-  async function invokeStreaming(nameOrArn: string, payload: string, { signal, onWorker }: StreamOptions = {}) {
+  async function invokeStreaming(nameOrArn: string, payload: string, { onWorker }: StreamOptions = {}) {
     const entry = find(nameOrArn);
     checkPayload(payload, false);
-    const result = await settled<StreamResult>(signal, (settle) => {
-      const reply = streamReply(settle);
-      const job = newJob(payload, 'streaming', reply, { log: entry.log, onWorker });
-      submit(entry, job, maxWait);
-      return () => {
-        entry.pool.withdraw(job);
-        reply.drop();
-      };
+    return new Promise<StreamResult>((resolve, reject) => {
+      const reply = streamReply({ resolve, reject });
+      submit(entry, newJob(payload, 'streaming', reply, { log: entry.log, onWorker }), maxWait);
     });
-    if (signal) addAbortSignal(signal, result.body);
-    return result;
   }
 
   const invoker: Invoker = { find, invoke };
@@ -129,24 +126,4 @@ function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory)
   });
   const log = (line: string): void => onLog(spec.name, line, 'stderr');
   return { spec, pool, log };
-}
-
-/**
- * A promise that an abort rejects. The work keeps running, as in AWS when the caller disconnects.
- * @param begin starts the work and returns a function that runs when the caller stops waiting
- */
-async function settled<T>(signal: AbortSignal | undefined, begin: (settle: Settle<T>) => () => void): Promise<T> {
-  signal?.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const leave = begin({ resolve, reject });
-  const onAbort = (): void => {
-    leave();
-    reject(signal?.reason);
-  };
-  signal?.addEventListener('abort', onAbort);
-  try {
-    return await promise;
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-  }
 }

@@ -5,8 +5,8 @@ import type { InvokeResult } from './types.ts';
 /** Takes the answer to an invocation. Ignores everything after the first ending. */
 export interface Reply {
   result(payload: string): void;
-  /** The function failed. */
-  failed(error: ErrorBody): void;
+  /** The function failed. @param facts other fields of the error: logged, not returned */
+  failed(error: ErrorBody, facts?: object): void;
   /** The service failed, not the function. */
   refused(error: Error): void;
   /** @param taken called once there is room for more */
@@ -39,8 +39,8 @@ export interface JobOptions {
 
 export function newJob(payload: string, mode: Mode, reply: Reply, options: JobOptions): Job {
   const { log, id = randomUUID(), onWorker } = options;
-  const failed = (error: ErrorBody): void => {
-    log(`Invoke Error ${JSON.stringify({ requestId: id, ...error })}`);
+  const failed = (error: ErrorBody, facts?: object): void => {
+    log(`Invoke Error ${JSON.stringify({ requestId: id, ...facts, ...error })}`);
     reply.failed(error);
   };
   // AWS passes an empty payload to the function as an empty object.

@@ -47,7 +47,8 @@ export type FromWorker =
   /** `id`: the event that wrote it. */
   | { type: 'log'; id: string | undefined; stream: LogStream; text: string }
   | { type: 'result'; id: string; payload: string }
-  | { type: 'failed'; id: string; error: ErrorBody }
+  /** `facts`: the other fields of the error, which the runtime logs and does not return. */
+  | { type: 'failed'; id: string; error: ErrorBody; facts?: object }
   | { type: 'chunk'; id: string; bytes: Uint8Array }
   | { type: 'end'; id: string }
   | { type: 'done'; id: string }
@@ -60,4 +61,11 @@ export const preludeDelimiter = new Uint8Array(8);
 export const streamWindow = 64 * 1024;
 
 /** 6 MB of payload plus 100 bytes: the number in the error message of AWS. */
-export const maxResponseBytes = 6_291_556;
+const maxResponseBytes = 6_291_556;
+
+/** How an invocation ends that returns this payload. */
+export function ended(id: string, payload: string): FromWorker {
+  if (Buffer.byteLength(payload) <= maxResponseBytes) return { type: 'result', id, payload };
+  const errorMessage = `Response payload size exceeded maximum allowed payload size (${maxResponseBytes} bytes).`;
+  return { type: 'failed', id, error: { errorType: 'Function.ResponseSizeTooLarge', errorMessage } };
+}

@@ -133,7 +133,7 @@ export function startSandbox(spec: FunctionSpec, initMs: number, events: Sandbox
         reply.result(message.payload);
         break;
       case 'failed':
-        reply.failed(message.error);
+        reply.failed(message.error, message.facts);
         break;
       case 'done':
         break;

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { isObject } from '../json.ts';
 import { FunctionError } from './errors.ts';
 import type { Reply, Settle } from './job.ts';
 import { preludeDelimiter } from './protocol.ts';
@@ -7,24 +8,16 @@ import type { StreamResult } from './types.ts';
 /** API Gateway reads the metadata from the first 16 KB only. */
 const maxPreludeBytes = 16 * 1024;
 
-export interface StreamReply extends Reply {
-  /** The consumer is gone: drops the rest, so that the function is never blocked. */
-  drop(): void;
-}
-
 /** The answer of a streaming invocation: resolves with the metadata; the body follows. */
-export function streamReply({ resolve, reject }: Settle<StreamResult>): StreamReply {
+export function streamReply({ resolve, reject }: Settle<StreamResult>): Reply {
   const { body, give } = outgoingBody();
   let head: Buffer | undefined = Buffer.alloc(0);
   let ended = false;
 
-  const drop = (error?: Error): void => {
-    head = undefined;
-    body.destroy(error);
-  };
   const abandon = (error: Error): void => {
     reject(error);
-    drop(error);
+    head = undefined;
+    body.destroy(error);
   };
 
   const begin = (metadata: Omit<StreamResult, 'body'> | undefined): void => {
@@ -45,7 +38,6 @@ export function streamReply({ resolve, reject }: Settle<StreamResult>): StreamRe
   };
 
   return {
-    drop: () => drop(),
     result: () => abandon(malformed('it came as a whole')),
     // A failure after the end of the response does not change it.
     failed: (error) => (ended ? undefined : abandon(new FunctionError(error))),
@@ -88,16 +80,11 @@ interface Metadata {
 }
 
 function parseMetadata(text: string): Omit<StreamResult, 'body'> | undefined {
-  const metadata = parseObject(text);
-  if (!metadata) return undefined;
-  const { statusCode = 200, headers, multiValueHeaders, cookies } = metadata;
-  return { statusCode, headers: { ...headers, ...multiValueHeaders }, ...(cookies ? { cookies } : {}) };
-}
-
-function parseObject(text: string): Metadata | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    const metadata: unknown = JSON.parse(text);
+    if (!isObject(metadata)) return undefined;
+    const { statusCode = 200, headers, multiValueHeaders, cookies }: Metadata = metadata;
+    return { statusCode, headers: { ...headers, ...multiValueHeaders }, ...(cookies ? { cookies } : {}) };
   } catch {
     return undefined;
   }

@@ -15,6 +15,8 @@ export interface FunctionSpec {
   /** Complete: nothing is inherited from this process. The runtime adds only what Lambda itself sets. */
   environment: Record<string, string>;
   asynchronous?: AsynchronousSettings;
+  /** The format of what its console writes, and the lowest level of JSON lines. @default Text */
+  logging?: { readonly format: 'Text' | 'JSON'; readonly level?: string };
   /** The clock of its `Date`. @default the clock of the machine */
   clock?: SharedClock;
   /** Whether one worker may run many events at once: see `LambdaOptions.sharedWorkers`. @default false */
@@ -58,21 +60,29 @@ export interface InvocationRecord {
 
 export type LogStream = 'stdout' | 'stderr';
 
-export interface LambdaOptions {
+/** How many workers and executions there may be. */
+export interface WorkerOptions {
   /** @default 16 */
-  maxWorkersPerFunction?: number;
+  maxWorkersPerFunction?: number | undefined;
   /**
    * The memory of all workers together in megabytes, each counted as the memory of its function. The first worker of a
    * function may exceed it. @default three quarters of the memory of the machine or container
    */
-  maxMemoryMb?: number;
-  /** The most executions of all functions at once. Above it, calls are refused or wait. @default 1_000 */
-  concurrency?: number;
+  maxMemoryMb?: number | undefined;
   /**
-   * Whether functions with `sharedWorker` share their workers among events. Otherwise each event has its own worker, as
-   * on AWS. The death of a shared worker fails all of its events. @default true
+   * The account's quota of concurrent executions, over all functions. Many new accounts have 10. Above it, synchronous
+   * calls get TooManyRequestsException and asynchronous ones wait. @default 1_000
    */
-  sharedWorkers?: boolean;
+  concurrency?: number | undefined;
+  /**
+   * Whether functions with `sharedWorker` share their workers among events: see docs/writing-tools.md. Otherwise each
+   * event has its own worker, as on AWS; held streams then use up the workers. The death of a shared worker fails all of
+   * its events. @default true
+   */
+  sharedWorkers?: boolean | undefined;
+}
+
+export interface LambdaOptions extends WorkerOptions {
   /** A worker ends after this idle time in milliseconds. @default 60_000 */
   idleMs?: number;
   /** Milliseconds that a module may load before the function timeout starts. @default 10_000 */
@@ -100,13 +110,13 @@ export interface Run {
 }
 
 export interface StreamOptions {
-  /** Stops waiting. As in AWS, the function keeps running. */
-  signal?: AbortSignal;
   /** Called with the worker that got the event. */
   onWorker?: (workerId: string) => void;
 }
 
 export interface InvokeOptions extends StreamOptions {
+  /** Stops waiting. As in AWS, the function keeps running. */
+  signal?: AbortSignal;
   /** Asynchronous invocation: returns at once, runs in the background, retries if the function fails. */
   event?: boolean;
   /** Called at the end of each asynchronous attempt; with undefined if no worker took it. */
@@ -167,10 +177,7 @@ export interface Lambda {
   workers(): WorkerCount[];
   /** The memory that each worker uses, after a garbage collection, which pauses it. */
   heaps(): Promise<readonly WorkerHeap[]>;
-  /**
-   * Deploys other code and variables to a function, as UpdateFunctionCode does: its next events run in new workers, and
-   * what runs ends on the old code.
-   */
+  /** As UpdateFunctionCode: the next events run in new workers, and what runs ends on the old code. */
   update(functionName: string, deployed: Deployed): void;
   /** Ends the workers of a function at once, like a crash. */
   kill(functionName: string): void;

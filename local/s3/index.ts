@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AwsError } from '../aws-error.ts';
-
 import type { BucketResource } from '../template/specs.ts';
 import type { RestRequest, RestService, WireResponse } from '../wire/types.ts';
 import { isExpired } from './lifecycle.ts';
@@ -44,7 +43,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
     }),
   );
 
-  const handle = (request: RestRequest): WireResponse => {
+  const handle = async (request: RestRequest): Promise<WireResponse> => {
     const target = objectPathOf(request);
     refuseUnknown(request);
     const [, run] = OPERATIONS[request.method] ?? [];
@@ -80,14 +79,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
       name: 's3',
       operation: ({ method }) => OPERATIONS[method]?.[0] ?? method,
       input: (request) => ({ Bucket: objectPathOf(request).bucket, Key: objectPathOf(request).key }),
-      handle: async (request) => {
-        try {
-          return handle(request);
-        } catch (error) {
-          if (!(error instanceof AwsError)) throw error;
-          return xmlError(error, request);
-        }
-      },
+      handle,
       refuse: xmlError,
     },
     sweep,

@@ -13,10 +13,10 @@ export interface Execution {
   history: History;
   status: ExecutionStatus;
   /** The text as sent; undefined once dropped. */
-  input?: string;
-  output?: string;
-  error?: string;
-  cause?: string;
+  input?: string | undefined;
+  output?: string | undefined;
+  error?: string | undefined;
+  cause?: string | undefined;
   stopDate?: number;
 }
 
@@ -76,12 +76,7 @@ export function snapshot({ arn, stateMachineArn, name, status, history }: Execut
 
 export function statusChange(execution: Execution): StatusChange {
   const { arn, stateMachineArn, name, status, input = '{}', output, error, cause, startDate, stopDate } = execution;
-  const change: StatusChange = { executionArn: arn, stateMachineArn, name, status, input, startDate };
-  if (output !== undefined) change.output = output;
-  if (error !== undefined) change.error = error;
-  if (cause !== undefined) change.cause = cause;
-  if (stopDate !== undefined) change.stopDate = stopDate;
-  return change;
+  return { executionArn: arn, stateMachineArn, name, status, input, output, error, cause, startDate, stopDate };
 }
 
 /** The record of a closed execution for the next process; none for a running one. */
@@ -96,17 +91,7 @@ export function closedRecord(execution: Execution): ClosedRecord[] {
 
 /** Restores an execution that closed in an earlier process. */
 export function closedExecution({ execution, transitions, ...record }: ClosedRecord): Execution {
-  const { input, output, error, cause, ...rest } = record;
-  return {
-    ...rest,
-    name: nameOf(record.arn),
-    number: execution,
-    history: newHistory(transitions),
-    ...(input !== undefined && { input }),
-    ...(output !== undefined && { output }),
-    ...(error !== undefined && { error }),
-    ...(cause !== undefined && { cause }),
-  };
+  return { ...record, name: nameOf(record.arn), number: execution, history: newHistory(transitions) };
 }
 
 /** The last part of an execution's ARN. */

@@ -1,6 +1,5 @@
 import type { Recorder } from './history.ts';
 import type { Scope, Variables } from './jsonata/template.ts';
-import { payload } from './payload.ts';
 import type { Replay } from './replay.ts';
 import type { Integration } from './types.ts';
 
@@ -90,9 +89,4 @@ export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
     random: visit.run.replay.random,
     during: `An error occurred while executing the state '${visit.state}' (entered at the event id #${visit.event}).`,
   };
-}
-
-/** A value that enters or leaves the state: plain JSON within the limit. */
-export function statePayload(visit: Visit, value: unknown): unknown {
-  return payload(value, visit.state);
 }

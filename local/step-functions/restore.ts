@@ -7,18 +7,12 @@ import type { StepFunctionsOptions } from './types.ts';
 /** AWS frees the name of an execution this time after it has closed. */
 const NAME_TAKEN_MS = 90 * 24 * 60 * 60 * 1000;
 
-export interface Restored {
-  readonly journal: Journal | undefined;
-  /** Executions that continue. */
-  readonly running: readonly Running[];
-}
-
-/** Fills the store with the executions that closed in earlier processes, and opens the journal. */
+/** Fills the store with the executions that closed in earlier processes. Returns those that continue. */
 export function restore(
   { journal: file, onNotice }: Pick<StepFunctionsOptions, 'journal' | 'onNotice'>,
   store: ExecutionStore,
   now: number,
-): Restored {
+): { readonly journal: Journal | undefined; readonly running: readonly Running[] } {
   if (file === undefined) return { journal: undefined, running: [] };
   const { closed, running, cut } = readJournal(file);
   if (cut !== undefined) onNotice?.(cut);

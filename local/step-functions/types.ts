@@ -46,11 +46,11 @@ export interface StatusChange {
   name: string;
   status: ExecutionStatus;
   input: string;
-  output?: string;
-  error?: string;
-  cause?: string;
+  output?: string | undefined;
+  error?: string | undefined;
+  cause?: string | undefined;
   startDate: number;
-  stopDate?: number;
+  stopDate?: number | undefined;
 }
 
 export interface StepFunctionsOptions {
@@ -89,9 +89,6 @@ export interface StepFunctions {
   executions(): ExecutionSnapshot[];
   /** Resolves once the execution has closed; at once for an unknown one. */
   closed(executionArn: string): Promise<void>;
-  /**
-   * Ends all running executions without status changes: like a power cut, unlike StopExecution. With a journal they
-   * continue at the next start.
-   */
+  /** Like a power cut, unlike StopExecution: no status changes. With a journal, they continue at the next start. */
   stop(): Promise<void>;
 }

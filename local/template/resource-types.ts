@@ -13,10 +13,7 @@ export interface Identity {
 
 /** What the embedded cloud knows of one CloudFormation type. It refuses at start what is not listed. */
 export interface ResourceType {
-  /**
-   * The known properties, separated by blanks: `A` with everything inside, `A.B` only B inside A, `A[].B` the same for
-   * a list.
-   */
+  /** By blanks: `A` with everything inside, `A.B` only B inside A, `A[].B` the same for a list. */
   readonly properties: string;
   /** The property with an explicit name, and the longest name that the service accepts. */
   readonly name?: readonly [property: string, limit: number];

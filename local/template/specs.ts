@@ -110,6 +110,9 @@ function readFunction(resource: Resource, resolved: ResolvedStack, lenient: bool
   const variables = Object.entries(objectOf(objectOf(Environment).Variables));
   const environment = Object.fromEntries(variables.map(([name, value]) => [name, String(value)]));
   checkEnvironment(resource, environment);
+  const { LogFormat: format = 'Text', ApplicationLogLevel } = objectOf(resource.properties.LoggingConfig);
+  if (format !== 'Text' && format !== 'JSON') throw unknownValue(resource, 'LoggingConfig.LogFormat', format);
+  const level = stringOf(ApplicationLogLevel);
   return {
     name: resource.name,
     arn: resource.arn ?? '',
@@ -124,6 +127,7 @@ function readFunction(resource: Resource, resolved: ResolvedStack, lenient: bool
     asynchronous: readEventInvokeConfig(resource, resolved),
     ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
     sharedWorker: readSharedWorker(resource, resolved),
+    logging: { format, ...(level !== undefined && { level }) },
   };
 }
 

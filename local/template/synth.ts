@@ -1,46 +1,91 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type JsonObject, objectOf } from '../json.ts';
+import { type JsonObject, objectOf, stringOf } from '../json.ts';
+import { endGroup } from '../process-group.ts';
+
+/** The CDK app of a folder, as its `cdk.json` describes it. */
+export interface Project {
+  readonly folder: string;
+  /** The command that runs the app. */
+  readonly app: string;
+  readonly context: JsonObject;
+}
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The default folder for the assembly of an app; each app has its own. */
+export function readProject(folder: string): Project {
+  if (!existsSync(join(folder, 'cdk.json'))) {
+    throw new Error(`${folder} has no cdk.json: run this in the folder of a CDK app`);
+  }
+  const { app, context } = readJson(join(folder, 'cdk.json'));
+  if (stringOf(app) === undefined) throw new Error("cdk.json has no 'app': the command that runs the CDK app");
+  return { folder, app: String(app), context: { ...objectOf(context), ...readJson(join(folder, 'cdk.context.json')) } };
+}
+
+function readJson(path: string): JsonObject {
+  if (!existsSync(path)) return {};
+  try {
+    return objectOf(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new Error(`${path} is not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+/** The default folder for the assembly of an app of this repository; each app has its own. */
 export function assemblyDirOf(appFile: string): string {
   const hash = createHash('sha256').update(resolve(appFile)).digest('hex').slice(0, 8);
   return join(ROOT, `cdk.out.local-${hash}`);
 }
 
-/** Does what `cdk synth` does, without the CLI: runs the app, which writes its assembly to `outDir`. */
+/** Synthesizes one file of this repository. */
 export async function synthApp(appFile: string, outDir: string, signal?: AbortSignal): Promise<void> {
   if (!existsSync(appFile)) throw new Error(`there is no app ${appFile}`);
-  const app = spawn(process.execPath, [resolve(appFile)], {
-    cwd: ROOT,
-    env: { ...process.env, CDK_OUTDIR: resolve(outDir), CDK_CONTEXT_JSON: JSON.stringify(context()) },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    signal,
+  const app = `"${process.execPath}" "${resolve(appFile)}"`;
+  await synthesize({ ...readProject(ROOT), app }, resolve(outDir), signal).catch((error: Error) => {
+    throw new Error(`${error.message}\n${appFile} failed (${error.cause ?? error.name})`, { cause: error });
   });
+}
+
+/** Runs the app as `cdk synth` does. It writes its assembly to `outDir`. Rejects with what the app printed. */
+export async function synthesize(
+  { folder, app, context }: Project,
+  outDir: string,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const child = spawn(app, {
+    cwd: folder,
+    shell: true,
+    env: {
+      ...process.env,
+      PATH: [join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+      CDK_OUTDIR: outDir,
+      CDK_CONTEXT_JSON: JSON.stringify({
+        // Puts the path of each construct into the template, by which errors name a resource.
+        'aws:cdk:enable-path-metadata': true,
+        ...context,
+      }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its processes: the shell is not all that ends.
+    detached: process.platform !== 'win32',
+  });
+  const end = () => endGroup(child);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
   const exit = new Promise<number | string | null>((done, fail) => {
-    app.once('error', fail);
-    app.once('close', (code, killedBy) => done(code ?? killedBy));
+    child.once('error', fail);
+    child.once('close', (code, killedBy) => done(code ?? killedBy));
   });
-  const [errors, code] = await Promise.all([text(app.stderr), exit]);
-  if (code !== 0) throw new Error(`${errors.trimEnd()}\n${appFile} failed (${code})`);
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]).finally(() =>
+    signal.removeEventListener('abort', end),
+  );
+  if (code !== 0)
+    throw new Error(withoutInternals(`${output}${errors}`) || `'${app}' failed with ${code}`, { cause: code });
 }
 
-/** What the CLI passes to the app: the context of its configuration, and its own defaults. */
-function context(): JsonObject {
-  return {
-    // Puts the path of each construct into the template, by which errors name a resource.
-    'aws:cdk:enable-path-metadata': true,
-    ...objectOf(readJson('cdk.json').context),
-    ...readJson('cdk.context.json'),
-  };
-}
-
-function readJson(name: string): JsonObject {
-  const path = join(ROOT, name);
-  return existsSync(path) ? objectOf(JSON.parse(readFileSync(path, 'utf8'))) : {};
-}
+/** What an app printed, without the lines of Node itself in a stack: they hide the author's own. */
+const withoutInternals = (printed: string): string =>
+  printed.replace(/^node:internal\/.*\n.*\n *\^\n+|^ +at .*\bnode:internal\/.*\n/gm, '').trim();

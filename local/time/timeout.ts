@@ -1,14 +1,19 @@
-// Above this setTimeout fires at once; a schedule may wait a year.
+// Above this setTimeout fires at once; a schedule or a Wait may last a year.
 const LONGEST_LAP = 2 ** 31 - 1;
 
-/** Calls back after a time, and does not keep the process alive. Returns a function that cancels it. */
-export function startTimeout(milliseconds: number, callback: () => void): () => void {
+/**
+ * Calls back after a time. Returns a function that cancels it.
+ *
+ * @param ref whether it keeps the process alive
+ */
+export function startTimeout(milliseconds: number, callback: () => void, ref = false): () => void {
   let left = Math.max(0, milliseconds);
   let timer: NodeJS.Timeout | undefined;
   const lap = (): void => {
     const next = Math.min(left, LONGEST_LAP);
     left -= next;
-    timer = setTimeout(left > 0 ? lap : callback, next).unref();
+    timer = setTimeout(left > 0 ? lap : callback, next);
+    if (!ref) timer.unref();
   };
   lap();
   return () => clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { AwsError } from '../aws-error.ts';
-import { type CallFacts, ConnectionLost, type FaultBench } from '../faults/index.ts';
+import { type CallFacts, ConnectionLost, type FaultBench, readInput } from '../faults/index.ts';
 import type { Iam } from '../iam/index.ts';
 import type { CallLog } from './call-log.ts';
 import type { WireResponse } from './types.ts';
@@ -14,7 +14,7 @@ export interface ExecuteOptions {
 
 /**
  * Executes a call and logs it with its answer, also if a fault prevents the execution.
- * @param refuse turns an error on the way into an answer
+ * @param refuse turns an error of AWS into an answer
  */
 export async function executeCall(
   call: CallFacts,
@@ -23,27 +23,19 @@ export async function executeCall(
   options: ExecuteOptions,
 ): Promise<WireResponse> {
   const at = options.now();
-  const { service, operation, caller, input } = call;
+  const { service, operation, caller } = call;
   let logged = false;
   const log = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
     if (!logged && options.calls.enabled) {
-      options.calls.add({
-        at,
-        answeredAt: options.now(),
-        caller,
-        service,
-        operation,
-        input: inputIfReadable(input),
-        status,
-        error,
-        consumed,
-      });
+      const made = { at, answeredAt: options.now(), caller, service, operation, input: readInput(call) };
+      options.calls.add({ ...made, status, error, consumed });
     }
     logged = true;
   };
+  const answerTo = (thrown: unknown) => (thrown instanceof AwsError ? refuse(thrown) : failure(thrown, options));
   const answer = async () => {
     const denied = options.iam.denied(call);
-    const answered = denied ? refuse(denied) : await run().catch((thrown: unknown) => failure(thrown, options));
+    const answered = denied ? refuse(denied) : await run().catch(answerTo);
     log(answered);
     return answered;
   };
@@ -57,14 +49,6 @@ export async function executeCall(
     }
     if (struck instanceof ConnectionLost) log({ status: 0, error: 'ConnectionLost' });
     throw struck;
-  }
-}
-
-function inputIfReadable(input: () => unknown): unknown {
-  try {
-    return input();
-  } catch {
-    return undefined;
   }
 }
 

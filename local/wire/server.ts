@@ -7,7 +7,6 @@ import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
 import { type ExecuteOptions, executeCall, failure } from './execute.ts';
 import { answerQuery, type QueryService, readForm, refuseQuery } from './query.ts';
-import { isForS3, restRequest } from './rest.ts';
 import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
 
 /** One server for all AWS services: what `AWS_ENDPOINT_URL` of the functions points to. */
@@ -110,13 +109,12 @@ type Who = Pick<CallFacts, 'caller' | 'worker'>;
 function callRest(service: RestService, request: RestRequest, who: Who, options: WireOptions) {
   const input = () => service.input(request);
   const call = { ...who, service: service.name, operation: service.operation(request), input };
-  const run = async (): Promise<WireResponse> => {
-    const answer = await service.handle(request);
-    // Without s3:ListBucket, S3 does not say that there is no such key (API reference of GetObject, "Permissions").
-    if (answer.error !== 'NoSuchKey') return answer;
-    const denied = options.iam.denied({ ...call, operation: 'ListBucket' });
-    return denied ? service.refuse(denied, request) : answer;
-  };
+  const run = () =>
+    service.handle(request).catch((error: unknown) => {
+      // Without s3:ListBucket, S3 does not say that there is no such key (API reference of GetObject, "Permissions").
+      const isSecret = error instanceof AwsError && error.type === 'NoSuchKey';
+      throw (isSecret && options.iam.denied({ ...call, operation: 'ListBucket' })) || error;
+    });
   return executeCall(call, run, (error) => service.refuse(error, request), options);
 }
 
@@ -146,4 +144,14 @@ function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, 
   });
   const call = { ...who, service: 'lambda', operation: 'Invoke', input } as const;
   return executeCall(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
+}
+
+function restRequest({ method = 'GET', headers }: IncomingMessage, path: string, body: Buffer): RestRequest {
+  const single = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  return { method, path, headers: Object.fromEntries(single), body };
+}
+
+/** The signature names the service. */
+function isForS3({ headers }: IncomingMessage): boolean {
+  return /Credential=[^,\s]*\/s3\/aws4_request/.test(headers.authorization ?? '');
 }

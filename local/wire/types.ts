@@ -44,6 +44,7 @@ export interface RestService {
   readonly operation: (request: RestRequest) => string;
   /** What the call log keeps of a request. */
   readonly input: (request: RestRequest) => unknown;
+  /** @throws AwsError */
   readonly handle: (request: RestRequest) => Promise<WireResponse>;
   /** Turns an error into an answer of the service. */
   readonly refuse: (error: AwsError, request: RestRequest) => WireResponse;

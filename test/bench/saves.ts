@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readProject } from '../../local/dev/project.ts';
 import { startSession } from '../../local/dev/session.ts';
 import { terminal } from '../../local/dev/terminal.ts';
+import { readProject } from '../../local/testing.ts';
 import { modernRequest } from '../support/clients.ts';
 
 const SAVES = 20;

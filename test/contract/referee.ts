@@ -71,7 +71,7 @@ async function createTable(client: DynamoDBClient, { name, schema, ttlAttribute 
 async function startDynalite(tables: readonly TableResource[]) {
   const onError = (message: string) => console.error(message);
   const { service, stop } = await startDynamoDb({
-    ...{ tables, now: Date.now, ttlSweepMs: 3_600_000, metered: false, onError },
+    ...{ tables, now: Date.now, sweepMs: 3_600_000, metered: false, onError },
   });
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const operation = String(request.headers['x-amz-target']).replace(/^.*\./, '');

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runTasks } from '../../bin/tasks/index.ts';
-import { readProject } from '../../local/dev/project.ts';
 import { type Session, startSession } from '../../local/dev/session.ts';
 import { terminal } from '../../local/dev/terminal.ts';
+import { readProject } from '../../local/testing.ts';
 import { modernRequest } from '../support/clients.ts';
 
 const APP = `
@@ -23,7 +23,8 @@ new UserPool(stack, 'People');
 const topic = new Topic(stack, 'Orders');
 const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), serverInfo: { name: 'shop', version: '1' } });
 const environment = { TOPIC: topic.topicArn };
-const handler = new ToolFunction(stack, 'Hello', { entry: 'hello.ts', environment });
+const bundling = { loader: { '.sql': 'text' } };
+const handler = new ToolFunction(stack, 'Hello', { entry: 'hello.ts', environment, bundling });
 topic.grantPublish(handler);
 server.addTool('hello', { description: 'Says hello', inputSchema: { type: 'object' }, handler });
 `;
@@ -32,6 +33,8 @@ import { defineTool } from 'REPO/functions/tool/index.ts';
 export const handler = defineTool({ description: 'd', inputSchema: { type: 'object' } }, async () => ${text});
 `;
 
+/** In ms: two syntheses take half a minute when the machine is busy. */
+const BUSY = 90_000;
 const ROOT = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'mcp-dev-'));
 const write = (file: string, text: string) => writeFileSync(join(folder, file), text.replaceAll('REPO', ROOT));
@@ -179,12 +182,32 @@ describe('a saved tool', () => {
     expect(await call()).toBe('second');
   });
 
-  test('of another file: the app says so, and the other file answers', async () => {
+  test('of another file: the app says so, and the other file answers', { timeout: BUSY }, async () => {
     write('other.ts', tool("'other'"));
     write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'other.ts'"));
     await vi.waitFor(async () => expect(await call()).toBe('other'), 20_000);
     write('app.ts', APP);
     await vi.waitFor(async () => expect(await call()).toBe('second'), 20_000);
+  });
+
+  test('follows what it is built from: a file outside the folder, and one that a loader reads', {
+    timeout: BUSY,
+  }, async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'mcp-shared-'));
+    const shared = (text: string) => writeFileSync(join(outside, 'shared.ts'), `export const shared = '${text}';\n`);
+    shared('one');
+    write('query.sql', 'select 1');
+    write(
+      'hello.ts',
+      `import { shared } from '${outside}/shared.ts';\nimport query from './query.sql';\n${tool('shared + query')}`,
+    );
+    await vi.waitFor(async () => expect(await call()).toBe('oneselect 1'), 10_000);
+    await session.idle();
+    shared('two');
+    await vi.waitFor(async () => expect(await call()).toBe('twoselect 1'), 10_000);
+    write('query.sql', 'select 2');
+    await vi.waitFor(async () => expect(await call()).toBe('twoselect 2'), 10_000);
+    rmSync(outside, { recursive: true });
   });
 
   test('that throws: the terminal shows its own file and line', async () => {
@@ -205,7 +228,7 @@ describe('a change of the app', () => {
     expect(await descriptions()).toContain('Greets');
   });
 
-  test('that needs another cloud restarts it, with its tasks', async () => {
+  test('that needs another cloud restarts it, with its tasks', { timeout: BUSY }, async () => {
     write('hello.ts', tool("'kept'"));
     await until(/rebuilt/);
     const schema = `inputSchema: { type: 'object' }, taskSupport: 'optional'`;
@@ -240,6 +263,20 @@ server.addTool('machine', { description: 'm', inputSchema: { type: 'object' }, s
     write('app.ts', APP.replace('new App()', 'new Ap()'));
     expect(await until(/✗/)).toMatch(/Ap is not defined/);
     expect(await call()).toBe('kept');
+  });
+
+  test('that imports a missing file is told by both files, without the lines of Node', async () => {
+    write('app.ts', `${APP}\nimport './no-such-file.ts';`);
+    const told = await until(/✗/);
+    expect(told).toMatch(/Cannot find module '.*no-such-file\.ts' imported from .*app\.ts/);
+    expect(told).not.toContain('node:internal');
+  });
+
+  test('that names a missing file of a tool is told by its path', async () => {
+    write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'no-such-tool.ts'"));
+    await until(/✗ Could not resolve ".*no-such-tool\.ts"/);
+    write('app.ts', APP);
+    await sleep(500);
   });
 });
 
@@ -283,7 +320,12 @@ server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, han
       /UnhandledPromiseRejection/,
     ],
     ['a BigInt', { tool: '1n' }, /Unable to stringify response body/],
-    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3/],
+    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3 .*an exit of its own/],
+    [
+      'a tool that takes too long',
+      { tool: 'new Promise(() => {})' },
+      /timed out after 3\.00 seconds .*raise the timeout/,
+    ],
   ])('%s', async (_title, { tool: text = "'fine'", options = '' }, told) => {
     write('hello.ts', tool("'fine'"));
     const app = withTool(options);

@@ -15,7 +15,7 @@ const TOOL = 'functions/split-bill.ts';
 const HERE = 'http://127.0.0.1:3000';
 
 test('a tool that asks takes less than 40 lines, from file to called', () => {
-  const code = [TOOL, 'at the end of bin/app.ts', 'ask.ts'].map((about) => snippet(readme, about));
+  const code = [TOOL, 'at the end of bin/app.ts', 'ask.mts'].map((about) => snippet(readme, about));
   const lines = code.map((text) => text.split('\n').filter((line) => line.trim() !== '').length);
   expect(lines[0]).toBeGreaterThan(15);
   expect(lines.reduce((sum, count) => sum + count)).toBeLessThan(40);
@@ -55,7 +55,7 @@ describe('on the embedded cloud', () => {
   afterAll(() => cloud?.stop());
 
   test('the tool of the README asks the official client, and answers', async () => {
-    const file = folder.write('ask.ts', snippet(readme, 'ask.ts').replace(HERE, url()));
+    const file = folder.write('ask.mts', snippet(readme, 'ask.mts').replace(HERE, url()));
     const { stdout } = await run(process.execPath, [file]);
     expect(stdout).toMatch(/^How many people, and what tip in percent\?$/m);
     expect(stdout).toContain('structuredContent: { each: 27.5 }');

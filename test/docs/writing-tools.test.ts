@@ -11,7 +11,7 @@ const readme = readPage('README.md');
 const files = [
   { about: 'functions/estimate-pi.ts', code: snippet(readme, 'functions/estimate-pi.ts') },
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
-  { about: 'ask.ts', code: snippet(readme, 'ask.ts') },
+  { about: 'ask.mts', code: snippet(readme, 'ask.mts') },
   // The excerpts are held against the file that they come from: readme.test.ts.
   ...snippetsOf(readPage('docs/writing-tools.md')).filter(({ about }) => !about.startsWith('excerpts of')),
 ];
@@ -32,8 +32,8 @@ const node = (script: string, ...args: string[]) => {
 };
 
 test('each snippet says where it goes, and all of them compile', () => {
-  expect(files.map(({ about }) => about).filter((about) => !/^\S+\.ts$/.test(about))).toEqual([]);
-  const config = { extends: '../tsconfig.json', include: ['**/*.ts'], exclude: [] };
+  expect(files.map(({ about }) => about).filter((about) => !/^\S+\.m?ts$/.test(about))).toEqual([]);
+  const config = { extends: '../tsconfig.json', include: ['**/*.ts', '**/*.mts'], exclude: [] };
   folder.write('tsconfig.json', JSON.stringify(config));
   node('typescript/bin/tsc', '--noEmit', '-p', folder.path);
 });

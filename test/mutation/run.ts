@@ -20,7 +20,7 @@ Changes the code in small ways, one at a time, and shows which changes no test n
   --static     also what runs when a module loads, such as a table: it takes longer
   --fresh      asks again about mutants whose code and tests are as they were in the last run
 
-Fails when the score of a slice is below ${ENOUGH} % and a survivor has no reason in test/mutation/survivors.ts,
+Fails when the score of a slice is below ${ENOUGH} % and a survivor has no reason in test/mutation/reasons,
 or when a reason there is about code that is gone. Names the reasons that no survivor needs.`;
 
 const { values, positionals } = parseArgs({
@@ -65,7 +65,7 @@ async function run(name: string): Promise<boolean> {
   const slice = SLICES[name];
   if (slice === undefined) throw new Error(`There is no slice '${name}'. See npm run mutation -- --help`);
   // What runs when a module loads needs a worker for each test file. Without it one for each mutant is enough.
-  process.env.MUTATION_ISOLATE = String(withStatic(slice));
+  process.env.MUTATION_ISOLATE = String(slice.isolate ?? withStatic(slice));
   process.env.MUTATION_TESTS = JSON.stringify(slice.tests);
   return report(name, await new Stryker(options(name, slice)).runMutationTest());
 }
@@ -111,7 +111,7 @@ function describe(mutant: Mutant) {
 
 async function main(): Promise<number> {
   const stale = staleReasons();
-  if (stale.length > 0) throw new Error(`survivors.ts names code that is gone:\n${stale.join('\n')}`);
+  if (stale.length > 0) throw new Error(`test/mutation/reasons names code that is gone:\n${stale.join('\n')}`);
   mkdirSync(OUT, { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), 'mcp-mutation-'));
   try {

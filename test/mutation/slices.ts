@@ -8,12 +8,18 @@ export interface Slice {
   readonly tests: readonly string[];
   /** Change what runs when a module loads, too: each such mutant asks every test of the slice. @default false */
   readonly static?: boolean;
+  /** A worker for each test file: test/support/issuer.ts starts its issuer when it loads. @default as `static` */
+  readonly isolate?: boolean;
 }
 
 /** What clients may be asked and shown: tables, which are all there is when a module has loaded. */
 const TABLES = ['content', 'question'].map((name) => `functions/tasks/questions/${name}.ts`);
 /** The tests of the endpoint, but for two that take seconds and whose code is in `mcp-tokens`. */
 const endpoint = { tests: ['test/functions/mcp/**/!(bounded-validation|signing-key).test.ts'] };
+/** The tests of whole requests. Nearly all tests of the endpoint run `endpoint.ts`: too many to ask for each mutant. */
+const requests = {
+  tests: ['test/functions/mcp/!(bounded-validation).test.ts', 'test/functions/mcp/{legacy,modern}/*.test.ts'],
+};
 const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due-index', 'session-notes'].map(
   (name) => `functions/tasks/table/${name}.ts`,
 );
@@ -26,6 +32,11 @@ const named = (names: string) => {
   return { mutate, tests: mutate.map((file) => `test/${file.replace('.ts', '.test.ts')}`) };
 };
 const [tokens, parts] = [named(TOKENS), named(PARTS)];
+const without = (file: string) => `!${file}`;
+/** What the named parts change already. */
+const elsewhere = [...tokens.mutate, ...parts.mutate].map(without);
+/** Each mutant of these asks most tests of the endpoint. */
+const REVISIONS = ['functions/mcp/legacy.ts', 'functions/mcp/modern.ts'];
 
 /** The part of a file that begins with a line of this text. */
 function below(file: string, text: string): string {
@@ -37,9 +48,13 @@ function below(file: string, text: string): string {
 
 /** By name: `npm run mutation -- authorizer`. */
 export const SLICES: Readonly<Record<string, Slice>> = {
-  authorizer: { mutate: ['functions/authorizer/*.ts'], tests: ['test/functions/authorizer/*.test.ts'] },
+  authorizer: {
+    mutate: ['functions/authorizer/*.ts'],
+    tests: ['test/functions/authorizer/*.test.ts'],
+    isolate: true,
+  },
   tasks: {
-    mutate: ['functions/tasks/**/*.ts', ...[...STORE, ...TABLES].map((file) => `!${file}`)],
+    mutate: ['functions/tasks/**/*.ts', ...[...STORE, ...TABLES].map(without)],
     tests: [
       // All but form-properties.test.ts, which takes seconds for each mutant of a form.
       'test/functions/tasks/**/!(form-properties).test.ts',
@@ -56,17 +71,15 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     // What reads lib/workflow. What stands above it makes resources, which only test/stack sees.
     mutate: [below('lib/workflow/definition.ts', 'interface Asl')],
     tests: ['test/lib/{workflow,workflow-text,workflow-causes,machine-tool}.test.ts'],
+    // The tests make the definitions before they begin.
+    static: true,
   },
   'mcp-tokens': tokens,
   'mcp-parts': parts,
   'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
   'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
   'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
-  mcp: {
-    ...endpoint,
-    mutate: [
-      'functions/mcp/{*,http/*,protocol/*,task/*}.ts',
-      ...[...tokens.mutate, ...parts.mutate].map((file) => `!${file}`),
-    ],
-  },
+  'mcp-task': { ...endpoint, mutate: ['functions/mcp/{http,protocol,task}/*.ts', ...elsewhere] },
+  'mcp-revisions': { ...endpoint, mutate: REVISIONS },
+  mcp: { ...requests, mutate: ['functions/mcp/*.ts', ...REVISIONS.map(without), ...elsewhere] },
 };

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { ENDPOINT } from './reasons/endpoint.ts';
+import { MCP_TASK } from './reasons/mcp-task.ts';
 import { METHODS } from './reasons/methods.ts';
 import { STREAM } from './reasons/stream.ts';
 import type { Survivor } from './reasons/survivor.ts';
 import { TASKS } from './reasons/tasks.ts';
 
 /** Where `from` or `to` ends in `…`, its beginning counts. */
-const SURVIVORS = [...TASKS, ...ENDPOINT, ...METHODS, ...STREAM];
+const SURVIVORS = [...TASKS, ...ENDPOINT, ...MCP_TASK, ...METHODS, ...STREAM];
 
 /** Why this mutant may survive, if it may. */
 export function reasonFor(file: string, from: string, to: string): string | undefined {

@@ -17,10 +17,7 @@ export function renderManifest({ service, region, version, replicas }: Plan): st
   ].join('\n');
 }
 
-/**
- * The digest of manifest and release bundle. There is no registry to fetch the bundle from: its bytes are derived from
- * service and version, and hashed as the real ones would be.
- */
+/** Of manifest and bundle. There is no registry: the bytes of the bundle are derived from service and version. */
 export function contentDigest(plan: Plan): string {
   const hash = createHash('sha256').update(renderManifest(plan));
   for (let block = 0; block < BUNDLE_MEBIBYTES; block += 1) {

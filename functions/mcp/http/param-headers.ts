@@ -1,7 +1,7 @@
 import { decodeHeaderValue } from '../../authorizer/header-value.ts';
 import { HeaderMismatch } from '../../tasks/errors.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { ParamHeader } from '../manifest.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { type HttpRequest, header } from './http.ts';
 
 /** D-07: a marked argument and its header are both present and equal, or both absent. */

@@ -25,6 +25,8 @@ export function primingFrame(id: string, retry: number): string {
 
 /** Keeps proxies from closing a quiet stream. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
+/** After this time without a frame, in ms. */
+export const QUIET = 15_000;
 
 /** These keep proxies from buffering frames (docs/protocol.md 1.3). */
 export const STREAM_HEADERS = {

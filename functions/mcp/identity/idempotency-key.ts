@@ -1,7 +1,7 @@
 import { InvalidParams } from '../../tasks/errors.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Call } from '../context.ts';
 import { header } from '../http/http.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 
 const META = 'mcp-task-server/idempotencyKey';
 const LONGEST = 255;

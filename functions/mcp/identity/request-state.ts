@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { InvalidParams } from '../../tasks/errors.ts';
 import { bindingOf, listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 
 /** The state that a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
 export interface RequestState {
@@ -42,14 +42,19 @@ export async function openState(call: Call, server: ServerContext): Promise<Requ
 /** The client's answers of this round, by key. Each must be an object (D-25). */
 export function inputResponsesOf({ params }: Call): Record<string, Record<string, unknown>> {
   const { inputResponses = {} } = params;
-  if (!isObject(inputResponses)) throw new InvalidParams('inputResponses must be an object');
-  for (const [key, value] of Object.entries(inputResponses)) {
+  const responses = responsesIn(inputResponses);
+  for (const [key, value] of Object.entries(responses)) {
     if (!isObject(value)) throw new InvalidParams(`inputResponses['${key.slice(0, 100)}'] must be an object`);
   }
-  if (Buffer.byteLength(JSON.stringify(inputResponses)) > limits.inputResponses) {
-    throw new InvalidParams(`inputResponses may take ${limits.inputResponses} bytes at most`);
-  }
-  return inputResponses as Record<string, Record<string, unknown>>;
+  return responses as Record<string, Record<string, unknown>>;
+}
+
+/** Answers by key. They may be anything. */
+export function responsesIn(inputResponses: unknown): Record<string, unknown> {
+  if (!isObject(inputResponses)) throw new InvalidParams('inputResponses must be an object');
+  const bytes = Buffer.byteLength(JSON.stringify(inputResponses));
+  if (bytes <= limits.inputResponses) return inputResponses;
+  throw new InvalidParams(`inputResponses may take ${limits.inputResponses} bytes at most`);
 }
 
 /** A hash of what a call asks for: method, tool and arguments. */

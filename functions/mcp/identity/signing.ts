@@ -1,9 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { logUnexpected } from '../../tasks/log.ts';
 
-/**
- * Signs what a client keeps and sends back: session ids, cursors, event ids. A forged or foreign token does not open.
- */
+/** Signs what a client keeps and sends back: session ids, cursors, event ids. No forged or foreign token opens. */
 export interface Signer {
   /** `purpose` binds the token to one use and, if needed, to one owner. */
   seal(purpose: string, payload: unknown): Promise<string>;
@@ -18,10 +16,7 @@ export interface Signer {
 /** The key that signs, and the key before it, whose tokens still open. */
 export type Stage = 'AWSCURRENT' | 'AWSPREVIOUS';
 
-/**
- * Cached keys are read again after this, in ms. So a key stops to verify at most this long after the second rotation
- * that follows it.
- */
+/** In ms. A key stops to verify at most this long after the second rotation that follows it. */
 const KEYS_MAX_AGE = 3_600_000;
 /** Keys are read again for a token of an unknown key, but not sooner than this, in ms: the token may be made up. */
 const REFRESH_PAUSE = 60_000;

@@ -7,6 +7,7 @@ import { kindOf } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired, withdraw } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
@@ -14,7 +15,6 @@ import type { Call, ServerContext } from '../context.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { callDigest } from '../identity/request-state.ts';
 import type { ToolEntry } from '../manifest.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { traceparentOf } from '../protocol/trace-context.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
 import { stopIfOver, stopWork } from '../task/cancel-task.ts';
@@ -157,9 +157,7 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
   if (await server.store.apply(record, keyExpired(record, server.now()))) throw new InvalidParams(KEY_EXPIRED);
 }
 
-/**
- * As startRound, for a repeat. If this fails, the first call may have started the round, so the record stays as it is.
- */
+/** As startRound, for a repeat. If it fails, the record stays: the first call may have started the round. */
 async function startForRepeat(
   record: TaskRecord,
   tool: ToolEntry,

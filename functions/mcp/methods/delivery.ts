@@ -23,10 +23,7 @@ import { errorResult, toolResult } from '../wire/tool-result.ts';
 /** In ms. A task that ends within this time is answered in plain JSON, even if a stream is possible. */
 const GRACE = 300;
 
-/**
- * Calls a forbidden tool: invokes its function and stores nothing. If the tool asks, the questions are the answer
- * (D-20, D-24).
- */
+/** Calls a forbidden tool, and stores nothing. If the tool asks, its questions are the answer (D-20, D-24). */
 export async function callDirectly(call: Call, server: ServerContext, tool: ToolEntry, args: Params): Promise<object> {
   const modern = call.wire.era === 'modern';
   const state = modern ? await openState(call, server) : undefined;

@@ -2,11 +2,11 @@ import { InvalidParams, NotSupportedByTool } from '../../tasks/errors.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
@@ -15,9 +15,7 @@ import { withResult } from '../task/stored-result.ts';
 import { findTask, view } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/**
- * A tool of the server itself, with which the model of a client without tasks polls (docs/architecture.md, "Delivery").
- */
+/** A tool of the server: the model of a client without tasks polls by it (docs/architecture.md, "Delivery"). */
 interface HelperTool {
   readonly entry: ToolEntry;
   readonly call: (call: Call, server: ServerContext) => Promise<object>;
@@ -120,7 +118,7 @@ export async function callHelper(helper: HelperTool, call: Call, server: ServerC
   }
 }
 
-function argumentsOf({ params }: Call): Record<string, unknown> {
+export function argumentsOf({ params }: Call): Record<string, unknown> {
   const args = params.arguments ?? {};
   if (!isObject(args)) throw new InvalidParams('arguments must be an object');
   return args;

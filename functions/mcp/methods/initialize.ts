@@ -1,8 +1,8 @@
 import { InvalidParams } from '../../tasks/errors.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Method } from '../context.ts';
 import { mintSession } from '../identity/session.ts';
 import { acceptedKinds } from '../protocol/capabilities.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { LEGACY, LEGACY_VERSIONS } from '../protocol/versions.ts';
 
 /** 2025-11-25 only: agrees on a version and starts a session (B-01 to B-04). */

@@ -4,10 +4,7 @@ import { LOG_LEVELS, type SessionNotes } from '../../tasks/table/session-notes.t
 import type { Method } from '../context.ts';
 import { sessionExpires } from '../identity/session.ts';
 
-/**
- * 2025-11-25 only: the session's streams then also carry what tools report, as log messages. Returns exactly `{}`
- * (B-12).
- */
+/** 2025-11-25 only: the session's streams then carry reports of tools as logs, too. Returns exactly `{}` (B-12). */
 export const loggingSetLevel: Method = async ({ params, session }, server) => {
   const level = LOG_LEVELS.find((known) => known === params.level);
   if (level === undefined) throw new InvalidParams(`level must be one of ${LOG_LEVELS.join(', ')}`);

@@ -3,12 +3,13 @@ import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
-import { EventStream, KEEP_ALIVE, messageFrame } from '../http/sse.ts';
+import { EventStream, KEEP_ALIVE, messageFrame, QUIET } from '../http/sse.ts';
 import { checkScopes } from '../identity/caller.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
-import { isObject, resultMessage } from '../protocol/jsonrpc.ts';
+import { resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
 import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
 import { withMachineState } from '../task/machine-progress.ts';
@@ -19,7 +20,6 @@ import { currentRecord, notFound, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 const PACE = 1_000;
-const QUIET = 15_000;
 
 /** 2026-07-28 only: reports changes of tasks on a stream, at most `holdCap` (D-29 to D-31, E-24 to E-27). */
 export const subscriptionsListen: Method = async (call, server) => {
@@ -44,9 +44,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   }
 };
 
-/**
- * The tasks that this caller may see. An outage throws before the stream starts: its first message names these tasks.
- */
+/** The tasks that this caller may see. Throws in an outage: the first message of the stream names them. */
 async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const readAt = server.now();

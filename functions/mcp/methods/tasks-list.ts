@@ -10,10 +10,7 @@ import { currentRecord, view } from '../task/task-view.ts';
 /** How many large records one list moves to S3. The next list moves more. */
 const KEPT_SMALL = 3;
 
-/**
- * 2025-11-25 only: the caller's tasks, newest first, strongly consistent (C-23). A cursor is signed for its owner
- * (C-24). Leaves out tasks that this token may not see.
- */
+/** 2025-11-25 only: what this token may see, newest first, consistent (C-23). Cursors are signed (C-24). */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
   if (owner === undefined) throw new InvalidParams('tasks/list needs the MCP-Session-Id that initialize gave');

@@ -1,19 +1,19 @@
 import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/form.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Call, Method, ServerContext, Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { canonicalJson, inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type Validator } from '../manifest.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { answerTask } from '../task/answer-task.ts';
 import { askDirectly, checkDeclared } from '../task/input-required.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
 import { callDirectly, deliver } from './delivery.ts';
-import { callHelper, helperTools } from './helper-tools.ts';
+import { argumentsOf, callHelper, helperTools } from './helper-tools.ts';
 
 /** Both eras: decides between a task and a plain result (docs/architecture.md, "Delivery"; F-10). */
 export const toolsCall: Method = async (call, server) => {
@@ -90,9 +90,8 @@ function requestedTask({ wire, tasks, params }: Call, { entry }: Tool): boolean 
   return asked;
 }
 
-function toolArguments({ params }: Call) {
-  const value = params.arguments ?? {};
-  if (!isObject(value)) throw new InvalidParams('arguments must be an object');
+function toolArguments(call: Call) {
+  const value = argumentsOf(call);
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) > limits.arguments) {
     throw new InvalidParams(`arguments may take ${limits.arguments} bytes at most`);

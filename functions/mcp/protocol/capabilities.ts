@@ -1,4 +1,4 @@
-import { isObject } from './jsonrpc.ts';
+import { isObject } from '../../tasks/shape.ts';
 import { TASKS_EXTENSION } from './versions.ts';
 
 /** What a 2026-07-28 client declares to get tasks (E-02). */
@@ -10,10 +10,7 @@ export function capabilityFor(kind: string): Record<string, object> {
   return { [kind.split('/')[0] ?? kind]: {} };
 }
 
-/**
- * The kinds of input that a client can give (E-32), as `kindOf` names them. `elicitation: {}` means forms only (B-18,
- * D-22).
- */
+/** What a client can be asked (E-32), as `kindOf` names it. `elicitation: {}` means forms only (B-18, D-22). */
 export function acceptedKinds(capabilities: unknown): string[] {
   if (!isObject(capabilities)) return [];
   const { elicitation, sampling, roots } = capabilities;

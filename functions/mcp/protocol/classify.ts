@@ -1,5 +1,6 @@
 import { HeaderMismatch, InvalidParams, UnsupportedVersion } from '../../tasks/errors.ts';
-import { isObject, type RpcRequest } from './jsonrpc.ts';
+import { isObject } from '../../tasks/shape.ts';
+import type { RpcRequest } from './jsonrpc.ts';
 import { type Era, isVersionDate, LEGACY_VERSIONS, MODERN, meta, SUPPORTED } from './versions.ts';
 
 /** The revision of a request. The body decides; a header alone never upgrades it (ladder rows 9 to 17). */

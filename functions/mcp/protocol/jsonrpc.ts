@@ -1,5 +1,6 @@
 import { InternalError, InvalidRequest, McpError, ParseError, Unavailable } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
+import { isObject } from '../../tasks/shape.ts';
 import { isOutage } from './aws-outage.ts';
 
 export type RequestId = string | number;
@@ -98,10 +99,6 @@ export function errorMessage(id: RequestId | undefined, error: unknown): { statu
       error: { code, message, ...(data !== undefined && { data }) },
     },
   };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isId(value: unknown): value is RequestId {

@@ -2,15 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { isObject, type RequestId } from '../protocol/jsonrpc.ts';
+import type { RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { type HasPrincipal, shortHash } from './questions.ts';
 
-/**
- * A request whose answer waits for a task. Its state (the request, the task, what was sent) travels, signed, in the
- * event ids of its stream. So any container can resume it (C-19).
- */
+/** A request that waits for a task. Any container can resume it: its event ids hold its state, signed (C-19). */
 export interface HeldCall {
   readonly id: RequestId;
   readonly taskId: string;
@@ -114,9 +112,7 @@ export async function openHeld(
   };
 }
 
-/**
- * In the characters of a signed text: a number in decimal, a string as JSON in base64url (JSON keeps lone surrogates).
- */
+/** For a signed text: a number in decimal, a string as JSON (which keeps lone surrogates) in base64url. */
 const escaped = (value: RequestId): string =>
   typeof value === 'number'
     ? String(value).replace('+', '')

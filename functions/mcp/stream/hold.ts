@@ -1,7 +1,7 @@
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
 import { withMachineState } from '../task/machine-progress.ts';
 import { stillRunningResult } from '../task/still-running-result.ts';
 import { withQuestions } from '../task/task-input.ts';
@@ -13,7 +13,6 @@ import { type Question, questionMessage, questionsFor } from './questions.ts';
 import { askedOnSessionStream, noteAsked } from './session-questions.ts';
 import { watch } from './watch.ts';
 
-const QUIET = 15_000;
 const RETRY = 1_000;
 
 /**

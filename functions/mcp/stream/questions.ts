@@ -29,10 +29,7 @@ export const shortHash = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, length);
 const MARK_LENGTH = 8;
 
-/**
- * An open question has the same id on every stream, so a client that is asked again recognises it. After a refused
- * answer it gets a new id (B-19).
- */
+/** The same on every stream, so a client that is asked again recognises it. New after a refused answer (B-19). */
 export function questionId(
   call: HasPrincipal,
   { taskId, refused }: Pick<TaskRecord, 'taskId' | 'refused'>,

@@ -15,9 +15,7 @@ import { questionsFor } from './questions.ts';
  */
 export type SessionCall = Call & { readonly session: string };
 
-/**
- * Key prefix in `SessionNotes.asked` of a question that was sent on the session's stream, not on that of a held call.
- */
+/** Begins the keys in `SessionNotes.asked` of questions sent on the session's stream, not by a held call. */
 export const SESSION_STREAM_MARK = '!';
 
 /** Only a client that can be asked needs a stream of its session. */
@@ -46,10 +44,7 @@ export function askedOnSessionStream(
   return at !== undefined && server.now() - at < limits.sessionStream.silence;
 }
 
-/**
- * Notes that a poll showed a waiting task. The session's stream then asks its questions, unless they were asked
- * already.
- */
+/** Notes that a poll showed a waiting task: the session's stream asks its questions, unless they were asked. */
 export async function noteQuestions(record: TaskRecord, call: Call, server: ServerContext): Promise<void> {
   if (record.status !== 'input_required' || !offersSessionStream(call, server)) return;
   const { taskId } = record;

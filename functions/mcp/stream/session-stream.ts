@@ -4,7 +4,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
 import { hasScopes } from '../identity/caller.ts';
 import { moveLargeInput, withQuestions } from '../task/task-input.ts';
 import { currentRecord } from '../task/task-view.ts';
@@ -43,7 +43,6 @@ interface SessionRead {
 }
 
 const PACE = 1_000;
-const QUIET = 15_000;
 
 const purpose = (call: SessionCall) => `session-stream:${bindingOf(call.principal)}:${call.session}`;
 const MARK_LENGTH = 8;

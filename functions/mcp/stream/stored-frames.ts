@@ -17,10 +17,7 @@ export function liesInS3({ status, asked, inputRef, result = '' }: TaskRecord): 
 
 /** The frames of one stream that need an object of S3. A slow object delays no other task. */
 export interface StoredFrames {
-  /**
-   * Makes the frames of these records, and yields each one once it is made, until none is left or `patience` is over.
-   * A later call yields what comes after that.
-   */
+  /** Yields each frame once it is made, until all are or `patience` is over. A later call yields the rest. */
   of(records: readonly TaskRecord[], patience: () => Promise<void>): AsyncGenerator<StoredFrame, void, void>;
   /** Resolves once nothing is being fetched: Lambda freezes a container between requests. */
   settled(): Promise<void>;

@@ -31,10 +31,7 @@ export async function cancelTask(
   return { record, won: own && record.status === 'cancelled' };
 }
 
-/**
- * Call it after a start. A cancel before the start found no run to stop, or the sweep failed the task because no run
- * existed. Now there is one.
- */
+/** Call it after a start: a cancel or a sweep before the start found no run to stop. Now there is one. */
 export async function stopIfOver(record: TaskRecord, server: ServerContext): Promise<void> {
   const seen = await server.store.get(record);
   if (seen?.status === 'cancelled' || seen?.status === 'failed') await stopWork(record, server);

@@ -2,12 +2,11 @@ import { InternalError, MissingClientCapability } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isDeeperThan } from '../../tasks/shape.ts';
+import { isDeeperThan, isObject } from '../../tasks/shape.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { sealState } from '../identity/request-state.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
 import { withQuestions } from './task-input.ts';
 
@@ -21,10 +20,7 @@ export async function inputRequired(call: Call, record: TaskRecord, server: Serv
   return call.wire.result({ inputRequests, requestState }, 'input_required');
 }
 
-/**
- * The answer of a tool that asks without a task. Nothing is stored. `requestState` is sent only if the tool has state
- * (D-21, D-24).
- */
+/** The answer of a tool that asks without a task. Only a tool with state gets a `requestState` (D-21, D-24). */
 export async function askDirectly(
   call: Call,
   questions: Questions,

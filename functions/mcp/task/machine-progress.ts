@@ -6,10 +6,7 @@ import type { ServerContext } from '../context.ts';
 
 /** How long one container reuses the state of one execution, in ms. Longer while it follows many. */
 const PACE = 2_000;
-/**
- * Reads per second of one container, for all executions together. The quota of GetExecutionHistory is shared by the
- * whole account.
- */
+/** By one container, for all executions. The whole account shares the quota of GetExecutionHistory. */
 const LOOKS_PER_SECOND = 5;
 const BURST = 10;
 /** As PACE, after a read that failed. */

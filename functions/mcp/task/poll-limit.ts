@@ -3,10 +3,7 @@ import { TooManyPolls } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 
-/**
- * Limits how often a task is polled, per container and in memory (E-29). It stops a client that polls in a loop. A
- * client that respects the poll interval never reaches the limit.
- */
+/** Stops a client that polls in a loop, by container (E-29). One that respects the poll interval never meets it. */
 export interface PollLimit {
   /** Counts a poll. Call it before any read. Throws TooManyPolls. */
   count(key: TaskKey): void;

@@ -1,8 +1,8 @@
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ServerContext } from '../context.ts';
 import type { JsonSchema, ToolEntry } from '../manifest.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { errorResult } from '../wire/tool-result.ts';
 
 /**
@@ -24,10 +24,7 @@ const RUNNING = {
   required: ['taskId', 'status', 'next'],
 } as const;
 
-/**
- * A tool as tools/list shows it. Its outputSchema also allows the still-running result (A-19), because clients check
- * every result that is no error.
- */
+/** A tool in tools/list. Its outputSchema allows the still-running result, too: clients check results. */
 export function advertised(entry: ToolEntry, { helperTools }: { readonly helperTools: boolean }): ToolEntry {
   const { outputSchema, taskSupport } = entry;
   if (outputSchema === undefined || taskSupport !== 'optional' || !helperTools) return entry;
@@ -56,9 +53,7 @@ function withMovedRefs(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-/**
- * A reference to the whole schema or a place in it. Not to its definitions, which do not move, and not to an anchor.
- */
+/** A reference to the whole schema or into it. Not to its definitions, which do not move, or an anchor. */
 const INNER = /^#(?!\/(?:\$defs|definitions)\/)(\/.*)?$/;
 /** Keywords that hold schemas by name. The names are no keywords. */
 const NAMED: ReadonlySet<string> = new Set(

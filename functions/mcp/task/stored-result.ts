@@ -30,9 +30,7 @@ export async function withCheckedStatus(record: TaskRecord, server: ServerContex
   return schemaToolOf(record, server)?.validateOutput === undefined ? record : withFetchedResult(record, server);
 }
 
-/**
- * An outage of S3 fails only this request, not the task. The error says how to get the result without a second call.
- */
+/** An outage of S3 fails this request, not the task. The error says how to get the result without a new call. */
 async function fetchResult(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<string> {
   const { attempt = 0 } = stored;
   try {

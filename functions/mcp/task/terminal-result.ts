@@ -12,9 +12,7 @@ export function terminalResult(record: TaskRecord): ToolResult {
   throw new McpError(code, message, { data });
 }
 
-/**
- * As terminalResult, for a 2026-07-28 call without a task: a question that the client cannot answer has a code there.
- */
+/** As terminalResult, for a 2026-07-28 call: there, a question that the client cannot answer has a code. */
 export function callResult(record: TaskRecord): ToolResult {
   if (record.status === 'failed') {
     const { kinds } = (storedError(record).data ?? {}) as { kinds?: readonly string[] };

@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { InputRequest, ToolResult } from '../../tasks/tool-contract.ts';
-import { isObject } from '../protocol/jsonrpc.ts';
 import { IMMEDIATE_RESPONSE, RELATED_TASK } from '../protocol/versions.ts';
 import { errorSummary, ownMeta } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';

@@ -1,8 +1,9 @@
 import { outstanding } from '../../tasks/input.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isObject } from '../../tasks/shape.ts';
 import type { InputRequest, ToolResult } from '../../tasks/tool-contract.ts';
 import type { Manifest } from '../manifest.ts';
-import { isObject, type RequestId } from '../protocol/jsonrpc.ts';
+import type { RequestId } from '../protocol/jsonrpc.ts';
 import { meta } from '../protocol/versions.ts';
 import { ownMeta, toolResult } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';

@@ -58,10 +58,7 @@ const isAskable = oneKindOf('method', {
   'roots/list': asking((params) => params === undefined || has({}, { _meta: isObject })(params)),
 });
 
-/**
- * Whether this is a valid question of one of the three kinds, in both revisions (B-18, D-21). Forms are flat: no field
- * is an object, and a list is one of choices.
- */
+/** Whether this is a valid question of one of the three kinds, in both revisions (B-18, D-21). */
 export function isQuestion(value: unknown): value is InputRequest {
   return isAskable(value) && !isDeeperThan(value, limits.jsonDepth);
 }

@@ -1,3 +1,4 @@
+import { setBounded } from '../bounded-map.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { parsed } from '../shape.ts';
@@ -20,23 +21,17 @@ export class InputLost extends Error {
   override readonly name = 'InputLost';
 }
 
-/**
- * How many texts stay in memory: those of all tasks that one stream of a session reads every second. The text of a hash
- * never changes.
- */
+/** How many texts stay in memory: as many as one stream of a session reads every second. */
 const REMEMBERED = limits.sessionStream.tasks;
 
 export function inputStore(objects: Pick<ResultStore, 'get' | 'put'>): InputStore {
   const known = new Map<string, string>();
-  const remember = (sha256: string, text: string): string => {
-    if (known.size >= REMEMBERED && !known.has(sha256)) known.clear();
-    known.set(sha256, text);
-    return text;
-  };
+  const remember = (sha256: string, text: string) => setBounded(known, sha256, text, REMEMBERED);
   const read = async ({ owner, taskId }: TaskRecord, sha256: string): Promise<string> => {
     const text = known.get(sha256) ?? (await objects.get({ owner, taskId, sha256 }).catch(lostIfGone));
     if (hashOf(text) !== sha256) throw new InputLost();
-    return remember(sha256, text);
+    remember(sha256, text);
+    return text;
   };
   return {
     async put(record, text) {

@@ -17,10 +17,7 @@ export interface InputKey extends TaskKey {
   readonly sha256: string;
 }
 
-/**
- * Results and input too large for a record: JSON text in S3, byte for byte. Only the lifecycle of the bucket deletes
- * it.
- */
+/** Results and input too large for a record: JSON text in S3, which only the lifecycle of the bucket deletes. */
 export interface ResultStore {
   /** Can be repeated with the same text. Throws ResultStoreError. */
   put(key: ResultKey | InputKey, text: string): Promise<void>;

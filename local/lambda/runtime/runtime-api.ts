@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { close, isForLoopback, listen } from '../../loopback.ts';
-import { type ErrorBody, type FromWorker, type InvokeMessage, maxResponseBytes } from '../protocol.ts';
+import { type ErrorBody, ended, type FromWorker, type InvokeMessage } from '../protocol.ts';
 
 /** What a runtime in another process asks for its events, and tells of them. */
 export interface RuntimeApi {
@@ -63,10 +63,7 @@ export async function openRuntimeApi(tell: (message: FromWorker) => void): Promi
     }
     if (what === undefined) return void response.writeHead(404).end();
     accepted(response);
-    if (what === 'error') return tell({ type: 'failed', id, error: errorBody(body) });
-    if (Buffer.byteLength(body) <= maxResponseBytes) return tell({ type: 'result', id, payload: body });
-    const errorMessage = `Response payload size exceeded maximum allowed payload size (${maxResponseBytes} bytes).`;
-    tell({ type: 'failed', id, error: { errorType: 'Function.ResponseSizeTooLarge', errorMessage } });
+    tell(what === 'error' ? { type: 'failed', id, error: errorBody(body) } : ended(id, body));
   });
   const url = await listen(server, 0);
   return {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
+import { endGroup } from '../../process-group.ts';
 import { workerEnvironment } from '../environment.ts';
 import type { FromWorker, ToWorker } from '../protocol.ts';
 import type { FunctionSpec } from '../types.ts';
@@ -16,8 +17,6 @@ const COMMANDS: Readonly<Record<string, (spec: FunctionSpec) => readonly [string
 
 /** What a process inherits from this one. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'VIRTUAL_ENV', 'SYSTEMROOT'];
-
-type Listener = (value: never) => void;
 
 const commandOf = (runtime: string) => Object.entries(COMMANDS).find(([name]) => runtime.startsWith(name))?.[1];
 
@@ -68,9 +67,7 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
   };
   begin().catch((error: unknown) => events.emit('error', error));
 
-  return {
-    on: (event: string, listener: Listener) => void events.on(event, listener as (value: unknown) => void),
-    off: (event: string, listener: Listener) => void events.off(event, listener as (value: unknown) => void),
+  return Object.assign(events, {
     postMessage(message: ToWorker) {
       if (message.type === 'weigh') tell({ type: 'heap', bytes: 0 });
       if (message.type !== 'invoke') return;
@@ -87,18 +84,8 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
       api?.invoke(message);
     },
     async terminate() {
-      // With all that it has started: it leads a group of processes.
       if (child?.pid === undefined) end(1);
       else if (child.exitCode === null && child.signalCode === null) endGroup(child);
     },
-  };
-}
-
-/** Windows has no groups of processes. */
-function endGroup(child: ChildProcess): void {
-  try {
-    process.kill(-(child.pid ?? 0), 'SIGKILL');
-  } catch {
-    child.kill('SIGKILL');
-  }
+  });
 }

@@ -12,6 +12,15 @@ export function failureBody(error: unknown): ErrorBody {
   return { errorType: error.name, errorMessage: error.message, trace: error.stack?.split('\n') ?? [] };
 }
 
+/** The fields that code gave to its error, as far as JSON holds them. */
+export function errorFacts(error: unknown): object {
+  try {
+    return error instanceof Error ? JSON.parse(JSON.stringify({ ...error, name: undefined })) : {};
+  } catch {
+    return {};
+  }
+}
+
 export function rejectionBody(reason: unknown): ErrorBody {
   const body = failureBody(runtimeError('UnhandledPromiseRejection', String(reason)));
   return reason instanceof Error ? { ...body, trace: failureBody(reason).trace ?? [] } : body;

@@ -7,10 +7,7 @@ interface CompilingModule extends NodeJS.Module {
   _compile(source: string, file: string, format: 'commonjs'): void;
 }
 
-/**
- * In Lambda no package.json lies above the asset, so a `.js` file is CommonJS unless the asset itself says otherwise.
- * Here one lies above it, with type "module".
- */
+/** As in Lambda: a `.js` file is CommonJS unless the asset says otherwise. Here, one above it says "module". */
 export function loadAsDeployed(codePath: string): void {
   const isBare = (file: string): boolean =>
     file.startsWith(codePath + sep) && file.endsWith('.js') && !ownPackage(file, codePath);

@@ -3,10 +3,7 @@ import { currentEvent } from './event.ts';
 
 type Written = (error?: Error | null) => void;
 
-/**
- * Sends stdout and stderr over the message port. The streams of a worker thread arrive late, or not at all if it is
- * terminated. The port keeps the order of lines and results.
- */
+/** Over the message port, which keeps the order of lines and results: the streams of a thread may be lost. */
 export function captureOutput(post: (message: FromWorker) => void): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     process[stream].write = (chunk: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) => {

@@ -1,8 +1,8 @@
 import { finished } from 'node:stream/promises';
-import { type AckMessage, type FromWorker, type InvokeMessage, maxResponseBytes } from '../protocol.ts';
+import { type AckMessage, ended, type FromWorker, type InvokeMessage } from '../protocol.ts';
 import { createContext } from './context.ts';
 import { currentEvent } from './event.ts';
-import { failureBody, runtimeError } from './failure.ts';
+import { errorFacts, failureBody, runtimeError } from './failure.ts';
 import type { Callback, LoadedHandler } from './load.ts';
 import { collectingSink, createResponseStream, type PortSink, portSink, type Sink } from './response-stream.ts';
 
@@ -22,7 +22,7 @@ export async function runInvocation(handler: LoadedHandler, invocation: InvokeMe
     const answer = invocation.mode === 'streaming' ? answerStream : answerWhole;
     post(await currentEvent.run(id, answer, handler, invocation, post));
   } catch (error) {
-    post({ type: 'failed', id, error: failureBody(error) });
+    post({ type: 'failed', id, error: failureBody(error), facts: errorFacts(error) });
   } finally {
     sinks.delete(id);
   }
@@ -32,9 +32,7 @@ async function answerWhole(handler: LoadedHandler, invocation: InvokeMessage): P
   const payload = handler.streaming
     ? await collect(handler, invocation)
     : serialize(await call(handler, JSON.parse(invocation.payload), createContext(invocation)));
-  if (Buffer.byteLength(payload) <= maxResponseBytes) return { type: 'result', id: invocation.id, payload };
-  const errorMessage = `Response payload size exceeded maximum allowed payload size (${maxResponseBytes} bytes).`;
-  return { type: 'failed', id: invocation.id, error: { errorType: 'Function.ResponseSizeTooLarge', errorMessage } };
+  return ended(invocation.id, payload);
 }
 
 async function answerStream(handler: LoadedHandler, invocation: InvokeMessage, post: Post): Promise<FromWorker> {
@@ -60,12 +58,12 @@ async function collect(handler: LoadedHandler, invocation: InvokeMessage): Promi
 /** The invocation lasts until the handler has returned and its stream has ended, whichever comes last. */
 async function runAndStream(handler: LoadedHandler, invocation: InvokeMessage, sink: Sink): Promise<void> {
   const stream = createResponseStream(sink, handler.highWaterMark);
-  const ended = finished(stream);
-  ended.catch(() => undefined); // the error of the handler itself reports the failure
+  const streamed = finished(stream);
+  streamed.catch(() => undefined); // the error of the handler itself reports the failure
   const returned = handler.call(JSON.parse(invocation.payload), stream, createContext(invocation));
   if (!isPromise(returned)) throw new Error('Streaming does not support non-async handlers.');
   await returned;
-  await ended;
+  await streamed;
 }
 
 function call(handler: LoadedHandler, event: unknown, context: unknown): unknown {

@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ErrorBody, FromWorker, ToWorker, WorkerSettings } from '../protocol.ts';
 import { followClock } from '../worker/clock.ts';
+import { currentEvent } from '../worker/event.ts';
 import { failureBody, rejectionBody } from '../worker/failure.ts';
 import { heapBytes } from '../worker/heap.ts';
+import { installJsonConsole } from '../worker/json-console.ts';
 import { type LoadedHandler, loadHandler } from '../worker/load.ts';
 import { captureOutput } from '../worker/output.ts';
 import { acknowledge, runInvocation } from '../worker/run.ts';
@@ -29,6 +31,8 @@ delete process.env.NODE_COMPILE_CACHE;
 // For code with a source map: a stack then names the author's files.
 process.setSourceMapsEnabled(true);
 captureOutput(post);
+const { AWS_LAMBDA_LOG_FORMAT, AWS_LAMBDA_LOG_LEVEL = 'INFO' } = process.env;
+if (AWS_LAMBDA_LOG_FORMAT === 'JSON') installJsonConsole(AWS_LAMBDA_LOG_LEVEL, () => currentEvent.getStore());
 installStreaming();
 process.on('uncaughtException', (error) => die(failureBody(error)));
 process.on('unhandledRejection', (reason) => die(rejectionBody(reason)));

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../../aws-error.ts';
+import type { JsonObject as Request } from '../../json.ts';
 import type { Execution, ExecutionStore } from '../executions.ts';
 import type { HistoryEvent } from '../history.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { Operation } from '../types.ts';
 import { arnOf, executionInput, executionName, optionalText, page } from './request.ts';
-
-type Request = Record<string, unknown>;
 
 /** What the operations need from the engine. */
 export interface ExecutionEngine {

@@ -1,7 +1,6 @@
 import { AwsError } from '../../aws-error.ts';
+import type { JsonObject as Request } from '../../json.ts';
 import { PAYLOAD_LIMIT } from '../payload.ts';
-
-type Request = Record<string, unknown>;
 
 // Excludes white space, brackets, wildcards, special and control characters, lone surrogates.
 const EXECUTION_NAME = /^[^\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}\p{Cs}]{1,80}$/u;
@@ -42,13 +41,8 @@ export function executionInput(request: Request): string {
   return input;
 }
 
-export interface Page<T> {
-  items: T[];
-  nextToken?: string;
-}
-
 /** One page of a list. The token is the last returned number, so executions may start and close between pages. */
-export function page<T>(request: Request, items: T[], numberOf: (item: T) => number, newestFirst: boolean): Page<T> {
+export function page<T>(request: Request, items: T[], numberOf: (item: T) => number, newestFirst: boolean) {
   const token = pageToken(request);
   const isLeft = (item: T) => token === undefined || (newestFirst ? numberOf(item) < token : numberOf(item) > token);
   const left = items.filter(isLeft);

@@ -1,10 +1,7 @@
 import { isObject } from '../../json.ts';
 import { type Place, refuse } from '../place.ts';
 
-/**
- * Reads a JSON object field by field. `close` refuses every field that no code has read, so only fields that have an
- * effect count as known.
- */
+/** Reads a JSON object. `close` refuses the fields that no code has read: only those with an effect are known. */
 export interface Fields {
   readonly place: Place;
   at(name: string): Place;

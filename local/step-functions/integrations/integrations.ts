@@ -146,10 +146,7 @@ function lambdaErrorName(type: string, raw: boolean): string {
   return `Lambda.${type}`;
 }
 
-/**
- * The error of a killed worker, which was part of the process that died. The Retry of the state machine decides whether
- * the function runs again.
- */
+/** A worker that died with the process. The Retry of the state machine decides whether the function runs again. */
 function workerDied(): InvokeResult {
   const error = runtimeExited(randomUUID(), 'signal: killed');
   return { statusCode: 200, payload: JSON.stringify(error), functionError: 'Unhandled', executedVersion: '$LATEST' };
@@ -161,10 +158,7 @@ function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: s
   throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
 }
 
-/**
- * Clients of one service, one for each role. They use the endpoint of the functions, so the calls of a task are counted
- * and authorized like those of a function.
- */
+/** A client for each role. As those of functions, their calls are counted and authorized. */
 function clientsOf<T>(
   { endpoint, region, accessKeyOfRole }: IntegrationOptions,
   create: (config: ClientConfig) => T,

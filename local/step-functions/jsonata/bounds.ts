@@ -31,7 +31,7 @@ const TOO_LARGE = 'Expression evaluation memory limit exceeded: Check for excess
 /** Thrown in an evaluation that AWS would stop. */
 export class BoundExceeded extends Error {}
 
-type Node = Readonly<Record<string, unknown>>;
+export type Node = Readonly<Record<string, unknown>>;
 
 interface Step {
   readonly node: Node;
@@ -99,21 +99,27 @@ export function watchEvaluation(constructorOf: ReadonlyMap<unknown, unknown>): B
 /** Maps each value in a list or object constructor of a program to that constructor. */
 export function membersOf(program: unknown): ReadonlyMap<unknown, unknown> {
   const members = new Map<unknown, unknown>();
-  const seen = new Set<unknown>();
-  const walk = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return;
-    seen.add(value);
-    const node = value as Node;
-    if (node.type === 'unary' && node.value === '[') note(node.expressions, node);
-    if (node.type === 'unary' && node.value === '{') note(seconds(node.lhs), node);
-    if (node.group !== undefined) note(seconds((node.group as Node).lhs), node);
-    Object.values(node).forEach(walk);
-  };
   const note = (values: unknown, owner: unknown): void => {
     if (Array.isArray(values)) for (const value of values) members.set(value, owner);
   };
-  walk(program);
+  for (const node of nodesOf(program)) {
+    if (node.type === 'unary' && node.value === '[') note(node.expressions, node);
+    if (node.type === 'unary' && node.value === '{') note(seconds(node.lhs), node);
+    if (node.group !== undefined) note(seconds((node.group as Node).lhs), node);
+  }
   return members;
+}
+
+/** All objects and lists of a program, each once, from the outside in. */
+export function nodesOf(program: unknown): ReadonlySet<Node> {
+  const nodes = new Set<Node>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || nodes.has(value as Node)) return;
+    nodes.add(value as Node);
+    Object.values(value).forEach(walk);
+  };
+  walk(program);
+  return nodes;
 }
 
 const seconds = (pairs: unknown): unknown => Array.isArray(pairs) && pairs.map((pair) => (pair as unknown[])[1]);

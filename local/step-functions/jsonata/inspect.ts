@@ -1,9 +1,8 @@
+import { type Node, nodesOf } from './bounds.ts';
 import { FUNCTION_NAMES } from './functions.ts';
 
 /** The members of `$states`; the field decides which exist. */
 export type StatesMember = 'input' | 'context' | 'result' | 'errorOutput';
-
-type Node = Record<string, unknown>;
 
 interface Names {
   used: Set<string>;
@@ -32,14 +31,7 @@ export function findUnknown(
 
 function collect(ast: unknown): Names {
   const names: Names = { used: new Set(), bound: new Set(), members: new Set() };
-  const seen = new Set<unknown>();
-  const walk = (value: unknown) => {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return;
-    seen.add(value);
-    if (!Array.isArray(value)) note(value as Node, names);
-    Object.values(value).forEach(walk);
-  };
-  walk(ast);
+  for (const node of nodesOf(ast)) note(node, names);
   return names;
 }
 

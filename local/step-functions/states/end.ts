@@ -1,14 +1,15 @@
 import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { StatesError } from '../errors.ts';
-import { type State, scopeOf, statePayload, type Visit } from '../flow.ts';
+import { type State, scopeOf, type Visit } from '../flow.ts';
 import { queryError, type Template } from '../jsonata/template.ts';
+import { payload } from '../payload.ts';
 
 export function loadSucceed(fields: Fields, loader: Loader): State['visit'] {
   const output = loader.template(fields, 'Output');
   return async (visit) => {
     const value = output === undefined ? visit.input : await output(scopeOf(visit));
-    return { output: statePayload(visit, value), assigned: {}, next: undefined };
+    return { output: payload(value, visit.state), assigned: {}, next: undefined };
   };
 }
 

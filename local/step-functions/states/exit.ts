@@ -2,9 +2,10 @@ import { isObject } from '../../json.ts';
 import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { checkVariableName } from '../definition/variables.ts';
-import { type Step, scopeOf, statePayload, type Visit } from '../flow.ts';
+import { type Step, scopeOf, type Visit } from '../flow.ts';
 import type { StatesMember } from '../jsonata/inspect.ts';
 import type { Scope, Template, Variables } from '../jsonata/template.ts';
+import { payload } from '../payload.ts';
 import { refuse } from '../place.ts';
 
 /** Leaves a state. `natural` is the output without an Output field, `more` adds members to `$states`. */
@@ -30,8 +31,8 @@ export function loadExit(
   return async (visit, natural, more = {}) => {
     const scope = scopeOf(visit, more);
     return {
-      output: statePayload(visit, output === undefined ? natural : await output(scope)),
-      assigned: assign === undefined ? {} : (statePayload(visit, await assign(scope)) as Variables),
+      output: payload(output === undefined ? natural : await output(scope), visit.state),
+      assigned: assign === undefined ? {} : (payload(await assign(scope), visit.state) as Variables),
       next,
     };
   };

@@ -2,8 +2,9 @@ import { isObject } from '../../json.ts';
 import { allOrAbort } from '../abort.ts';
 import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { type Flow, runFlow, type State, scopeOf, statePayload, type Visit } from '../flow.ts';
+import { type Flow, runFlow, type State, scopeOf, type Visit } from '../flow.ts';
 import { isExpression, queryError, type Template } from '../jsonata/template.ts';
+import { payload } from '../payload.ts';
 import { refuse } from '../place.ts';
 import { loadNumber } from './number.ts';
 import { loadRecoverable } from './recovery.ts';
@@ -53,7 +54,7 @@ async function iterate(flow: Flow, selector: Template | undefined, visit: Visit,
   const context = { ...visit.context, Map: { Item: { Index: index, Value: item } } };
   const inside = { ...visit, context };
   const input = selector === undefined ? item : await selector(scopeOf(inside));
-  return runFlow(flow, statePayload(visit, input), inside);
+  return runFlow(flow, payload(input, visit.state), inside);
 }
 
 /** Maps with at most `width` items at a time. Results keep the order of the items. */

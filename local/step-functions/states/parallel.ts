@@ -1,7 +1,8 @@
 import { allOrAbort } from '../abort.ts';
 import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
-import { runFlow, type State, scopeOf, statePayload } from '../flow.ts';
+import { runFlow, type State, scopeOf } from '../flow.ts';
+import { payload } from '../payload.ts';
 import { refuse } from '../place.ts';
 import { loadRecoverable } from './recovery.ts';
 
@@ -11,7 +12,7 @@ export function loadParallel(fields: Fields, loader: Loader): State['visit'] {
   if (branches.length === 0) refuse(fields.at('Branches'), 'needs at least one branch');
 
   return loadRecoverable(fields, loader, async (visit) => {
-    const input = template === undefined ? visit.input : statePayload(visit, await template(scopeOf(visit)));
+    const input = template === undefined ? visit.input : payload(await template(scopeOf(visit)), visit.state);
     return allOrAbort(visit.signal, (signal) => branches.map((branch) => runFlow(branch, input, { ...visit, signal })));
   });
 }

@@ -22,7 +22,7 @@ export function loadRecoverable(fields: Fields, loader: Loader, produce: Produce
 
   return async (visit) => {
     const { replay, history } = visit.run;
-    const counters = startCounting(replay.random);
+    const nextPause = startCounting(replay.random);
     for (let retries = 0; ; retries += 1) {
       const now = withRetryCount(visit, retries);
       try {
@@ -31,7 +31,7 @@ export function loadRecoverable(fields: Fields, loader: Loader, produce: Produce
       } catch (thrown) {
         visit.signal.throwIfAborted();
         const failure = asStatesError(thrown);
-        const delay = counters.next(failure.error);
+        const delay = nextPause(failure.error);
         if (delay === undefined) return await catchFailure(now, failure);
         await replay.sleep(visit.state, delay, visit.signal);
         history.retried();

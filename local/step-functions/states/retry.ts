@@ -10,28 +10,24 @@ interface Retrier {
   delay(retry: number, random: Random): number;
 }
 
-/** The retries of one visit. Returns the pause before the next attempt; undefined if none is left. */
-export interface RetryCounters {
-  next(error: string): number | undefined;
-}
-
 const MOST_ATTEMPTS = 99_999_999;
 const MOST_DELAY_SECONDS = 31_622_400;
 
-/** Reads Retry. Returns a function that makes the counters of one visit, one per retrier. */
-export function loadRetry(fields: Fields): (random: Random) => RetryCounters {
+/** Gives the pause before the next attempt, in ms; undefined if none is left. */
+export type NextPause = (error: string) => number | undefined;
+
+/** Reads Retry. Returns a function that counts the retries of one visit, by retrier. */
+export function loadRetry(fields: Fields): (random: Random) => NextPause {
   const sources = fields.list('Retry');
   const retriers = sources.map((source, index) => loadRetrier(source, index === sources.length - 1));
   return (random) => {
     const used = retriers.map(() => 0);
-    return {
-      next(error) {
-        const index = retriers.findIndex((retrier) => matchesError(retrier.names, error));
-        const [retrier, retry] = [retriers[index], used[index] ?? 0];
-        if (retrier === undefined || retry >= retrier.attempts) return undefined;
-        used[index] = retry + 1;
-        return retrier.delay(retry, random);
-      },
+    return (error) => {
+      const index = retriers.findIndex((retrier) => matchesError(retrier.names, error));
+      const [retrier, retry] = [retriers[index], used[index] ?? 0];
+      if (retrier === undefined || retry >= retrier.attempts) return undefined;
+      used[index] = retry + 1;
+      return retrier.delay(retry, random);
     };
   };
 }

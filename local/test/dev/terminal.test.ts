@@ -60,6 +60,44 @@ test('what a tool threw: the error, and the lines of its own files', () => {
   expect(printed).toEqual(['10:02:11  Greet │ ✗ TypeError: no\n    at greet (/app/greet.ts:3:9)\n']);
 });
 
+const said = (message: unknown, level = 'INFO') =>
+  JSON.stringify({ timestamp: '2026-11-22T09:02:11.000Z', level, requestId: 'r', message });
+const ids = { tool: 'greet', taskId, round: 1, attempt: 0 };
+
+test.each([
+  [said({ ...ids, message: 'hello' }), 'Greet │ …3ad36y hello'],
+  [said({ ...ids, attempt: 2, message: { n: 1 } }), 'Greet │ …3ad36y (attempt 2) {"n":1}'],
+  [said({ ...ids, message: 'no' }, 'ERROR'), 'Greet │ ✗ …3ad36y no'],
+  [said({ tool: 'greet', message: 'direct' }), 'Greet │ direct'],
+  [said('no defineTool'), 'Greet │ no defineTool'],
+  [
+    said({ ...ids, message: { errorType: 'TypeError', errorMessage: 'no', stackTrace: ['    at /app/a.ts:1:2'] } }),
+    'Greet │ …3ad36y TypeError: no\n    at /app/a.ts:1:2',
+  ],
+  ['{"timestamp":1,"msg":"another logger"}', 'Greet │ {"timestamp":1,"msg":"another logger"}'],
+  ['{"timestamp": no JSON', 'Greet │ {"timestamp": no JSON'],
+])('a line of the log format JSON in words: %.90s', (line, words) => {
+  const { log, printed } = printing();
+  log('Shop-Greet', line);
+  expect(printed).toEqual([`10:02:11  ${words}\n`]);
+});
+
+test.each([
+  ['Runtime.ExitError', 'its process ended: out of memory, or an exit of its own'],
+  ['Sandbox.Timedout', "it did not end within its function's timeout: raise the timeout of the ToolFunction"],
+])('%s says what to look at', (errorType, advice) => {
+  const { log, printed } = printing();
+  log('Shop-Greet', `Invoke Error ${JSON.stringify({ errorType, errorMessage: 'm' })}`);
+  expect(printed).toEqual([`10:02:11  Greet │ ✗ ${errorType}: m (${advice})\n`]);
+});
+
+test('what a tool threw names its task and attempt', () => {
+  const { log, printed } = printing();
+  const error = { errorType: 'TypeError', errorMessage: 'no', trace: [] };
+  log('Shop-Greet', `Invoke Error ${JSON.stringify({ ...ids, attempt: 1, ...error })}`);
+  expect(printed).toEqual(['10:02:11  Greet │ ✗ …3ad36y (attempt 1) TypeError: no\n']);
+});
+
 test('--verbose prints every line as it is', () => {
   const { log, printed } = printing(true);
   log('Shop-Greet', audit('retrieved'));

@@ -103,6 +103,7 @@ describe('the context and the environment', () => {
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
       AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+      AWS_LAMBDA_LOG_FORMAT: 'Text',
       AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/context',
       AWS_LAMBDA_LOG_STREAM_NAME: context.logStreamName,
       LAMBDA_TASK_ROOT: spec.codePath,

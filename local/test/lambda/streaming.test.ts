@@ -213,22 +213,6 @@ describe('a consumer that goes away', () => {
     await until(() => lines.includes('done') && lambda.workers()[0]?.busy === 0);
     expect(lambda.workers()[0]?.count).toBe(1);
   });
-
-  it('nor when its signal aborts, before or after the first byte', async () => {
-    const lines: string[] = [];
-    const lambda = bench.open([bench.define('aborted', source)], { onLog: (_name, line) => lines.push(line) });
-    const early = new AbortController();
-    const never = lambda.invokeStreaming('aborted', '{"wait":200}', { signal: early.signal });
-    await until(() => lambda.workers()[0]?.busy === 1);
-    early.abort(new Error('changed my mind'));
-    await expect(never).rejects.toThrow('changed my mind');
-    const late = new AbortController();
-    const { body } = await lambda.invokeStreaming('aborted', '{}', { signal: late.signal });
-    late.abort();
-    await expect(textOf(body)).rejects.toThrow('aborted');
-    await until(() => lines.length === 2);
-    expect(lines).toEqual(['done', 'done']);
-  });
 });
 
 describe('the two kinds of invocation', () => {

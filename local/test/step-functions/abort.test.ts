@@ -1,27 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { allOrAbort, childAbort } from '../../step-functions/abort.ts';
+import { allOrAbort } from '../../step-functions/abort.ts';
 
 const reason = new Error('why');
-
-describe('childAbort', () => {
-  it('aborts with its parent, not the other way round', () => {
-    const parent = new AbortController();
-    const [one, two] = [childAbort(parent.signal), childAbort(parent.signal)];
-    one.abort('alone');
-    expect([one.signal.aborted, two.signal.aborted, parent.signal.aborted]).toEqual([true, false, false]);
-    parent.abort(reason);
-    expect([one.signal.reason, two.signal.reason]).toEqual(['alone', reason]);
-  });
-
-  it('of an aborted parent is aborted, and once released no longer follows', () => {
-    expect(childAbort(AbortSignal.abort(reason)).signal.reason).toBe(reason);
-    const parent = new AbortController();
-    const child = childAbort(parent.signal);
-    child.release();
-    parent.abort();
-    expect(child.signal.aborted).toBe(false);
-  });
-});
 
 describe('allOrAbort', () => {
   it('throws the first failure after the other pieces are gone', async () => {
@@ -37,5 +17,23 @@ describe('allOrAbort', () => {
     const all = allOrAbort(signal, (inner) => [piece(inner), Promise.reject(reason), piece(inner)]);
     await expect(all).rejects.toBe(reason);
     expect(gone).toEqual([reason, reason]);
+  });
+
+  it('aborts its pieces with its parent, and not its parent with them', async () => {
+    const parent = new AbortController();
+    const aborted = (signal: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    await expect(allOrAbort(parent.signal, () => [Promise.reject(reason)])).rejects.toBe(reason);
+    expect(parent.signal.aborted).toBe(false);
+    const all = allOrAbort(parent.signal, (inner) => [aborted(inner)]);
+    parent.abort('over');
+    await expect(all).rejects.toBe('over');
+  });
+
+  it('gives the pieces of an aborted parent an aborted signal', async () => {
+    const all = allOrAbort(AbortSignal.abort(reason), (inner) => [Promise.reject(inner.reason)]);
+    await expect(all).rejects.toBe(reason);
   });
 });

@@ -84,16 +84,18 @@ describe('an answer', () => {
     const record = { ...waiting, inputResponses: before };
     const answer = (text: string) => ({ inputResponses: { 'r1.a': { action: 'accept', content: { text } } } });
     const { send, stored } = world(record, T0);
-    const { error } = await send('tasks/update', answer('x'.repeat(300)));
+    const sizeOf = (answers: object) => Buffer.byteLength(Object.entries(answers).flat().join(''));
+    const rest = limits.answers - sizeOf({ ...before, 'r1.a': JSON.stringify(answer('').inputResponses['r1.a']) });
+    const { error } = await send('tasks/update', answer('x'.repeat(rest + 1)));
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('140000 bytes together') });
     expect(stored()).toEqual(record);
-    expect((await send('tasks/update', answer('x'.repeat(50)))).result.resultType).toBe('complete');
+    expect((await send('tasks/update', answer('x'.repeat(rest)))).result.resultType).toBe('complete');
     expect(stored()?.status).toBe('working');
   });
 
-  test('repeated after the deadline starts nothing', async () => {
+  test('repeated at the deadline starts nothing', async () => {
     const answered = { ...waiting, status: 'working', round: 2, inputResponses: { 'r1.a': '{"action":"accept"}' } };
-    const { send, did } = world(answered as TaskRecord, deadlineAt + SECOND);
+    const { send, did } = world(answered as TaskRecord, deadlineAt);
     await send('tasks/update', { inputResponses });
     expect(did).toEqual(['get']);
   });

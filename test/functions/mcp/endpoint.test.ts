@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { TooManyPolls } from '../../../functions/tasks/errors.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
 import { clients } from './support/fake-clients.ts';
 import { fakeServer } from './support/fake-server.ts';
 import { endpoint } from './support/posted.ts';
@@ -38,7 +40,39 @@ describe('a request is refused', () => {
   test('with no word about when to come back, unless there is one', async () => {
     const { headers } = await send(LEGACY, { ...ping, method: 'no/such' });
     expect(headers).not.toHaveProperty('retry-after');
+    const unknown = await send({ 'mcp-protocol-version': '2024-11-05' }, ping);
+    expect(unknown.headers).not.toHaveProperty('retry-after');
+    const count = () => {
+      throw new TooManyPolls(7);
+    };
+    const busy = clients(fakeServer({ pollLimit: { count, setInterval: () => {} } }));
+    const { status, headers: told } = await busy.modern('tasks/get', { taskId: '0'.repeat(36) });
+    expect([status, told['retry-after']]).toEqual([429, '7']);
   });
+
+  test.each<[string, Record<string, string>, object, number, string]>([
+    ['another type', { 'content-type': 'text/plain' }, ping, 415, 'Content-Type must be application/json'],
+    ['no type to answer', { accept: 'a/b' }, ping, 406, 'Accept must allow application/json or text/event-stream'],
+    ['too large a body', {}, { ...ping, x: 'x'.repeat(limits.body) }, 413, `A body has ${limits.body} bytes at most`],
+    ['a session that has ended', { 'mcp-session-id': 'e' }, ping, 404, 'Session not found: initialize again'],
+  ])('with %s, in a sentence', async (_name, headers, body, status, message) => {
+    expect(await send({ ...LEGACY, ...headers }, body)).toMatchObject({ status, error: { message } });
+  });
+});
+
+test('a body may have as many bytes as the limit says, and a type may have parameters', async () => {
+  const rest = limits.body - JSON.stringify({ ...ping, x: '' }).length;
+  const headers = { ...LEGACY, 'content-type': 'application/json ; charset=utf-8' };
+  expect((await send(headers, { ...ping, x: 'x'.repeat(rest) })).result).toEqual({});
+});
+
+test('the version in the body decides whether a session counts (B-05, D-32)', async () => {
+  const named = (version: string) => {
+    const params = { _meta: { 'io.modelcontextprotocol/protocolVersion': version } };
+    return send({ 'mcp-session-id': 'ended' }, { ...ping, params });
+  };
+  expect(await named('2026-07-28')).toMatchObject({ status: 400, error: { code: -32602 } });
+  expect(await named('2025-11-25')).toMatchObject({ status: 404 });
 });
 
 test('a session that has ended is no obstacle to a new one, or to 2026-07-28 (B-05, D-32)', async () => {

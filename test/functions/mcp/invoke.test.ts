@@ -8,7 +8,10 @@ import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
 /** What Lambda answers next; undefined: nothing. */
 let next: { status: number; headers?: Record<string, string>; body: string } | undefined;
 const seen: { method?: string | undefined; url?: string | undefined; body: string }[] = [];
+/** Of the last request. */
+let authorization: string | undefined;
 const server = createServer(async (request, response) => {
+  authorization = request.headers.authorization;
   seen.push({ method: request.method, url: request.url, body: String(await buffer(request)) });
   if (next !== undefined) response.writeHead(next.status, next.headers).end(next.body);
 });
@@ -36,6 +39,7 @@ describe('a direct tool', () => {
     expect(await invoke({ status: 200, body: '{"a":1}' })).toEqual({ text: '{"a":1}' });
     const url = '/2015-03-31/functions/arn%3Aaws%3Alambda%3Aeu%3A1%3Afunction%3Ax/invocations';
     expect(seen).toEqual([{ method: 'POST', url, body: '{"n":1}' }]);
+    expect(authorization).toContain('/eu-central-1/lambda/aws4_request');
   });
 
   test('that returns nothing has returned null', async () => {
@@ -44,6 +48,7 @@ describe('a direct tool', () => {
 
   test.each([
     ['{"errorType": "TypeError","errorMessage":"planted"}', 'TypeError'],
+    ['{"errorType" :"TypeError"}', 'TypeError'],
     ['{"errorMessage":"planted"}', 'Lambda.Unknown'],
     [`{"errorType":"${'x'.repeat(101)}"}`, 'Lambda.Unknown'],
     ['{"errorType":"a planted text"}', 'Lambda.Unknown'],

@@ -147,6 +147,14 @@ test.each(['ThrottlingException', 'Error'])(
   },
 );
 
+test('a resumed stream of a task that is gone says so on the stream (C-28)', async () => {
+  const here = world();
+  const own = await use(here, ann);
+  here.records.clear();
+  const { status, body } = await here.send(ann, OPERATIONS.resume?.send(own.eventId, own) as never);
+  expect([status, body]).toEqual([200, expect.stringContaining('Task not found')]);
+});
+
 test("the endpoint checks the server's scopes, too: the authorizer's answer may be cached (G-09)", async () => {
   const strict = world('oauth', { manifest: { ...manifest, auth: 'oauth', scopes: ['mcp', 'tasks'] } });
   const { status, body } = await strict.send(ann, modern('tools/list', {}), WEAK);

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createHandler } from '../../../functions/mcp/index.ts';
-import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
+import { isRepeatable, type ToolEntry } from '../../../functions/mcp/manifest.ts';
 import { functionOf, wiredTools } from '../../../functions/mcp/wiring.ts';
 import { manifest } from './support/fake-server.ts';
 
@@ -39,6 +39,28 @@ test.each<[string, () => unknown, string]>([
   ['state machine', () => wired({ ...long, stateMachine: 1 }), "Tool 'long' has no state machine in TOOL_MACHINES"],
 ])('a tool without a %s is refused by name when the endpoint starts', (_, wire, problem) => {
   expect(wire).toThrow(problem);
+});
+
+test('a check that takes too long is logged by its tool and by what was checked', () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const endless = () => {
+    for (;;);
+  };
+  const tool = wired({ ...direct, outputSchema: {} }, [endless], [endless]).get('direct');
+  expect([tool?.validate({}), tool?.validateOutput?.({})]).toEqual([false, false]);
+  const what = logged.mock.calls.map(([line]) => JSON.parse(line).what);
+  logged.mockRestore();
+  expect(what).toEqual(['arguments of direct', 'a result of direct']);
+});
+
+test.each([
+  [{}, false],
+  [{ readOnlyHint: true }, true],
+  [{ idempotentHint: true }, true],
+  [{ readOnlyHint: false, idempotentHint: 'true' }, false],
+])('a tool with the annotations %j may run again: %s', (annotations, may) => {
+  expect(isRepeatable({ ...direct, annotations })).toBe(may);
+  expect(isRepeatable(direct)).toBe(false);
 });
 
 test('the endpoint does not start without a variable of its environment, and names it', () => {

@@ -53,31 +53,6 @@ export const ENDPOINT: readonly Survivor[] = [
     why: 'equivalent: no two members have one name',
   },
   {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: "''", to: '"Stryker was here!"' },
-    why: 'Lambda always sets AWS_REGION; and a name of an error that is missing is no other error, either',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: '/^.*#/', to: '/.*#/' },
-    why: 'equivalent: .* begins at the start',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: 'Math.random() * 100 * attempt', to: 'Math.random() * 100 / attempt' },
-    why: 'how long a pause is, is random',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: 'Math.random() * 100', to: 'Math.random() / 100' },
-    why: 'how long a pause is, is random',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: '`https://secretsmanager.${region}.amazonaws.com`', to: '``' },
-    why: 'only a deployed stack asks AWS itself: docs/verify-on-aws.md',
-  },
-  {
     file: 'functions/mcp/identity/signing.ts',
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'equivalent: a text has no id, and an empty match is no token',
@@ -128,21 +103,6 @@ export const ENDPOINT: readonly Survivor[] = [
     why: 'equivalent: what is cut twice is empty either way',
   },
   {
-    file: 'functions/mcp/task/poll-interval.ts',
-    ...{ from: 'expected !== undefined', to: 'true' },
-    why: 'equivalent: undefined is at most nothing; the compiler wants it',
-  },
-  {
-    file: 'functions/mcp/identity/signing-key.ts',
-    ...{ from: "'/'", to: '""' },
-    why: 'equivalent: a request without a path is one for /',
-  },
-  {
-    file: 'functions/mcp/task/stored-result.ts',
-    ...{ from: "''", to: '"Stryker was here!"' },
-    why: 'equivalent: it is no reference, either',
-  },
-  {
     file: 'functions/mcp/wire/2026-07-28.ts',
     ...{ from: 'default: return {};', to: 'default:' },
     why: 'equivalent: undefined adds no member, either',
@@ -151,5 +111,183 @@ export const ENDPOINT: readonly Survivor[] = [
     file: 'functions/mcp/wire/tool-result.ts',
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'equivalent: a text is no block',
+  },
+  {
+    file: 'functions/mcp/http/param-headers.ts',
+    ...{ from: 'sent === undefined', to: 'false' },
+    why: 'equivalent in equal: undefined is the text of no argument; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: 'eventId === undefined', to: 'false' },
+    why: 'equivalent: what is no event id opens no held call, either; only spares work',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "server.manifest.auth === 'oauth'", to: 'true' },
+    why: 'only spares a read where no token can lack a scope',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "{ kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } }", to: '{}' },
+    why: 'equivalent: a held call reads what it holds, not its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'request'", to: '""' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'tasks/result'", to: '""' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: '{ taskId: held.taskId }', to: '{}' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "{ kind: 'request', id: '', method: 'GET', params: {} }", to: '{}' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'GET'", to: '""' },
+    why: 'equivalent: a stream does not read its request; the type wants one',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: a stream does not read its request, and neither text is a version',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: '[]', to: '["Stryker was here"]' },
+    why: 'equivalent on a stream: the mark of no question is dropped',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: "'refuse'", to: '""' },
+    why: 'equivalent where there is no answer that could be invalid',
+  },
+  {
+    file: 'functions/mcp/legacy.ts',
+    ...{ from: 'question !== undefined', to: 'true' },
+    why: 'equivalent: an open key has its question; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/modern.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: of a missing header the error repeats nothing',
+  },
+  {
+    file: 'functions/mcp/protocol/jsonrpc.ts',
+    ...{ from: 'id !== undefined', to: 'true' },
+    why: 'equivalent: JSON leaves out what is undefined',
+  },
+  {
+    file: 'functions/mcp/protocol/jsonrpc.ts',
+    ...{ from: 'written.size === 0', to: 'false' },
+    why: 'equivalent: nothing is found; only spares work',
+  },
+  {
+    file: 'functions/mcp/endpoint.ts',
+    ...{
+      from: "header(request, 'content-type')?.split(';')[0]?.trim",
+      to: "header(request, 'content-type')?.split(';')[0].trim",
+    },
+    why: 'equivalent: a text has a first part; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/endpoint.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: neither is a date',
+  },
+  {
+    file: 'functions/mcp/wiring.ts',
+    ...{ from: 'tool.function === undefined', to: 'false' },
+    why: 'equivalent: a list has nothing at undefined; the compiler wants it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: neither is a message',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: "typeof body === 'string'", to: 'true' },
+    why: 'a stream needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ requestHandler }', to: '{}' },
+    why: 'how long a connection may take needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ removeUndefinedValues: true }', to: '{}' },
+    why: 'what is written needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: 'true', to: 'false' },
+    why: 'what is written needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: "'endpoint'", to: '""' },
+    why: 'the audit log of a write needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ region, requestTimeout: REQUEST_TIMEOUT, attempts: 3 }', to: '{}' },
+    why: 'a start needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ ...place, patience: INPUT_PATIENCE }', to: '{}' },
+    why: 'input in S3 needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '(ms) => new Promise((resolve) => setTimeout(resolve, ms))', to: '() => undefined' },
+    why: 'a wait needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '(resolve) => setTimeout(resolve, ms)', to: '() => undefined' },
+    why: 'a wait needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ const states = stepFunctions({…', to: '{}' },
+    why: 'a state machine needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '{ region, requestTimeout: 1_000, attempts: 1 }', to: '{}' },
+    why: 'a state machine needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/index.ts',
+    ...{ from: '(executionArn: string) => currentState(states, executionArn)', to: '() => undefined' },
+    why: 'a state machine needs AWS: the tests of the embedded cloud run it',
+  },
+  {
+    file: 'functions/mcp/lambda.ts',
+    ...{ from: '`${__dirname}/manifest.json`', to: '``' },
+    why: 'only the bundle has this file: test/stack/bundle.test.ts',
+  },
+  {
+    file: 'functions/mcp/lambda.ts',
+    ...{ from: '`${__dirname}/validators.cjs`', to: '``' },
+    why: 'only the bundle has this file: test/stack/bundle.test.ts',
+  },
+  {
+    file: 'functions/authorizer/lambda.ts',
+    ...{ from: '`${__dirname}/scopes.json`', to: '``' },
+    why: 'only the bundle has this file: test/stack/bundle.test.ts',
   },
 ];

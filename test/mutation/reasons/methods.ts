@@ -107,4 +107,14 @@ export const METHODS: readonly Survivor[] = [
     ...{ from: 'isError === true', to: 'true' },
     why: 'equivalent: toolResult has no isError but true',
   },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'record.updatedAt > last.updatedAt', to: 'true' },
+    why: 'equivalent in isLater: a task has one fetch at a time, and only for what is newer',
+  },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'record.updatedAt > last.updatedAt', to: 'record.updatedAt >= last.updatedAt' },
+    why: 'equivalent in isLater: a task has one fetch at a time, and only for what is newer',
+  },
 ];

@@ -140,4 +140,19 @@ export const STREAM: readonly Survivor[] = [
     ...{ from: 'text.slice(1)', to: 'text' },
     why: 'equivalent: base64url has no dot, and its decoder skips it',
   },
+  {
+    file: 'functions/mcp/stream/stored-frames.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'equivalent: neither is a reference',
+  },
+  {
+    file: 'functions/mcp/stream/stored-frames.ts',
+    ...{ from: "status === 'completed'", to: 'true' },
+    why: 'equivalent: only a completed task has a result',
+  },
+  {
+    file: 'functions/mcp/stream/hold.ts',
+    ...{ from: 'true', to: 'false' },
+    why: 'equivalent in 2026-07-28, where no stream is resumed',
+  },
 ];

@@ -172,4 +172,54 @@ export const TASKS: readonly Survivor[] = [
     ...{ from: "''", to: '"Stryker was here!"' },
     why: 'equivalent: Lambda always sets AWS_REGION; and the code of what is done is not read',
   },
+  {
+    file: 'functions/tasks/aws/aws-json.ts',
+    ...{ from: "'/'", to: '""' },
+    why: "equivalent: the signer's copy of a request without a path has the path /",
+  },
+  {
+    file: 'functions/tasks/aws/aws-json.ts',
+    ...{ from: '/:.*$/', to: '/:.*/' },
+    why: 'equivalent: .* takes all there is',
+  },
+  {
+    file: 'functions/tasks/aws/aws-json.ts',
+    ...{ from: '() => false', to: '() => undefined' },
+    why: 'equivalent: both are falsy',
+  },
+  {
+    file: 'functions/tasks/aws/aws-json.ts',
+    ...{ from: '(error.$metadata.httpStatusCode ?? 0) >= 500', to: '(error.$metadata.httpStatusCode ?? 0) > 500' },
+    why: 'equivalent: isTransientError is true for 500',
+  },
+  {
+    file: 'functions/tasks/aws/signed-request.ts',
+    ...{ from: "''", to: '"Stryker was here!"' },
+    why: 'Lambda always sets credentials; and the text is no port and no date, either',
+  },
+  {
+    file: 'functions/tasks/aws/signed-request.ts',
+    ...{ from: 'env.AWS_SESSION_TOKEN !== undefined', to: 'true' },
+    why: 'equivalent: the signer asks whether there is one',
+  },
+  {
+    file: 'functions/tasks/aws/signed-request.ts',
+    ...{ from: "origin.port !== ''", to: 'true' },
+    why: 'equivalent: Node takes port 0 for the default one',
+  },
+  {
+    file: 'functions/tasks/s3/result-store.ts',
+    ...{ from: "'GET'", to: '""' },
+    why: "equivalent: GET is the default of the signer's copy, and of the error text",
+  },
+  {
+    file: 'functions/tasks/s3/result-store.ts',
+    ...{ from: "'/'", to: '""' },
+    why: "equivalent: the signer's copy of a request begins its path with /",
+  },
+  {
+    file: 'lib/workflow/definition.ts',
+    ...{ from: 'false', to: 'true' },
+    why: 'equivalent: what a machine runs has no retrier for what its tool may repeat',
+  },
 ];

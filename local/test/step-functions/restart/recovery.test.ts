@@ -66,9 +66,9 @@ describe('Retry', () => {
     ['half of it for a random 0.5 with FULL', { JitterStrategy: 'FULL' }, [0.5, 1, 2]],
   ])('delays are %s', (_, retrier, delays) => {
     const startCounting = loadRetry(openFields({ Retry: [{ ErrorEquals: ['E'], ...retrier }] }, { machine: 'm' }));
-    const counters = startCounting({ number: () => 0.5, uuid: () => '' });
-    expect([counters.next('E'), counters.next('E'), counters.next('E')]).toEqual(delays.map((delay) => delay * 1000));
-    expect(counters.next('E')).toBeUndefined();
+    const nextPause = startCounting({ number: () => 0.5, uuid: () => '' });
+    expect([nextPause('E'), nextPause('E'), nextPause('E')]).toEqual(delays.map((delay) => delay * 1000));
+    expect(nextPause('E')).toBeUndefined();
   });
 
   it('MaxAttempts 0 never retries', async () => {

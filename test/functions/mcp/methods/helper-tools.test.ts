@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
 import { helperTools } from '../../../../functions/mcp/methods/helper-tools.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { clients } from '../support/fake-clients.ts';
@@ -39,6 +40,12 @@ async function world(change: Partial<TaskRecord> = {}) {
   };
 }
 const text = (words: string) => ({ type: 'text', text: words });
+
+test('get_task_result counts as a poll: a client that asks in a loop is refused (E-29)', async () => {
+  const { get } = await world();
+  for (let i = 0; i < limits.polls.burst; i++) expect((await get({ waitSeconds: 0 })).error).toBeUndefined();
+  expect((await get({ waitSeconds: 0 })).error).toMatchObject({ message: expect.stringContaining('too often') });
+});
 
 describe('get_task_result shows a model', () => {
   test('a task that works: what to do, and when', async () => {

@@ -7,6 +7,7 @@ import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
@@ -144,6 +145,48 @@ describe('a listener (E-24 to E-27)', () => {
       ...[undefined, 'working', 'working', 'completed', 'complete'],
     ]);
     expect(late).toHaveBeenCalledTimes(1);
+  });
+
+  describe('of a task whose questions are in S3, and whose tool has a clock that is ahead,', () => {
+    /** The task asks in round 1, as of this time. */
+    const asking = (updatedAt: number) => {
+      const key = { owner: 'ann', taskId: idOf(1) };
+      const record: TaskRecord = { ...create(key, task, T0), asked, arguments: '{}', status: 'input_required' };
+      const { record: slim, text } = moved(record);
+      return { record: { ...slim, updatedAt }, sha256: (slim.inputRef ?? '').slice(0, 64), text };
+    };
+    const statuses = async (here: Awaited<ReturnType<typeof world>>) =>
+      (await here.messages(1)).flatMap(({ params }) => params?.status ?? []);
+
+    test('hears of the questions after a later report', async () => {
+      const { record, sha256, text } = asking(T0 + 2_000);
+      const here = await world({
+        1000: () => here.change(1, { statusMessage: 'from the future', updatedAt: T0 + 3_000_000 }),
+        2000: () => here.change(1, record),
+      });
+      await here.objects.put({ ...record, sha256 }, text);
+      expect(await statuses(here)).toEqual(['working', 'working', 'input_required']);
+    });
+
+    test('hears of them again once an answer was refused (B-19)', async () => {
+      const { record, sha256, text } = asking(T0 + 1_000);
+      const again = { 1000: () => here.change(1, record), 8000: () => here.change(1, { updatedAt: T0 + 8_000 }) };
+      const here = await world(again, 20_500);
+      await here.objects.put({ ...record, sha256 }, text);
+      expect(await statuses(here)).toEqual(['working', 'input_required', 'input_required']);
+    });
+
+    test('hears no more of them in the next round, however late S3 gives them', async () => {
+      const { record, text } = asking(T0 + 3_000_000);
+      const slow = Promise.withResolvers<string>();
+      const here = await world({
+        1000: () => here.change(1, record),
+        3000: () => here.change(1, { status: 'working', round: 2, updatedAt: T0 + 3_000 }),
+        4000: () => slow.resolve(text),
+      });
+      vi.spyOn(here.objects, 'get').mockReturnValue(slow.promise);
+      expect(await statuses(here)).toEqual(['working', 'working']);
+    });
   });
 
   test('hears no more of a task that expires', async () => {

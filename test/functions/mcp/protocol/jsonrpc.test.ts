@@ -34,6 +34,11 @@ describe('a message is', () => {
   });
 });
 
+test('an integer that JSON.parse has rounded is named, also beside null', () => {
+  const body = '{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":null,"b":9007199254740993}}';
+  expect(parseMessage(body)).toMatchObject({ rounded: 'params.b' });
+});
+
 describe('what is no message is refused by its reason, with its id if that can be read (A-05):', () => {
   const long = (bytes: number) => 'é'.repeat(Math.floor(bytes / 2)) + 'x'.repeat(bytes % 2);
   test.each<[string, string, object]>([

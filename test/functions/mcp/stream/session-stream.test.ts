@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { shortHash } from '../../../../functions/mcp/stream/questions.ts';
 import type { SessionCall } from '../../../../functions/mcp/stream/session-questions.ts';
-import { openCursor, sessionStream } from '../../../../functions/mcp/stream/session-stream.ts';
+import { openCursor, type SessionCursor, sessionStream } from '../../../../functions/mcp/stream/session-stream.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { type Principal, sessionPartition } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { SessionNotes } from '../../../../functions/tasks/table/session-notes.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
@@ -46,17 +49,33 @@ describe('the stream of a session', () => {
       for await (const frame of stream(gone)) all.push(frame);
       return all;
     };
-    const asking = async () => {
-      const task = { tool: 'optional', ttl: 3_600_000, timeout: 3_600_000, accepts: [form.method], legacy: true };
-      const record = create({ owner: 'ann', taskId: '1'.repeat(36) }, task, now);
+    /** A task that asks, with the digit `n` as its id. */
+    const task = async (n: number, over: Partial<TaskRecord> = {}) => {
+      const options = { tool: 'optional', ttl: 3_600_000, timeout: 3_600_000, accepts: [form.method], legacy: true };
+      const record = create({ owner: 'ann', taskId: idOf(n) }, options, now);
       const asked = JSON.stringify({ inputRequests: { sure: form } });
-      await fake.server.store.create({ ...record, status: 'input_required', asked, arguments: '{}' });
-      const waiting = { [record.taskId]: now - 60_000 };
-      await fake.server.store.updateSession(sessionPartition('s'), () => ({ waiting, asked: {} }), 0);
+      await fake.server.store.create({ ...record, status: 'input_required', asked, arguments: '{}', ...over });
+    };
+    const note = (notes: Partial<SessionNotes>) =>
+      fake.server.store.updateSession(sessionPartition('s'), () => ({ waiting: {}, asked: {}, ...notes }), 0);
+    const notes = () => fake.server.store.session(sessionPartition('s'));
+    const asking = async () => {
+      await task(1);
+      await note({ waiting: { [idOf(1)]: now - 60_000 } });
+    };
+    /** One read by a client that comes back: the questions, and the cursor of the last event id. */
+    const read = async (cursor: Partial<SessionCursor> = {}) => {
+      const all: string[] = [];
+      const back = { ...start, resumed: true, ...cursor };
+      for await (const frame of sessionStream(back, call, fake.server, new AbortController().signal)) all.push(frame);
+      const [, retries] = /^retry: (\d+)$/m.exec(all[0] ?? '') ?? [];
+      const last = await openCursor(call, idsOf(all).at(-1) ?? '', fake.server);
+      return { asked: all.filter((frame) => frame.includes(form.method)).length, retry: Number(retries), last };
     };
     Object.assign(call, { accepts: [form.method] });
-    return { ...fake, frames, stream, asking, elapsed: () => now - begun };
+    return { ...fake, frames, stream, asking, task, note, notes, read, begun, elapsed: () => now - begun };
   }
+  const idOf = (n: number) => `${n}`.padStart(36, '0');
   const form = {
     method: 'elicitation/create',
     params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
@@ -103,5 +122,77 @@ describe('the stream of a session', () => {
     keyless.server.store.session = outage;
     keyless.server.signer.sign = outage;
     expect(await keyless.frames()).toEqual([': keep-alive\n\n']);
+  });
+
+  describe('when its client comes back,', () => {
+    const { askAgain, tasks } = limits.sessionStream;
+    const sure = (n: number) => `!${idOf(n)} r1.sure#0`;
+    const mark = (n: number) => shortHash(sure(n), 8);
+
+    test('repeats what it missed, but not what was asked three minutes ago (B-11, C-20)', async () => {
+      for (const [age, asked] of [
+        [askAgain - 1, 1],
+        [askAgain, 0],
+      ] as const) {
+        const { task, note, read, begun } = world();
+        await task(1);
+        await note({ asked: { [sure(1)]: begun - age } });
+        expect((await read()).asked).toBe(asked);
+      }
+    });
+
+    test('an event id names only questions that may still be repeated, so it stays short', async () => {
+      const { task, note, read, begun } = world();
+      await task(1);
+      await note({ asked: { [sure(1)]: begun - 1 } });
+      const { asked, last } = await read({ seen: [mark(2), mark(1), mark(3)] });
+      expect([asked, last?.seen]).toEqual([0, [mark(1)]]);
+    });
+
+    test('reads a bounded number of tasks', async () => {
+      const { note, read, server, begun } = world();
+      const waiting = Array.from({ length: tasks + 1 }, (_, n) => [idOf(n), begun - 60_000]);
+      await note({ waiting: Object.fromEntries(waiting) });
+      const getMany = vi.spyOn(server.store, 'getMany');
+      await read();
+      expect(getMany.mock.calls.map(([keys]) => keys.length)).toEqual([tasks]);
+    });
+
+    test('forgets tasks that no longer wait, and keeps the others', async () => {
+      const { task, note, notes, read, begun } = world();
+      await task(1, { status: 'working' });
+      await task(2, { status: 'working' });
+      const asked = { [sure(2)]: begun - 1 };
+      // The first has waited long enough, the second was asked here, the third is new.
+      await note({ asked, waiting: { [idOf(1)]: begun - 60_000, [idOf(2)]: begun, [idOf(3)]: begun } });
+      await read();
+      expect(await notes()).toEqual({ asked, waiting: { [idOf(3)]: begun } });
+    });
+
+    test('writes nothing where nothing is due', async () => {
+      const { note, read, server, begun } = world();
+      await note({ waiting: { [idOf(1)]: begun } });
+      const update = vi.spyOn(server.store, 'updateSession');
+      await read();
+      expect(update).not.toHaveBeenCalled();
+    });
+
+    test('tells it to come back at once while a task waits, later the longer none has asked (B-10)', async () => {
+      const { note, read, begun } = world();
+      const activeAt = begun - 200_000;
+      await note({ asked: { [sure(1)]: begun - 20_000 } });
+      expect(await read({ activeAt })).toMatchObject({ retry: 3_000, last: { activeAt: begun - 20_000 } });
+      await note({ waiting: { [idOf(1)]: begun - 60_000 } });
+      expect(await read({ activeAt })).toMatchObject({ retry: retry.min, last: { activeAt: begun } });
+    });
+
+    test('moves large questions out of the record', async () => {
+      const { task, note, read, server, begun } = world();
+      await task(1, { arguments: JSON.stringify('x'.repeat(limits.inlineInput)) });
+      await note({ waiting: { [idOf(1)]: begun - 60_000 } });
+      const put = vi.spyOn(server.inputs, 'put');
+      expect((await read()).asked).toBe(1);
+      expect(put).toHaveBeenCalledOnce();
+    });
   });
 });

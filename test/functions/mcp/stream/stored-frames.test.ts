@@ -60,6 +60,15 @@ describe('frames that need an object of S3', () => {
     expect(seen).toContain('t5');
   });
 
+  test('that did not come yield nothing, and wait until the others had their turn', async () => {
+    const fetched: string[] = [];
+    const frames = storedFrames(async ({ taskId }) => void fetched.push(taskId));
+    const all = records(6);
+    expect(await idsOf(frames.of(all.slice(0, 2), never))).toEqual([]);
+    await idsOf(frames.of(all, never));
+    expect(fetched).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't0', 't1']);
+  });
+
   test('are settled once no fetch is left', async () => {
     const slow = Promise.withResolvers<string>();
     const frames = storedFrames(() => slow.promise);
@@ -78,6 +87,7 @@ describe('frames that need an object of S3', () => {
     const result = JSON.stringify({ resultRef: { bytes: limits.result.inline + 1 } });
     const [record] = records(1) as [TaskRecord];
     expect(liesInS3({ ...record, status: 'completed', result })).toBe(true);
+    expect(liesInS3({ ...record, status: 'input_required' })).toBe(false);
     expect(liesInS3({ ...record, status: 'completed', result: '1' })).toBe(false);
     expect(liesInS3({ ...record, status: 'input_required', inputRef: 'a.1' })).toBe(true);
     expect(liesInS3({ ...record, status: 'input_required', inputRef: 'a.1', asked: '{}' })).toBe(false);

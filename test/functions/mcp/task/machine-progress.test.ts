@@ -105,12 +105,13 @@ describe('looking at executions', () => {
       { name: 'Map', enteredAt: 10 },
       { name: 'Map', enteredAt: 40 },
       undefined,
+      { name: 'End', enteredAt: 50 },
     ];
     const { later } = looking((look) => seen[look - 1]);
     const told: (ExecutionState | undefined)[] = [];
     for (const _ of seen) told.push(await later(2_000));
-    expect(told.map((state) => state?.enteredAt)).toEqual([10, 20, 21, 21, 21]);
-    expect(told.at(-1)?.name).toBe('Map');
+    expect(told.map((state) => state?.enteredAt)).toEqual([10, 20, 21, 21, 21, 50]);
+    expect(told.slice(-2).map((state) => state?.name)).toEqual(['Map', 'End']);
   });
 
   test('has a budget for all of them together, and each has its turn: the quota is the account’s', async () => {
@@ -130,6 +131,15 @@ describe('looking at executions', () => {
     expect(looked.length).toBeLessThanOrEqual(10 + 5 * 100);
     expect(new Set(looked).size).toBe(101);
     expect(told.map((state) => state?.name)).toEqual(tasks.map(() => 'S'));
+  });
+
+  test('ten at once, then no more: and only those asked for in the last 10 s slow it down', async () => {
+    const { looked, later } = looking(() => ({ name: 'S', enteredAt: 1 }));
+    for (let i = 0; i < 100; i++) await later(0, { ...record, taskId: `t${i}` });
+    expect(looked).toHaveLength(10);
+    await later(10_000);
+    await later(2_000);
+    expect(looked).toHaveLength(12);
   });
 
   test('remembers a thousand of them', async () => {

@@ -43,6 +43,26 @@ test('a cancel between the last answer and its start stops the run once it exist
   expect(did.filter((what) => what === 'stop')).toHaveLength(1);
 });
 
+test('a round whose tool is gone cannot be started, which the client learns', async () => {
+  const { server } = fakeServer();
+  await expect(startCurrentRound({ ...answered, tool: 'gone' }, server)).rejects.toThrow(
+    'The tool of this task is gone',
+  );
+});
+
+test('a start whose name is taken ends no task without an idempotency key', async () => {
+  const { server, records } = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
+  records.set(answered.taskId, answered);
+  expect(await startCurrentRound(answered, server, true)).toEqual(answered);
+  expect(records.get(answered.taskId)).toEqual(answered);
+});
+
+test('an error of a start that is not about its input stays what it is', async () => {
+  const denied = Object.assign(new Error('no'), { name: 'AccessDeniedException' });
+  const { server } = fakeServer({ workflow: { start: () => Promise.reject(denied), stop: async () => {} } });
+  await expect(startCurrentRound(answered, server)).rejects.toBe(denied);
+});
+
 function serverWith(record: TaskRecord, now: number, over: Partial<ServerContext> = {}) {
   const inputs: string[] = [];
   const fake = clockedServer({
@@ -164,7 +184,7 @@ test.each<[string, TaskRecord, number]>([
   ['answered a moment ago', answered, T0 + 15 * SECOND - 1],
   ['heard of a moment ago', { ...answered, updatedAt: T0 + 10 * SECOND }, T0 + 20 * SECOND],
   ['known to run', { ...answered, seenRound: 2 }, T0 + 20 * SECOND],
-  ['in its first round', made, T0 + 20 * SECOND],
+  ['in its first round', { ...made, arguments: '{}' }, T0 + 20 * SECOND],
   ['over', { ...answered, status: 'completed', result: '1' }, T0 + 20 * SECOND],
   ['past its deadline', answered, end + 1],
 ])('a poll of a task that is %s is one read and nothing else', async (_title, record, now) => {

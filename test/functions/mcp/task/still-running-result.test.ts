@@ -44,6 +44,21 @@ describe('the outputSchema that clients see', () => {
       { n: 1, next: {} },
     ],
     [
+      'that is a separate document with definitions',
+      { ...text({ $ref: '#/$defs/b' }), $id: 'https://a.example/b', $defs: { b: string } },
+      { a: 'x' },
+      { a: 5 },
+    ],
+    [
+      'with a part that is a separate document',
+      text({ ...tree, $id: 'https://a.example/inner' }),
+      { a: { n: 1, next: { n: 2 } } },
+      { a: { n: 1, next: { n: 'x' } } },
+    ],
+    ['that refers to itself in a list', text({ anyOf: [{ $ref: '#' }, string] }), { a: { a: 'x' } }, { a: running }],
+    ['that refers to itself in items', text({ type: 'array', items: { $ref: '#' } }), { a: [] }, { a: [running] }],
+    ['with a text that looks like a reference', text({ pattern: '#/x', ...string }), { a: '#/x' }, { a: '#' }],
+    [
       'with properties that are called like keywords',
       {
         type: 'object',
@@ -85,6 +100,18 @@ describe('the outputSchema that clients see', () => {
       expect(told({ taskSupport }, true)).toEqual(text(string));
     }
     expect(told({}, false)).toEqual(text(string));
+    const { outputSchema: _, ...without } = entry({});
+    expect(advertised(without, { helperTools: true })).toBe(without);
+  });
+});
+
+test('a tool that still runs: with helper tools, how to get its result (F-14)', () => {
+  const next =
+    'Tool t is still running as task the-task. It has not failed: do not call it again. ' +
+    'Call get_task_result with {"taskId":"the-task"} to get its result.';
+  expect(stillRunningResult(record, withHelpers)).toEqual({
+    content: [{ type: 'text', text: next }],
+    structuredContent: { taskId: 'the-task', status: 'working', next },
   });
 });
 

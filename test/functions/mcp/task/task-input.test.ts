@@ -21,15 +21,18 @@ const waiting: TaskRecord = {
   ...{ status: 'input_required', asked, arguments: '{"n":1}' },
 };
 const YES = { action: 'accept', content: {} };
+/** Where the log says that something failed. */
+const failures = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(line).where);
 const LOST = { status: 'failed', error: expect.stringContaining('InputLost') };
 
 /** A server that starts with this record; `objects` is its S3. */
 function world(record: TaskRecord) {
   const objects = fakeObjects();
-  const { server, records, did } = fakeServer({ inputs: inputStore(objects), now: () => now });
+  const clock = { now };
+  const { server, records, did } = fakeServer({ inputs: inputStore(objects), now: () => clock.now });
   records.set(taskId, record);
   const stored = () => records.get(taskId) as TaskRecord;
-  return { server, stored, records, did, objects };
+  return { server, stored, records, did, objects, clock };
 }
 
 /** With its input in S3, or nowhere. */
@@ -70,11 +73,44 @@ describe('large questions in a record', () => {
     expect([stored(), objects.did]).toEqual([unasked, []]);
   });
 
-  test('stay while S3 fails, which is not tried at each read', async () => {
-    const { server, stored, objects } = world(waiting);
+  test('stay while S3 fails, which is logged, and tried again after 30 s', async () => {
+    const { server, stored, objects, clock } = world(waiting);
     objects.state.down = 'SlowDown';
     for (let looks = 0; looks < 5; looks++) await moveLargeInput(stored(), server);
+    clock.now += 29_999;
+    await moveLargeInput(stored(), server);
     expect([stored(), objects.did]).toEqual([waiting, ['PUT']]);
+    clock.now += 1;
+    await moveLargeInput(stored(), server);
+    expect([objects.did, failures()]).toEqual([
+      ['PUT', 'PUT'],
+      ['moving input', 'moving input'],
+    ]);
+  });
+
+  test('of a task that has expired are left alone', async () => {
+    const { server, stored, objects } = world({ ...waiting, ttl: 0 });
+    await moveLargeInput(stored(), server);
+    expect(objects.did).toEqual([]);
+  });
+});
+
+describe('input in S3 is read only', () => {
+  const { record: slim } = moved(waiting);
+  test.each<[string, TaskRecord]>([
+    ['for a task that asks', { ...slim, status: 'working' }],
+    ['where the record does not hold the questions', { ...slim, asked }],
+  ])('%s', async (_name, record) => {
+    const { server, objects } = world(record);
+    expect(await withQuestions(record, server)).toEqual(record);
+    expect(objects.did).toEqual([]);
+  });
+
+  test('for an answer that a task waits for', async () => {
+    const record: TaskRecord = { ...slim, status: 'completed', result: '1' };
+    const { server, objects } = world(record);
+    expect(await answerTask(principal, taskId, { 'r1.a': YES }, 'refuse', server)).toEqual(record);
+    expect(objects.did).toEqual([]);
   });
 });
 
@@ -97,6 +133,7 @@ describe('an answer', () => {
     const answering = answerTask(principal, taskId, { 'r1.a': large }, 'refuse', server);
     await expect(answering).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored()).toMatchObject({ status: 'input_required', inputResponses: {} });
+    expect(failures()).toEqual(['storing input']);
   });
 });
 
@@ -123,6 +160,13 @@ describe('input that is lost ends its task, which says so', () => {
     const { server, stored } = away(waiting, false);
     expect(await withQuestions(stored(), server)).toMatchObject(LOST);
     expect(stored()).toMatchObject(LOST);
+    expect(failures()).toEqual(['reading input']);
+  });
+
+  test('but not over what another request has written meanwhile', async () => {
+    const { server, stored } = away(waiting, false);
+    server.store.apply = async () => undefined;
+    await expect(withQuestions(stored(), server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
   });
 
   test('at an answer', async () => {
@@ -134,12 +178,15 @@ describe('input that is lost ends its task, which says so', () => {
   const answered: TaskRecord = { ...waiting, status: 'working', round: 2, updatedAt: now - 60_000 };
 
   test('but not in a later round, which may run: that is for the sweep to find out', async () => {
-    const { server, stored, did } = away(answered, false);
+    const { server, stored, did, objects } = away(answered, false);
     const before = stored();
     await startIfCrashed(before, server);
     await expect(startCurrentRound(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored()).toEqual(before);
     expect(did).not.toContain('start');
+    expect(failures()).toContain('starting a round');
+    objects.state.down = 'SlowDown';
+    await expect(startCurrentRound(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
   });
 
   test('but not while S3 is only out of reach: then the request says to try again', async () => {

@@ -1,6 +1,16 @@
-import { expect, test, vi } from 'vitest';
-import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
-import { currentRecord } from '../../../../functions/mcp/task/task-view.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { Call, ServerContext, Tool } from '../../../../functions/mcp/context.ts';
+import {
+  checkedResult,
+  currentRecord,
+  findTask,
+  loadTask,
+  withCheckedResult,
+} from '../../../../functions/mcp/task/task-view.ts';
+import { newTaskKey } from '../../../../functions/tasks/ids.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { measured, RESULT_WITHOUT_HASH } from '../../../../functions/tasks/s3/result-ref.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
@@ -29,18 +39,20 @@ test('a result has to fit the outputSchema that its tool had when the task was m
 
 test('where a result does not fit is logged once, by path and rule, without a value (A-15)', () => {
   const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
-  const errors = [
-    { instancePath: '/secret', message: 'must be number' },
-    { instancePath: '', message: 'must have n' },
-  ];
+  const paths = ['/secret', '', '/3', '/4', '/5', '/6'];
+  const errors = paths.map((instancePath) => ({ instancePath, message: 'must be number' }));
   const server = deployed('v1');
   const tool = server.tools.get('optional') as Tool;
   Object.assign(tool.validateOutput as object, { errors });
   for (let read = 0; read < 2; read++) currentRecord(done('v1'), 0, server);
+  const other = { ...tool, entry: { ...tool.entry, name: 'other' }, validateOutput: () => false };
+  checkedResult({ content: [] }, other);
   const lines = warned.mock.calls.map(([line]) => JSON.parse(String(line)));
   warned.mockRestore();
+  const problems = ['/secret', '/', '/3', '/4', '/5'].map((path) => `${path} must be number`);
   expect(lines).toEqual([
-    { event: 'result_misfit', tool: 'optional', problems: ['/secret must be number', '/ must have n'] },
+    { event: 'result_misfit', tool: 'optional', problems },
+    { event: 'result_misfit', tool: 'other', problems: [] },
   ]);
 });
 
@@ -58,4 +70,68 @@ test.each([
   const { outputSchemaId: _, ...made } = done('v1');
   const shown = currentRecord({ ...made, result, isError: said }, 0, deployed(undefined));
   expect(shown).toMatchObject({ status, isError });
+});
+
+describe('a result', () => {
+  const { outputSchemaId: _, ...made } = done('v1');
+
+  test('that is an error is left as it is, byte for byte, whatever the outputSchema (A-19)', () => {
+    const record = { ...done('v1'), isError: true, result: '{"content": [], "isError": true, "n": 1.0}' };
+    expect(currentRecord(record, 0, deployed('v1'))).toBe(record);
+    const result = { content: [], isError: true };
+    expect(checkedResult(result, deployed('v1').tools.get('optional'))).toBe(result);
+  });
+
+  test.each<[string, Partial<TaskRecord>]>([
+    ['of a task that is not completed', { status: 'working' }],
+    ['that is missing', { result: undefined as unknown as string }],
+  ])('%s is not checked', (_name, over) => {
+    const record = { ...done('v1'), ...over };
+    expect(withCheckedResult(record, deployed('v1'))).toBe(record);
+  });
+
+  test('in S3 is not checked here, and is shown only if its reference has a hash', () => {
+    const { sha256, bytes } = measured('x'.repeat(limits.result.inline + 1));
+    const stored = (resultRef: object) => ({ ...done('v1'), result: JSON.stringify({ resultRef }) });
+    const proven = stored({ bytes, sha256 });
+    expect(currentRecord(proven, 0, deployed('v1'))).toBe(proven);
+    const { isError, result = '' } = currentRecord(stored({ bytes }), 0, deployed('v1')) ?? {};
+    expect([isError, JSON.parse(result)]).toMatchObject([true, { content: [{ text: RESULT_WITHOUT_HASH }] }]);
+  });
+
+  test('and every other record that a reader sees is reported; not one that has expired', () => {
+    const seen = vi.fn();
+    const server = { ...deployed(undefined), seen };
+    currentRecord(made, 0, server);
+    currentRecord(made, made.createdAt + made.ttl, server);
+    expect(seen.mock.calls).toEqual([[made]]);
+  });
+});
+
+describe('a task that is read', () => {
+  const anonymous = { kind: 'anonymous' } as const;
+  const working = create(newTaskKey(anonymous, 1_700_000_000_000), task, 1_700_000_000_000);
+  const read = async (record: TaskRecord) => {
+    const fake = fakeServer();
+    fake.records.set(record.taskId, record);
+    return { ...fake, found: await findTask(anonymous, record.taskId, fake.server) };
+  };
+
+  test('with questions that its client cannot be asked has failed, and is stored so', async () => {
+    const { found, records, did } = await read({ ...working, status: 'input_required', asked: '{}' });
+    expect(found.status).toBe('failed');
+    expect(records.get(working.taskId)).toMatchObject({ status: 'failed', error: found.error });
+    expect(did).toEqual(['get', 'applyBlind']);
+  });
+
+  test('past its deadline is only shown as failed: the sweep writes it', async () => {
+    const { found, did } = await read({ ...working, deadlineAt: 0 });
+    expect([found.status, did]).toEqual(['failed', ['get']]);
+  });
+
+  test('needs tasks: a 2026-07-28 client without them learns so (F-04)', async () => {
+    const { server } = await read(working);
+    const call = { params: { taskId: working.taskId }, principal: anonymous, tasks: false } as unknown as Call;
+    await expect(loadTask(call, server)).rejects.toThrow('This task is for clients that know tasks');
+  });
 });

@@ -163,6 +163,7 @@ describe('what the server sends is what the AWS client sends', () => {
     expect(told(ours)).toEqual(told(theirs));
     for (const name of ['content-type', 'x-amz-target']) expect(ours.headers[name]).toBe(theirs.headers[name]);
     expect((await again('states', theirs)).headers.authorization).toBe(theirs.headers.authorization);
+    expect((await again('states', ours)).headers.authorization).toBe(ours.headers.authorization);
   });
 
   test('within a trace of X-Ray, and in Lambda only', async () => {
@@ -195,8 +196,11 @@ describe('what the server sends is what the AWS client sends', () => {
 describe('a clock that AWS refuses', () => {
   const minutes = 60_000;
   const hour = 60 * minutes;
-  /** Refuses a signature that is five minutes off, as AWS does, and answers with its own date. */
-  async function strict(ahead: number, refusal = 403) {
+  /**
+   * Answers with its own date, and by default refuses a signature that is five minutes off, as AWS does. `status` is
+   * its other answer.
+   */
+  async function strict(ahead: number, status = 403, { refuses = true, age = '' } = {}) {
     const dates: number[] = [];
     const aws = createServer((request, response) => {
       const [, day, time] = /^(.{8})T(.{6})Z$/.exec(String(request.headers['x-amz-date'])) ?? [];
@@ -205,7 +209,8 @@ describe('a clock that AWS refuses', () => {
       dates.push(Date.parse(iso) - Date.now());
       response.sendDate = false;
       response.setHeader('date', new Date(now).toUTCString());
-      response.statusCode = Math.abs(Date.parse(iso) - now) > 5 * minutes ? 403 : refusal;
+      if (age !== '') response.setHeader('age', age);
+      response.statusCode = refuses && Math.abs(Date.parse(iso) - now) > 5 * minutes ? 403 : status;
       response.end();
     });
     await new Promise<void>((resolve) => aws.listen(0, '127.0.0.1', resolve));
@@ -228,11 +233,29 @@ describe('a clock that AWS refuses', () => {
     expect(dates).toEqual([0]);
   });
 
-  test('a failure of AWS is not sent again: it may have been carried out', async () => {
-    const { dates, send } = await strict(hour, 500);
+  test.each([500, 403])('is corrected once, whatever AWS answers then: %i', async (status) => {
+    const { dates, send } = await strict(hour, status);
     await send();
     expect(dates).toEqual([0, hour]);
     await send();
     expect(dates).toEqual([0, hour, hour]);
+  });
+
+  test.each([200, 399, 500, 503])('is none where the answer is %i: it may have been carried out', async (status) => {
+    const { dates, send } = await strict(hour, status, { refuses: false });
+    expect((await send()).status).toBe(status);
+    expect(dates).toEqual([0]);
+  });
+
+  test('may be refused by 400, too, and from four minutes on', async () => {
+    const { dates, send } = await strict(4 * minutes, 400, { refuses: false });
+    await send();
+    expect(dates).toEqual([0, 4 * minutes]);
+  });
+
+  test('is not corrected by the date of a cache', async () => {
+    const { dates, send } = await strict(hour, 403, { age: '3600' });
+    await send();
+    expect(dates).toEqual([0]);
   });
 });

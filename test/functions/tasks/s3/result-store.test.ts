@@ -1,8 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import timers from 'node:timers/promises';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
@@ -166,12 +168,26 @@ describe('what may pass is tried again, three times in all', () => {
     for (const [status, code] of [
       [403, 'AccessDenied'],
       [404, 'NoSuchKey'],
+      [300, 'TemporaryRedirect'],
       [301, 'PermanentRedirect'],
     ] as const) {
       answers = [refuse(status, code)];
       await expect(store().get(key)).rejects.toMatchObject({ code });
     }
-    expect(seen).toHaveLength(3);
+    expect(seen).toHaveLength(4);
+  });
+
+  test('with a pause of up to 200 ms, then of up to 400 ms', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.25);
+    const sleep = vi.spyOn(timers, 'setTimeout');
+    // What was imported by name sees the spy, too.
+    syncBuiltinESMExports();
+    answers = [hangUp, hangUp, ok()];
+    await store().put(key, '1');
+    const pauses = sleep.mock.calls;
+    sleep.mockRestore();
+    syncBuiltinESMExports();
+    expect(pauses).toEqual([[50], [100]]);
   });
 
   test('all of it ends within the patience, however long S3 is silent', async () => {

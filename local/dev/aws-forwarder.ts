@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { close, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
+
+/** The largest request that is passed on, in bytes. */
+const MAX_BODY = 20_000_000;
+/** Of one connection to its other end: not passed on. The signature is made again. */
+const DROPPED =
+  /^(host|connection|keep-alive|transfer-encoding|content-length|expect|authorization|x-amz-security-token|x-amz-date)$/;
+
+/** Passes the requests of tools on to an AWS service, signed with the developer's own credentials. */
+export interface AwsForwarder {
+  /** For the variable `AWS_ENDPOINT_URL_<SERVICE>` of the tools. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** What the AWS command line of the developer would use. */
+export interface AwsIdentity {
+  readonly region: string;
+  readonly credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'];
+}
+
+/** Reads region and credentials as every AWS client does. Rejects if there are none. */
+export async function ownIdentity(): Promise<AwsIdentity> {
+  const { config } = new DynamoDBClient({});
+  await config.credentials();
+  return { region: await config.region(), credentials: config.credentials };
+}
+
+/**
+ * A tool keeps the credentials of the embedded cloud, by which its table and its bucket know it. Only this process has
+ * those of the developer.
+ *
+ * @param target the origin of the service
+ */
+export async function forwardToAws(target: URL, { region, credentials }: AwsIdentity): Promise<AwsForwarder> {
+  // Web pages and other people of this machine can reach the port. Only the tools know this path.
+  const secret = `/${randomBytes(16).toString('hex')}`;
+
+  async function forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const { path, query } = targetOf(incoming);
+    // The client names the service for which it signs: `Credential=<key>/<date>/<region>/<service>/aws4_request`.
+    const [, service] = /Credential=[^,\s]*\/([\w-]+)\/aws4_request/.exec(incoming.headers.authorization ?? '') ?? [];
+    if (!isForLoopback(incoming) || !path.startsWith(`${secret}/`) || service === undefined) {
+      return void answer.writeHead(403).end();
+    }
+    const body = await readBody(incoming, MAX_BODY);
+    if (body === undefined) return void answer.writeHead(413).end();
+    const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
+    const kept = Object.entries(incoming.headers).filter(([name]) => !DROPPED.test(name));
+    const signed = await signer.sign({
+      method: incoming.method ?? 'POST',
+      protocol: target.protocol,
+      hostname: target.hostname,
+      path: path.slice(secret.length),
+      query: queryOf(query),
+      headers: { ...Object.fromEntries(kept.map(([name, value]) => [name, String(value)])), host: target.host },
+      body,
+    });
+    const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+    const url = new URL(`${path.slice(secret.length)}${query === '' ? '' : `?${query}`}`, target);
+    const outgoing = send(url, {
+      method: signed.method,
+      headers: { ...signed.headers, 'content-length': body.length },
+    });
+    outgoing.once('response', (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    outgoing.once('error', (error) => fail(answer, error));
+    answer.once('close', () => outgoing.destroy());
+    outgoing.end(body);
+  }
+
+  const server = createServer((incoming, answer) => {
+    forward(incoming, answer).catch((error: unknown) => fail(answer, error));
+  });
+  const url = await listen(server, 0);
+  return { url: `${url}${secret}`, stop: () => close(server) };
+}
+
+/** A client tries a 502 again, and then throws this text. */
+function fail(answer: ServerResponse, error: unknown): void {
+  if (answer.headersSent) return void answer.destroy();
+  answer.writeHead(502, { 'content-type': 'application/json', 'x-amzn-errortype': 'ForwardingFailed' });
+  answer.end(JSON.stringify({ message: `mcp-task-server dev could not reach AWS: ${error}` }));
+}
+
+function queryOf(query: string): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const [name, value] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+    found[name] = [...(found[name] ?? []), value];
+  }
+  return found;
+}

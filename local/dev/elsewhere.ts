@@ -1,0 +1,64 @@
+import { type AwsForwarder, type AwsIdentity, forwardToAws, ownIdentity } from './aws-forwarder.ts';
+
+/** The services that run here. What the server stores never leaves this machine. */
+const OWN: readonly string[] = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER'];
+const PREFIX = 'AWS_ENDPOINT_URL_';
+const REGION = /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./;
+const AWS_HOST = /\.(amazonaws\.com(\.cn)?|api\.aws)$/;
+
+/** Where tools reach the services that do not run here. */
+export interface Elsewhere {
+  /** For every function. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** For the terminal, one line each. */
+  readonly said: readonly string[];
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads the variables `AWS_ENDPOINT_URL_<SERVICE>`: the URL of an emulator, `aws` for AWS itself, or the URL of AWS where
+ * the service has a host of another name (docs/developing.md, "What runs"). Throws, by the name of the variable.
+ *
+ * @param identity for AWS itself, with what signs the requests
+ */
+export async function readElsewhere(
+  env: Readonly<Record<string, string | undefined>>,
+  identity: () => Promise<AwsIdentity> = ownIdentity,
+): Promise<Elsewhere> {
+  const variables: Record<string, string> = {};
+  const said: string[] = [];
+  const forwarders: AwsForwarder[] = [];
+  const stop = async () => void (await Promise.all(forwarders.map((forwarder) => forwarder.stop())));
+  try {
+    for (const [name, value = ''] of Object.entries(env)) {
+      if (!name.startsWith(PREFIX) || value === '') continue;
+      const service = name.slice(PREFIX.length);
+      if (OWN.includes(service)) {
+        said.push(`${name} is left out: ${service} runs here`);
+      } else if (value === 'aws' || AWS_HOST.test(hostOf(name, value))) {
+        const me = await identity().catch((error: Error) => {
+          throw new Error(`${name}=${value} needs AWS credentials and a region in your shell: ${error.message}`);
+        });
+        const host = `${service.toLowerCase().replaceAll('_', '-')}.${me.region}.amazonaws.com`;
+        const target = new URL(value === 'aws' ? `https://${host}` : value);
+        const [, region = me.region] = REGION.exec(target.hostname) ?? [];
+        const forwarder = await forwardToAws(target, { ...me, region });
+        forwarders.push(forwarder);
+        variables[name] = forwarder.url;
+        said.push(`${name}: tools reach AWS itself, ${target.origin}, with your own credentials`);
+      } else {
+        variables[name] = value;
+        said.push(`${name}: tools reach ${value}`);
+      }
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { variables, said, stop };
+}
+
+function hostOf(name: string, value: string): string {
+  if (URL.canParse(value)) return new URL(value).hostname;
+  throw new Error(`${name} is neither a URL nor 'aws': ${value}`);
+}
