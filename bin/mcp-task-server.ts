@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-/** The command of the package: `dev` runs the server on this machine, `tasks` works on the tasks of a server. */
+/** The command of the package: `dev` runs the server on this machine, `tasks` works on the tasks of a server, `put-back` restores. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { putBackCommand } from './put-back.ts';
 import { runTasks } from './tasks/index.ts';
 
 const USAGE = `usage: mcp-task-server dev [options]      the server of the CDK app in this folder, on this machine
        mcp-task-server tasks VERB …      lists, explains, answers and ends tasks: mcp-task-server tasks help
+       mcp-task-server put-back FROM TO  copies lost tasks from a restored table into that of the server
 `;
 
 const [command, ...args] = process.argv.slice(2);
@@ -17,6 +19,10 @@ async function main(): Promise<void> {
   if (command === 'dev') return dev();
   if (command === 'tasks') {
     process.exitCode = await tasks();
+    return;
+  }
+  if (command === 'put-back') {
+    process.exitCode = await putBackCommand(args);
     return;
   }
   const asked = command === undefined || command === 'help' || command === '--help';

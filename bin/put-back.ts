@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { exactNumber, putBack } from '../functions/operator/put-back.ts';
 
-const USAGE = 'usage: put-back <restored table> <table of the server>';
+const USAGE = 'usage: mcp-task-server put-back <restored table> <table of the server>';
 
 /** `put-back`, with AWS credentials: see docs/recovery.md. Resolves with the exit code. */
 export async function putBackCommand(args: readonly string[]): Promise<number> {
@@ -18,6 +18,3 @@ export async function putBackCommand(args: readonly string[]): Promise<number> {
   console.log(`${read} items read: ${written} put back, ${kept} kept as they are now, ${expired} expired`);
   return 0;
 }
-
-// `npm run put-back`
-if (import.meta.main) process.exitCode = await putBackCommand(process.argv.slice(2));
