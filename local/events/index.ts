@@ -1,10 +1,10 @@
+import { DEFAULT_BUS } from '../bus-name.ts';
 import type { InvokeResult } from '../lambda/index.ts';
 import { matchesLogicalId } from '../logical-id.ts';
 import type { StatusChange } from '../step-functions/index.ts';
 import { every } from '../template/schedule.ts';
 import { createPauses } from '../time/timeout.ts';
 import type { Operations } from '../wire/types.ts';
-import { DEFAULT_BUS } from './buses.ts';
 import { type DeliveryOptions, deliver } from './delivery.ts';
 import { type Event, scheduledEvent, statusChangeEvent } from './event.ts';
 import { putEvents } from './put-events.ts';

@@ -1,6 +1,6 @@
 import { AwsError } from '../aws-error.ts';
+import { busNameOf } from '../bus-name.ts';
 import { isObject, type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
-import { busNameOf } from './buses.ts';
 import { customEvent, type Event } from './event.ts';
 
 /** "Number of entries in a PutEvents request: maximum number of 10 items" (API reference of PutEvents). */

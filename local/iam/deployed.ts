@@ -1,5 +1,4 @@
 import { isObject, listOf, objectOf, stringOf } from '../json.ts';
-import type { EventSourceMapping } from '../lambda/event-source/types.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { Iam } from './index.ts';
 
@@ -10,7 +9,7 @@ import type { Iam } from './index.ts';
 export function checkDeployed(
   stacks: readonly ResolvedStack[],
   iam: Iam,
-  mappings: readonly EventSourceMapping[] = [],
+  mappings: readonly StreamReader[] = [],
 ): void {
   const ofResources = stacks.flatMap(({ resources }) =>
     resources.flatMap((resource) => {
@@ -75,7 +74,16 @@ function machineProblems(resource: Resource, iam: Iam): string[] {
 /** Lambda reads a stream, and sends to the destination, with the role of the function ("Execution role permissions"). */
 const READ_STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 
-function mappingProblems({ logicalId, roleArn, streamArn, onFailure }: EventSourceMapping, iam: Iam): string[] {
+/** What an event source mapping needs rights for. */
+interface StreamReader {
+  readonly logicalId: string;
+  readonly roleArn: string;
+  readonly streamArn: string;
+  /** A queue. */
+  readonly onFailure?: string;
+}
+
+function mappingProblems({ logicalId, roleArn, streamArn, onFailure }: StreamReader, iam: Iam): string[] {
   const needs: (readonly [action: string, resource: string])[] = [
     ...READ_STREAM.map((action) => [`dynamodb:${action}`, streamArn] as const),
     ...(onFailure === undefined ? [] : [['sqs:SendMessage', onFailure] as const]),

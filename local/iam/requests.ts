@@ -1,4 +1,4 @@
-import { busNameOf } from '../events/buses.ts';
+import { busNameOf } from '../bus-name.ts';
 import { type CallFacts, readInput } from '../faults/index.ts';
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { Specs } from '../template/specs.ts';

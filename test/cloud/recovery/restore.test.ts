@@ -70,7 +70,11 @@ async function putBack(restored: string): Promise<string> {
     ...{ AWS_ENDPOINT_URL: cloud().endpoint, AWS_REGION: cloud().region },
     ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'local' },
   };
-  const { stdout } = await promisify(execFile)(process.execPath, ['bin/mcp-task-server.ts', 'put-back', restored, table()], { env });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['bin/mcp-task-server.ts', 'put-back', restored, table()],
+    { env },
+  );
   return stdout.trim();
 }
 

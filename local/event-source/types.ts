@@ -1,4 +1,4 @@
-import type { Matches } from '../../events/pattern.ts';
+import type { Matches } from '../events/pattern.ts';
 
 /** An enabled AWS::Lambda::EventSourceMapping of the stream of a table. */
 export interface EventSourceMapping {

@@ -10,7 +10,7 @@ const stack = new Stack(new App(), 'Streamed');
 
 const partitionKey = { name: 'id', type: AttributeType.STRING };
 const reader = new NodejsFunction(stack, 'Reader', {
-  entry: 'local/test/lambda/event-source/reader.ts',
+  entry: 'local/test/event-source/reader.ts',
   runtime: Runtime.NODEJS_24_X,
 });
 const tables = {

@@ -1,5 +1,5 @@
-import type { Entry } from '../../dynamodb/stream/index.ts';
-import type { InvokeResult } from '../types.ts';
+import type { Entry } from '../dynamodb/stream/index.ts';
+import type { InvokeResult } from '../lambda/types.ts';
 import type { EventSourceMapping } from './types.ts';
 
 export type Condition = 'RetryAttemptsExhausted' | 'RecordAgeExceeded';

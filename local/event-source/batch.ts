@@ -1,4 +1,4 @@
-import type { Entry, Shard } from '../../dynamodb/stream/index.ts';
+import type { Entry, Shard } from '../dynamodb/stream/index.ts';
 import type { EventSourceMapping } from './types.ts';
 
 /**

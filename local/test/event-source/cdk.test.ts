@@ -1,12 +1,12 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { startCloud } from '../../../cloud.ts';
-import { synthApp } from '../../../template/synth.ts';
-import { dynamoDbClient, temporaryDir } from '../../fixture.ts';
+import { startCloud } from '../../cloud.ts';
+import { synthApp } from '../../template/synth.ts';
+import { dynamoDbClient, temporaryDir } from '../fixture.ts';
 
 test('what CDK makes of an event source: a TableV2 and a Table are read, every permission is needed', async () => {
   const assembly = temporaryDir();
-  await synthApp('local/test/lambda/event-source/app.ts', assembly);
+  await synthApp('local/test/event-source/app.ts', assembly);
   const lines: string[] = [];
   const cloud = await startCloud({ assembly, onLog: (_source, line) => lines.push(line) });
   try {

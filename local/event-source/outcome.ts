@@ -1,5 +1,5 @@
-import { isObject } from '../../json.ts';
-import type { InvokeResult } from '../types.ts';
+import { isObject } from '../json.ts';
+import type { InvokeResult } from '../lambda/types.ts';
 
 /** What an invocation made of its batch. */
 export type Outcome =

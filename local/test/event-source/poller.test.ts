@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { AwsError } from '../../../aws-error.ts';
-import type { Entry } from '../../../dynamodb/stream/index.ts';
-import { createShard } from '../../../dynamodb/stream/shard.ts';
-import { noFaults } from '../../../faults/index.ts';
-import { type PollerOptions, pollShard } from '../../../lambda/event-source/poller.ts';
-import type { EventSourceMapping } from '../../../lambda/event-source/types.ts';
-import type { InvokeResult } from '../../../lambda/index.ts';
-import { createQueues } from '../../../sqs/queues.ts';
-import { createPauses } from '../../../time/timeout.ts';
+import { AwsError } from '../../aws-error.ts';
+import type { Entry } from '../../dynamodb/stream/index.ts';
+import { createShard } from '../../dynamodb/stream/shard.ts';
+import { type PollerOptions, pollShard } from '../../event-source/poller.ts';
+import type { EventSourceMapping } from '../../event-source/types.ts';
+import { noFaults } from '../../faults/index.ts';
+import type { InvokeResult } from '../../lambda/index.ts';
+import { createQueues } from '../../sqs/queues.ts';
+import { createPauses } from '../../time/timeout.ts';
 
 const MAPPING: EventSourceMapping = {
   logicalId: 'Mapping',

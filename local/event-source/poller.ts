@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Entry, Shard } from '../../dynamodb/stream/index.ts';
-import type { FaultBench } from '../../faults/index.ts';
-import type { Queues } from '../../sqs/queues.ts';
-import type { InvokeResult, Lambda } from '../types.ts';
+import type { Entry, Shard } from '../dynamodb/stream/index.ts';
+import type { FaultBench } from '../faults/index.ts';
+import type { InvokeResult, Lambda } from '../lambda/types.ts';
+import type { Queues } from '../sqs/queues.ts';
 import { nextBatch } from './batch.ts';
 import { type Condition, discardMessage } from './discard.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';

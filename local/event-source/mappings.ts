@@ -1,7 +1,7 @@
-import { compilePattern, type Matches } from '../../events/pattern.ts';
-import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../../json.ts';
-import type { ResolvedStack, Resource } from '../../template/resources.ts';
-import { type Specs, unknownValue } from '../../template/specs.ts';
+import { compilePattern, type Matches } from '../events/pattern.ts';
+import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../json.ts';
+import type { ResolvedStack, Resource } from '../template/resources.ts';
+import { type Specs, unknownValue } from '../template/specs.ts';
 import type { EventSourceMapping } from './types.ts';
 
 /** "Lambda parameters for Amazon DynamoDB event source mappings" in the Lambda developer guide. */

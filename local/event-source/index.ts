@@ -1,5 +1,5 @@
-import type { Streams } from '../../dynamodb/stream/index.ts';
-import { createPauses } from '../../time/timeout.ts';
+import type { Streams } from '../dynamodb/stream/index.ts';
+import { createPauses } from '../time/timeout.ts';
 import { type PollerOptions, pollShard } from './poller.ts';
 import type { EventSourceMapping } from './types.ts';
 

@@ -1,7 +1,7 @@
 import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { StreamRecord } from '../../../dynamodb/stream/index.ts';
-import { objectOf } from '../../../json.ts';
+import type { StreamRecord } from '../../dynamodb/stream/index.ts';
+import { objectOf } from '../../json.ts';
 import {
   keyOf,
   type Streamed,
@@ -9,8 +9,8 @@ import {
   startStreamed,
   TableName,
   toDead,
-} from '../../dynamodb/stream/streamed.ts';
-import { allow, role } from '../../iam/stack.ts';
+} from '../dynamodb/stream/streamed.ts';
+import { allow, role } from '../iam/stack.ts';
 
 let streamed: Streamed | undefined;
 const start = async (stack: StreamedStack, options = {}) => {
