@@ -170,11 +170,12 @@ test('the whole table was deleted and is restored under its name: runs go on in 
   await restore(table());
   runs.release();
   for (const { taskId } of [runs, late]) {
-    await expect.poll(async () => (await stored(taskId))?.status, { timeout: 90_000 }).toBe('completed');
+    // The workflow pauses up to a minute between two tries of its last write.
+    await expect.poll(async () => (await stored(taskId))?.status, { timeout: 180_000 }).toBe('completed');
   }
   expect((await get(done.taskId)).result).toMatchObject({ status: 'completed', result: done.result });
   await nothingIsStuck();
-}, 120_000);
+}, 300_000);
 
 test('an item that has expired since is not put back', async () => {
   const done = await runTask(url(), 'echo', { n: 7 });
