@@ -106,7 +106,7 @@ test('each variable says where tools go; what runs here never goes to AWS', asyn
   ]);
 });
 
-test('a value that is no URL, and AWS without credentials, are refused by the name of the variable', async () => {
+test('no URL, and AWS without credentials: both are refused by the name of the variable', async () => {
   const none = async () => Promise.reject(new Error('Could not load credentials'));
   await expect(readElsewhere({ AWS_ENDPOINT_URL_SNS: 'yes' })).rejects.toThrow(
     "AWS_ENDPOINT_URL_SNS is neither a URL nor 'aws': yes",

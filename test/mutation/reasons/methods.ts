@@ -117,4 +117,14 @@ export const METHODS: readonly Survivor[] = [
     ...{ from: 'record.updatedAt > last.updatedAt', to: 'record.updatedAt >= last.updatedAt' },
     why: 'equivalent in isLater: a task has one fetch at a time, and only for what is newer',
   },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'stageOf(record) > stageOf(last)', to: 'stageOf(record) >= stageOf(last)' },
+    why: 'equivalent: a task has one fetch at a time, and only for what is newer',
+  },
+  {
+    file: 'functions/mcp/methods/subscriptions-listen.ts',
+    ...{ from: 'frame !== undefined', to: 'true' },
+    why: 'equivalent: what needs no object of S3 always makes a frame',
+  },
 ];

@@ -119,3 +119,23 @@ test('it lies in a folder of its task that no tool may write, under its hash', a
   const [hash] = slim.inputRef?.split('.') ?? [];
   expect([...objects.objects.keys()]).toEqual([expect.stringMatching(`^inputs/[0-9a-f]{64}/${slim.taskId}/${hash}$`)]);
 });
+
+test('of the inputs only so many stay in memory; one that is lost has its name', async () => {
+  const objects = fakeObjects();
+  const store = inputStore(objects);
+  const most = limits.sessionStream.tasks;
+  const slims: TaskRecord[] = [];
+  const put = async (n: number) => {
+    const { record, text: rest } = moved({ ...whole, arguments: `${n}` });
+    await store.put(record, rest);
+    slims.push(record);
+  };
+  for (let n = 0; n < most; n++) await put(n);
+  const first = slims[0] as TaskRecord;
+  await store.whole(first);
+  expect(objects.did).not.toContain('GET');
+  await put(most);
+  await store.whole(first);
+  expect(objects.did.filter((what) => what === 'GET')).toHaveLength(1);
+  expect(new InputLost().name).toBe('InputLost');
+});

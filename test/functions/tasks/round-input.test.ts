@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { restart, roundInput } from '../../../functions/tasks/workflow.ts';
+import { record } from './applied.ts';
+
+/** The input of the execution that a restart of this record begins. */
+async function inputOf(of: TaskRecord) {
+  const inputs: string[] = [];
+  const start = async (_record: TaskRecord, _machine: string, input: string) => void inputs.push(input);
+  const whole = async (slim: TaskRecord): Promise<TaskRecord> => ({ ...slim, arguments: '{}' });
+  expect(await restart(of, 'machine', { start, stop: async () => {} }, { whole, put: async () => {} })).toBe('started');
+  return JSON.parse(inputs[0] ?? '');
+}
+
+test('a round keeps its arguments in the record, unless they are in S3', async () => {
+  expect(JSON.parse(roundInput(record(), '{}') ?? '')).not.toHaveProperty('keepArguments');
+  expect(JSON.parse(roundInput(record(), '{}', false) ?? '')).toHaveProperty('keepArguments', false);
+  expect(await inputOf(record())).not.toHaveProperty('keepArguments');
+  expect(await inputOf(record({ inputRef: 'a.1' }))).toHaveProperty('keepArguments', false);
+});
