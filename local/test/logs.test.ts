@@ -34,7 +34,7 @@ test('a line is in the log group of its function: the one it names, or that of i
   await expect(filter({ logGroupName: 'none' })).rejects.toMatchObject({ type: 'ResourceNotFoundException' });
 });
 
-test('a pattern finds lines with all its terms, with one of those after ?, in a time, page by page', async () => {
+test('a pattern finds lines with all its terms or one of those after ?, in a time, by pages', async () => {
   const filter = logsWith(['named', 'one two'], ['named', 'two "three"'], ['named', 'four']);
   const found = async (more: object) => (await filter({ logGroupName: 'group', ...more })).events;
   expect(await found({ filterPattern: '"one two"' })).toEqual(['one two']);

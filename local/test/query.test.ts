@@ -23,7 +23,7 @@ test('resources of a stack come in pages of 100, as XML', () => {
   expect(second).not.toContain('NextToken');
 });
 
-test('a resource comes with its metadata; an unknown stack, resource or operation is refused by name', () => {
+test('a resource comes with its metadata; what is unknown is refused by its name', () => {
   const detail = ask({ Action: 'DescribeStackResource', StackName: 'S', LogicalResourceId: 'R1' });
   expect(detail).toContain('<Metadata>{&quot;text&quot;:&quot;\\&quot;&lt;&amp;&#39;&quot;}</Metadata>');
   expect(() => ask({ Action: 'ListStackResources', StackName: 'X' })).toThrow('Stack with id X does not exist');

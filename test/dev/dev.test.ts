@@ -13,7 +13,7 @@ import { APP, developed, tool } from './developed.ts';
 const BUSY = 90_000;
 const { folder, write, printer, options, session, call, started, descriptions, until } = developed();
 
-test('mcp-task-server tasks finds it from the folder of the project, and below; only its user can read where', async () => {
+test('the verbs find it from the folder of the project and below, and only as its user', async () => {
   const printed_: string[] = [];
   const terminal_ = {
     out: (text: string) => void printed_.push(text),

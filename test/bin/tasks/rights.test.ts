@@ -103,7 +103,7 @@ describe('with the read policy alone', () => {
   });
 });
 
-test('keepArguments keeps small arguments past the end of a task, and the read policy does not show them', async () => {
+test('keepArguments keeps small arguments past the end; the read policy does not show them', async () => {
   const { taskId } = await runTask(url(), 'keeps', { secret: ARGUMENT });
   const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
   const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });

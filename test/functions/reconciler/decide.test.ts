@@ -254,7 +254,7 @@ describe('any task, any run and any time', () => {
     );
   });
 
-  test('what is written is what readers saw, and no reader sees a change of a time or an event only', () => {
+  test('what is written is what readers saw; no reader sees a change of a time or an event only', () => {
     fc.assert(
       fc.property(anyTask, anyRun, anyTime, (task, seen, now) => {
         const decision = decide(task, now, seen);

@@ -61,7 +61,7 @@ async function told(
 }
 const change = (record: TaskRecord, by: Change) => [record, after(record, by)] as const;
 
-test('the story of a task that asks: audit lines, metrics and events, with nothing that anyone wrote', async () => {
+test('a task that asks: its audit lines, metrics and events, with nothing that anyone wrote', async () => {
   const done = after(answered, finish(answered, returned, undefined, T0 + 9_000));
   const { audit, metrics, details, entries, text } = await told([
     ...[[undefined, fresh] as const, [fresh, waiting] as const, [waiting, answered] as const],
