@@ -13,6 +13,8 @@ export interface TaskChange {
 }
 
 export interface Move {
+  /** The same each time this change is told. A keyed task may have the id of one that expired before it was made. */
+  readonly id: string;
   /** The status that readers saw before. Undefined for a new task. */
   readonly from: Snapshot['status'] | undefined;
   readonly to: Snapshot['status'];
@@ -26,8 +28,10 @@ export interface Move {
 export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskChange[] {
   const { status, round } = task;
   const changes: TaskChange[] = [];
-  const add = (action: ChangeAction, facts: Facts, moved?: Move) =>
-    changes.push({ action, facts: { ...idsOf(task), ...facts }, task, ...(moved && { moved }) });
+  const add = (action: ChangeAction, facts: Facts, moved?: Omit<Move, 'id'>) => {
+    const id = `${task.taskId}/${task.createdAt}/r${moved?.round}/${moved?.to}`;
+    changes.push({ action, facts: { ...idsOf(task), ...facts }, task, ...(moved && { moved: { ...moved, id } }) });
+  };
   const from = before?.status ?? 'working';
   if (before === undefined) add('created', {}, { from: undefined, to: 'working', round: 1 });
   else if (isAnswered(before, task)) {

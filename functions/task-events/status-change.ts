@@ -37,8 +37,7 @@ export function statusChangeEntry({ task, moved, action }: TaskChange, server: s
   const changedAt = action === 'created' ? createdAt : updatedAt;
   const detail: TaskStatusChange = {
     version: '1',
-    // A keyed task may have the id of one that expired before it was made.
-    id: `${taskId}/${createdAt}/r${moved.round}/${moved.to}`,
+    id: moved.id,
     server,
     taskId,
     ...(!owner.startsWith('task#') && { owner }),

@@ -44,10 +44,10 @@ export const NAMESPACE = 'McpTaskServer';
  */
 export function metricLines(
   metrics: Readonly<Record<string, number>>,
-  dimensions: Readonly<Record<string, string>>,
+  members: Readonly<Record<string, string>>,
   now: number,
-  /** Names of dimensions that are counted together. @default all of them */
-  sets: readonly (readonly string[])[] = [Object.keys(dimensions)],
+  /** Sets of members that are dimensions. @default one set with all of them */
+  sets: readonly (readonly string[])[] = [Object.keys(members)],
 ): string[] {
   const names = Object.keys(metrics);
   if (names.length === 0) return [];
@@ -56,7 +56,7 @@ export function metricLines(
     Dimensions: sets,
     Metrics: names.map((Name) => ({ Name, Unit: Name.startsWith('Time') ? 'Milliseconds' : 'Count' })),
   };
-  return [JSON.stringify({ _aws: { Timestamp: now, CloudWatchMetrics: [directive] }, ...dimensions, ...metrics })];
+  return [JSON.stringify({ _aws: { Timestamp: now, CloudWatchMetrics: [directive] }, ...members, ...metrics })];
 }
 
 /** Not by `console`, which may add to the line. */

@@ -89,8 +89,9 @@ test('a task that asks: its audit lines, metrics and events, with nothing that a
     ...{ status: 'completed', previousStatus: 'working', round: 2 },
     ...{ createdAt: '2023-11-14T22:13:20.000Z', changedAt: '2023-11-14T22:13:29.000Z' },
   });
-  const counted = metrics.map(({ _aws, Server, Tool, ...counts }) => {
+  const counted = metrics.map(({ _aws, Server, Tool, Change, ...counts }) => {
     expect(_aws.CloudWatchMetrics[0].Dimensions).toEqual([['Server'], ['Server', 'Tool']]);
+    expect(Change).toMatch(/^t\/1700000000000\/r\d\/\w+$/);
     expect({ Server, Tool }).toEqual({ Server: 'S', Tool: 'echo' });
     return counts;
   });

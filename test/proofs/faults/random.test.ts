@@ -50,6 +50,7 @@ describe('a bug is found by random faults', () => {
     ['results that are not stored', []],
     ['direct calls made twice', []],
     ['tasks that never expire', [5, 10]],
+    ['events that are not repeated', []],
   ];
   test.each(likely)(
     '%s',

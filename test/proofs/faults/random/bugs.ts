@@ -88,6 +88,13 @@ export const bugs = {
         '(await $1($2),await $1($2))',
       ),
   },
+  /** A delivery that EventBridge did not take counts as told. */
+  'events that are not repeated': {
+    kind: 'untold',
+    file: isCode,
+    plant: (text) =>
+      text.replace(/batchItemFailures:([\w$]+)===void 0\?\[\]:\[\{itemIdentifier:\1\}\]/, 'batchItemFailures:[]'),
+  },
   /** Readers do not look at the ttl. */
   'tasks that never expire': {
     kind: 'not gone',

@@ -6,11 +6,17 @@ import { isOver, type Life } from './life.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, isExplained } from './reasons.ts';
 import { argumentsOf, chargesOf, isDirect, isRepeatable, isRight } from './tools.ts';
+import { STREAM } from './whose.ts';
 import type { Write } from './writes.ts';
 
+const KINDS = [
+  ...(['lost', 'stuck', 'overwritten', 'run twice', 'wrong', 'unexplained'] as const),
+  ...(['not gone', 'broke off', 'untold'] as const),
+] as const;
+
 export interface Violation {
-  /** `broke off`: the schedule itself did not end. */
-  readonly kind: 'lost' | 'stuck' | 'overwritten' | 'run twice' | 'wrong' | 'unexplained' | 'not gone' | 'broke off';
+  /** `broke off`: the schedule itself did not end. `untold`: an event or a metric is missing, or wrong. */
+  readonly kind: (typeof KINDS)[number];
   readonly what: string;
 }
 
@@ -83,7 +89,7 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
   // A call without a task shows no id: some task of this tool must have failed so.
   for (const { status, reason } of results) {
     const failed = isDirect(task)
-      ? around.strikes.some(({ service, run }) => service === 'lambda' && run === undefined)
+      ? around.strikes.some(({ service, run, about }) => service === 'lambda' && run === undefined && about !== STREAM)
       : [...records.values()].some((record) => record.tool === task.tool && reasonOf(record) === reason);
     if (status === 'failed' && !failed)
       found.push(violation('wrong', `${name} failed with ${reason}, and no task did`));

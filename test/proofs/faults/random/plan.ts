@@ -9,6 +9,8 @@ export interface Plan {
   readonly deaths: number;
   /** One kind of call that fails several times in a row, as no independent chances would have it. */
   readonly outage: Outage | undefined;
+  /** The same for what tells changes of tasks. */
+  readonly silence: Outage | undefined;
   readonly tasks: readonly PlannedTask[];
   readonly disturbances: readonly Disturbance[];
   /** Whether the clock goes on at the end until all tasks have expired. */
@@ -118,11 +120,19 @@ export function planOf(seed: number, deaths = DEATHS): Plan {
   };
   const rate = pick(RATES);
   return {
-    ...{ seed, rate, deaths, outage: chance(0.6) ? outage() : undefined },
+    ...{ seed, rate, deaths, outage: chance(0.6) ? outage() : undefined, silence: silence(seed) },
     tasks: [...Array.from({ length: TASKS }, (_, number) => task(number)), ...others(seed)],
     disturbances: Array.from({ length: chance(0.4) ? 1 + upTo(2) : 0 }, disturbance),
     expires: seed % EXPIRE === 0,
   };
+}
+
+/** EventBridge takes no events for a while: longer than the retries of one delivery. */
+function silence(seed: number): Outage | undefined {
+  const random = createRandom(`silence ${seed}`);
+  if (random.number() < 0.7) return undefined;
+  const [first, calls] = [Math.floor(random.number() * 4), 3 + Math.floor(random.number() * 8)];
+  return { service: 'events', operation: 'PutEvents', at: 'before', first, calls, fault: 'drop' };
 }
 
 /** One task that is listened to, one with a result in S3, and a call of a tool that never is a task. */

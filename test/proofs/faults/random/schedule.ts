@@ -11,6 +11,7 @@ import { judge, type Violation } from './judge.ts';
 import { type Life, listen, live, liveOn, look, newLife } from './life.ts';
 import type { Disturbance, Plan } from './plan.ts';
 import { raise, type Storm } from './storm.ts';
+import { judgeTold, type Told } from './told.ts';
 import { startsIn, writesIn } from './writes.ts';
 
 /** The outcome of one schedule. */
@@ -38,7 +39,7 @@ const ROUNDS = 4;
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
  * everything must have ended: after the first minute's sweep, and what is left after its deadline and one more sweep.
  */
-export async function runSchedule(plan: Plan, world: World): Promise<Outcome> {
+export async function runSchedule(plan: Plan, world: World, metrics: Told['metrics'] = []): Promise<Outcome> {
   const begun = performance.now();
   const { cloud } = world;
   const { now } = cloud.clock;
@@ -68,7 +69,11 @@ export async function runSchedule(plan: Plan, world: World): Promise<Outcome> {
     const around = { strikes, runs, invokes, direct, starts: startsIn(calls), executions, ...disturbed, calmAt };
     const writes = writesIn(calls);
     const evidence = { lives, records, writes, last, lastTold, folder };
-    const violations = judge({ ...evidence, around: { ...around, timeScale: TIME_SCALE } });
+    await cloud.streams.drained();
+    const violations = [
+      ...judge({ ...evidence, around: { ...around, timeScale: TIME_SCALE } }),
+      ...judgeTold(records, { events: cloud.events.accepted(), metrics }, since),
+    ];
     const later = plan.expires ? await expire(lives, since, world) : [];
     return ended(
       [...violations, ...later],

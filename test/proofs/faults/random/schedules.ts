@@ -2,6 +2,7 @@ import { type Cloud, startCloud } from '../../../../local/cloud.ts';
 import { worldOf } from '../world.ts';
 import { DEATHS, planOf } from './plan.ts';
 import { type Outcome, runSchedule, TIME_SCALE } from './schedule.ts';
+import { measuredIn } from './told.ts';
 
 /** A cloud keeps all that ever ran in it: a new one now and then. */
 const PER_CLOUD = 50;
@@ -29,7 +30,9 @@ export async function* runSchedules(
   const left = seeds[Symbol.iterator]();
   let next = left.next();
   while (!next.done) {
+    const metrics: NonNullable<ReturnType<typeof measuredIn>>[] = [];
     const cloud = await startCloud({
+      onLog: (_source, line) => void metrics.push(...[measuredIn(line) ?? []].flat()),
       ...{ assembly, movableClock: true, timeScale: TIME_SCALE, recordCalls: true, schedules: false },
       maxWorkersPerFunction: 5,
       // As on AWS, a worker that is killed takes one request with it: the fate of a task follows from its own calls.
@@ -40,8 +43,9 @@ export async function* runSchedules(
     try {
       const world = worldOf(cloud);
       for (let run = 0, broken = false; run < perCloud && !broken && !next.done; run++) {
-        const outcome = await runSchedule(planOf(next.value, deaths), world);
+        const outcome = await runSchedule(planOf(next.value, deaths), world, metrics);
         cloud.calls.forget();
+        metrics.length = 0;
         next = left.next();
         broken = outcome.violations.some(({ kind }) => kind === 'broke off');
         yield outcome;

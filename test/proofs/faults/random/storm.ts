@@ -44,7 +44,7 @@ export interface Storm {
 export const kills = (fault: Fault): boolean =>
   fault === 'killWorker' || (typeof fault === 'object' && 'killAfterMs' in fault);
 
-export function raise({ seed, rate, deaths: oneIn, outage }: Plan, faults: Faults, now: () => number): Storm {
+export function raise({ seed, rate, deaths: oneIn, outage, silence }: Plan, faults: Faults, now: () => number): Storm {
   const strikes: Strike[] = [];
   const note = (call: FaultCall, fault: Fault): Fault => {
     const { service, operation, caller, at, worker } = call;
@@ -64,7 +64,7 @@ export function raise({ seed, rate, deaths: oneIn, outage }: Plan, faults: Fault
     return kills(fault) && !isDied(`${seed} ${label(call)}`, deaths, oneIn) ? undefined : note(call, fault);
   };
   const handles: FaultHandle[] = [faults.use(byChance)];
-  if (outage !== undefined) handles.push(faults.use(inARow(outage, note)));
+  for (const row of [outage, silence]) if (row !== undefined) handles.push(faults.use(inARow(row, note)));
 
   const runs = new Map<string, Begun[]>();
   const invokes = new Map<string, Begun[]>();

@@ -9,11 +9,15 @@ export interface Whose {
   readonly about?: string | undefined;
 }
 
+/** What a call is about that tells changes of tasks. */
+export const STREAM = 'the stream';
+
 type Facts = Pick<FaultCall, 'service' | 'operation' | 'input'>;
 
 export function whose({ service, operation, input }: Facts): Whose {
   if (service === 'dynamodb') return ofKey(input);
   if (service === 'states') return ofRun(text(input.name) ?? text(input.executionArn)?.split(':').at(-1));
+  if (service === 'streams' || input.Records !== undefined || operation === 'PutEvents') return { about: STREAM };
   if (service === 'events') return ofRun(text(objectOf(input.detail).name));
   if (service === 's3')
     return ofRun(
