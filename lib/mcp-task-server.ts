@@ -130,7 +130,7 @@ export class McpTaskServer extends Construct {
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
     });
     const { alarms } = new ServerAlarms(this, 'Alarms', props.alarms ?? {}, metrics);
-    this.alarms = [...this.reconciler.alarms, this.taskEvents.alarm, ...alarms];
+    this.alarms = [...this.reconciler.alarms, ...this.taskEvents.alarms, ...alarms];
     if (props.dashboard === true) serverDashboard(this, metrics);
     markServer(this.endpoint, {
       table,

@@ -35,10 +35,10 @@ export interface TaskEventsProps {
  */
 export class TaskEvents extends Construct {
   readonly function: LambdaFunction;
-  /** Where in the stream the changes are that could not be told for a day. They hold no record: see docs/events.md. */
+  /** Where in the stream the changes are that could not be told. They hold no record: see docs/events.md. */
   readonly deadLetters: Queue;
-  /** It has no actions: add yours with `alarm.addAlarmAction(…)`. */
-  readonly alarm: Alarm;
+  /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
+  readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, { table, serverName, eventBus, storage }: TaskEventsProps) {
     super(scope, id);
@@ -58,7 +58,7 @@ export class TaskEvents extends Construct {
         code: new BundledCode(bundleTaskEvents),
         memorySize: 256,
         timeout: Duration.minutes(1),
-        environment: { SERVER_NAME: serverName, EVENT_BUS: bus.eventBusName },
+        environment: { SERVER_NAME: serverName, EVENT_BUS: bus.eventBusArn },
       },
       storage,
     );
@@ -77,16 +77,24 @@ export class TaskEvents extends Construct {
       batchSize: 100,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
-      // As long as a stream keeps its records.
+      // Until the stream drops the record. The function gives an event up before that.
       maxRecordAge: Duration.hours(24),
-      retryAttempts: 1_000,
       onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
       // Other items of the table have no status, and what is deleted has no new image.
       filters: [FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.or(...STATUSES) } } } })],
     });
     // Lambda checks the rights of the role when it makes the mapping.
     mapping.node.addDependency(this.function.role ?? this.function);
-    this.alarm = new Alarm(this, 'DeadLettersWaiting', {
+    const behind = new Alarm(this, 'Behind', {
+      alarmDescription:
+        'Changes of tasks are told 15 minutes late: look for events_failed in the log. See docs/events.md',
+      metric: this.function.metric('IteratorAge', { statistic: 'Maximum', period: Duration.minutes(5) }),
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      threshold: Duration.minutes(15).toMilliseconds(),
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    const letters = new Alarm(this, 'DeadLettersWaiting', {
       alarmDescription: 'Changes of tasks that could not be told: see docs/events.md',
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
         statistic: 'Maximum',
@@ -97,5 +105,6 @@ export class TaskEvents extends Construct {
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
+    this.alarms = [behind, letters];
   }
 }

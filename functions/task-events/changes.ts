@@ -33,6 +33,11 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
     changes.push({ action, facts: { ...idsOf(task), ...facts }, task, ...(moved && { moved: { ...moved, id } }) });
   };
   const from = before?.status ?? 'working';
+  // A copy of another table: it was told when it happened (docs/recovery.md).
+  if (before === undefined && task.updatedAt !== task.createdAt) {
+    add('restored', { status });
+    return changes;
+  }
   if (before === undefined) add('created', {}, { from: undefined, to: 'working', round: 1 });
   else if (isAnswered(before, task)) {
     const more = task.answers - before.answers;

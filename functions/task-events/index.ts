@@ -14,17 +14,24 @@ export interface TaskEventsContext {
   /** Puts up to ten entries on the bus. Returns for each whether it was accepted. */
   readonly putEvents: (entries: readonly object[]) => Promise<readonly boolean[]>;
   readonly audit: Audit;
+  /** In ms since the epoch. */
+  readonly now: () => number;
   /** Prints lines of metrics. */
   readonly print: (lines: readonly string[]) => void;
 }
 
+/**
+ * A stream keeps its records for 24 hours. After this, in ms, a change is written to the log without its event: audit lines
+ * and metrics must not be lost with EventBridge.
+ */
+const PATIENCE = 23 * 3_600_000;
 /** PutEvents takes this many entries (docs of EventBridge, "PutEvents"). */
 const ENTRIES = 10;
 
 /**
  * Tells what the stream of the tasks table says was committed, in its order: status changes on EventBridge, then the
- * audit lines and the metrics. At the first record that cannot be told, Lambda is asked to deliver it and those behind
- * it again: a change may be told twice, and is not left out.
+ * audit lines and the metrics. At the first record whose event is not taken, Lambda is asked to deliver it and those behind
+ * it again: a change may be told twice, and is not left out. Before the stream drops a record, it is told without its event.
  */
 export async function tell(
   { Records }: DynamoDBStreamEvent,
@@ -37,7 +44,8 @@ export async function tell(
       return entry === undefined ? [] : [{ entry, index }];
     }),
   );
-  const failed = await firstFailure(entries, context);
+  const refused = await firstFailure(entries, context);
+  const failed = refused === undefined ? undefined : firstYoung(Records, refused, context);
   for (const { changes } of told.slice(0, failed)) {
     for (const change of changes) {
       context.audit(change.action, change.facts);
@@ -65,13 +73,31 @@ async function firstFailure(
   return undefined;
 }
 
+/** The index of the first record from `refused` on that the stream still keeps for a while. Older ones lose their event. */
+function firstYoung(
+  records: readonly DynamoDBRecord[],
+  refused: number,
+  { now }: TaskEventsContext,
+): number | undefined {
+  const oldest = now() - PATIENCE;
+  const young = records.findIndex(
+    ({ dynamodb }, index) => index >= refused && (dynamodb?.ApproximateCreationDateTime ?? 0) * 1_000 > oldest,
+  );
+  const first = young === -1 ? records.length : young;
+  if (first > refused) logEvent('events_given_up', { records: first - refused });
+  return young === -1 ? undefined : young;
+}
+
+/** A record that cannot be read is left out, and the log says where it is: it must not hold up those behind it. */
 function changesIn({ dynamodb }: DynamoDBRecord): TaskChange[] {
-  // What was deleted has expired: it had ended, and its end was told.
+  // What was deleted has expired.
   if (dynamodb?.NewImage === undefined) return [];
-  const task = snapshotOf(dynamodb.NewImage);
+  const [before, task] = [dynamodb.OldImage && snapshotOf(dynamodb.OldImage), snapshotOf(dynamodb.NewImage)];
   // Another item of the table, or a record that a newer release wrote.
   if (task === undefined) return [];
-  return changesOf(dynamodb.OldImage && snapshotOf(dynamodb.OldImage), task);
+  if (dynamodb.OldImage === undefined || before !== undefined) return changesOf(before, task);
+  logEvent('change_unreadable', { sequenceNumber: dynamodb.SequenceNumber }, 'warn');
+  return [];
 }
 
 function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
@@ -89,6 +115,7 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
       return (Entries as readonly { readonly EventId?: string }[]).map(({ EventId }) => EventId !== undefined);
     },
     audit: printAudit,
+    now: Date.now,
     print,
   };
 }

@@ -50,11 +50,14 @@ export function snapshotOf(image: Image): Snapshot | undefined {
   };
 }
 
+/** The last time that JavaScript can hold, in ms. Larger than any count. */
+const LAST_TIME = 8.64e15;
+
 const isStatus = (status: string | undefined): status is Status => status !== undefined && STATUSES.includes(status);
 
 function numberOf(value: AttributeValue | undefined): number | undefined {
   const number = Number(value?.N);
-  return Number.isFinite(number) ? number : undefined;
+  return Math.abs(number) <= LAST_TIME ? number : undefined;
 }
 
 /** An error is JSON text. Its name is told if it has the form of one: anything else may be text of a tool. */

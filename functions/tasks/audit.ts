@@ -3,7 +3,7 @@ import type { Writer } from './record.ts';
 /** What the audit log records of tasks and their callers: docs/auth.md. */
 export type Action = ChangeAction | 'repeated' | 'retrieved' | 'denied';
 /** Written for each committed change of a record, by `functions/task-events`. */
-export type ChangeAction = 'created' | 'input_asked' | 'input_answered' | 'cancelled' | 'finished';
+export type ChangeAction = 'created' | 'input_asked' | 'input_answered' | 'cancelled' | 'finished' | 'restored';
 
 /** Ids, names and counts that the server makes itself: nothing that a caller or a tool wrote. */
 export interface Facts {
@@ -12,7 +12,7 @@ export interface Facts {
   readonly taskId?: string | undefined;
   readonly tool?: string | undefined;
   readonly round?: number;
-  /** Of the trace of the call that created the task. */
+  /** Of the trace of the call that created the task: 32 hexadecimal digits that the caller chose. */
   readonly traceId?: string | undefined;
   readonly status?: string;
   /** finished, retrieved: the tool called its own result an error. */

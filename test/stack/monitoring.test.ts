@@ -35,13 +35,13 @@ test('each threshold makes one alarm on its metric, whose text says the next com
   }
   const failed = alarms.find(([, { Properties }]) => Properties.MetricName === 'Failed');
   expect(failed?.[1].Properties.AlarmDescription).toContain('tasks list --status failed --stack Shop');
-  expect(server.alarms).toHaveLength(9);
+  expect(server.alarms).toHaveLength(10);
 });
 
-test('without thresholds there are the three alarms of every server, and no dashboard', () => {
+test('without thresholds there are the four alarms of every server, and no dashboard', () => {
   const { server, template } = made({});
-  expect(server.alarms).toHaveLength(3);
-  template.resourceCountIs('AWS::CloudWatch::Alarm', 3);
+  expect(server.alarms).toHaveLength(4);
+  template.resourceCountIs('AWS::CloudWatch::Alarm', 4);
   template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
 });
 

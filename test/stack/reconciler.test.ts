@@ -140,7 +140,7 @@ describe('its alarms', () => {
   });
 
   test('are there for the app to say whom they notify', () => {
-    expect(server.alarms).toHaveLength(3);
+    expect(server.alarms).toHaveLength(4);
     for (const { Properties } of Object.values(template.findResources('AWS::CloudWatch::Alarm'))) {
       expect(Properties).not.toHaveProperty('AlarmActions');
     }

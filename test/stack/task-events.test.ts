@@ -42,6 +42,16 @@ test('only task records reach it: other items have no status, and deleted ones n
   ]);
 });
 
+test('a bus of another account is named by its ARN', () => {
+  const stack = new Stack(new App(), 'S');
+  const arn = 'arn:aws:events:eu-west-1:111122223333:event-bus/central';
+  const eventBus = EventBus.fromEventBusArn(stack, 'Bus', arn);
+  new McpTaskServer(stack, 'Server', { auth: anonymous(), eventBus });
+  Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+    Environment: { Variables: Match.objectLike({ EVENT_BUS: arn }) },
+  });
+});
+
 test('it puts events on the bus of the account, or on the one of the prop, and on no other', () => {
   const buses = [template, templateOf(true)].map((one) => {
     const policies = Object.entries(one.findResources('AWS::IAM::Policy'));
@@ -53,7 +63,8 @@ test('it puts events on the bus of the account, or on the one of the prop, and o
   expect(buses[1]).toMatch(/^\[\{"Fn::GetAtt":\["Bus\w+","Arn"\]\}\]$/);
 });
 
-test('what cannot be told for a day sets off an alarm', () => {
+test('a delay of 15 minutes and what cannot be told set off alarms', () => {
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName: 'IteratorAge', Threshold: 900_000 });
   template.hasResourceProperties('AWS::CloudWatch::Alarm', {
     AlarmDescription: Match.stringLikeRegexp('docs/events.md'),
     MetricName: 'ApproximateNumberOfMessagesVisible',

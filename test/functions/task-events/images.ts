@@ -20,11 +20,13 @@ export const streamRecord = (
   before: TaskRecord | undefined,
   after: TaskRecord | undefined,
   number = 1,
+  at = 0,
 ): DynamoDBRecord => ({
   eventName: before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY',
   dynamodb: {
     ...(before && { OldImage: imageOf(before) }),
     ...(after && { NewImage: imageOf(after) }),
     SequenceNumber: String(number),
+    ApproximateCreationDateTime: at / 1_000,
   },
 });

@@ -19,6 +19,9 @@ import {
 import { imageOf, streamRecord } from './images.ts';
 
 const T0 = 1_700_000_000_000;
+/** When the stream got the writes. */
+const WRITTEN = T0 + 60_000;
+const HOUR = 3_600_000;
 const SECRET = 'planted-secret';
 const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list', params: { text: SECRET } } } });
 const fresh = create(
@@ -35,12 +38,14 @@ const failure = (reason: string) => ({ code: -32603, message: SECRET, data: { re
 async function told(
   writes: readonly (readonly [TaskRecord | undefined, TaskRecord | undefined])[],
   putEvents?: TaskEventsContext['putEvents'],
+  age = 0,
 ) {
   const [audit, metrics, entries]: [string[], string[], object[]] = [[], [], []];
   const { batchItemFailures } = await tell(
-    { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1)) },
+    { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1, WRITTEN)) },
     {
       server: 'S',
+      now: () => WRITTEN + age,
       audit: (action, facts) => void audit.push(auditLine(action, facts)),
       print: (lines) => void metrics.push(...lines),
       putEvents: async (some) => {
@@ -201,4 +206,31 @@ test('a write that changes nothing that is told goes on its own', async () => {
   const { failures, entries } = await told([change(fresh, confirmStart(fresh, T0 + 60_000))]);
   expect([failures, entries]).toEqual([[], []]);
   expect(imageOf(fresh).status).toEqual({ S: 'working' });
+});
+
+test('after 23 hours a change is told without its event: the stream is about to drop it', async () => {
+  const refuse = () => Promise.reject(new Error('no'));
+  const late = await told([[undefined, fresh]], refuse, 23 * HOUR);
+  expect(late.failures).toEqual([]);
+  expect(late.audit).toMatchObject([{ action: 'created' }]);
+  expect(late.metrics).toMatchObject([{ Created: 1 }]);
+  expect((await told([[undefined, fresh]], refuse, 23 * HOUR - 1)).failures).toEqual(['1']);
+});
+
+test('a copy from a restored table is one audit line: its changes were told when they happened', async () => {
+  const done = after(fresh, finish(fresh, returned, undefined, T0 + 9_000));
+  const { audit, metrics, entries } = await told([[undefined, done]]);
+  expect(audit).toMatchObject([{ action: 'restored', status: 'completed' }]);
+  expect([metrics, entries]).toEqual([[], []]);
+});
+
+test('a record that cannot be read holds up none behind it, and makes no task new', async () => {
+  const strange = { ...fresh, createdAt: 1e300 };
+  const { audit, failures } = await told([
+    [undefined, strange],
+    [{ ...fresh, status: 'paused' as never }, waiting],
+    [undefined, { ...fresh, taskId: 'u' }],
+  ]);
+  expect(audit.map(({ taskId, action }) => [taskId, action])).toEqual([['u', 'created']]);
+  expect(failures).toEqual([]);
 });
