@@ -1,5 +1,4 @@
-import type { Act, OperatorContext } from '../../functions/operator/context.ts';
-import { NotAllowed, OperatorError } from '../../functions/operator/errors.ts';
+import type { OperatorContext } from '../../functions/operator/context.ts';
 import { explain } from '../../functions/operator/explain/index.ts';
 import { findTask } from '../../functions/operator/find.ts';
 import { type ListFilter, type ListPage, list } from '../../functions/operator/list.ts';
@@ -9,13 +8,22 @@ import { recordOf } from '../../functions/operator/view.ts';
 import { isTerminal } from '../../functions/tasks/transitions.ts';
 import { act } from './act.ts';
 import { connect } from './connect.ts';
-import { type Arguments, filterOf, readArguments, targetOf, textOf, type Values } from './options.ts';
+import { serveMcp } from './mcp/serve.ts';
+import {
+  type Arguments,
+  filterOf,
+  readArguments,
+  type TaskArguments,
+  targetOf,
+  textOf,
+  type Values,
+} from './options.ts';
 import { explanationText } from './print-explanation.ts';
 import { listText } from './print-list.ts';
 import { logsText } from './print-logs.ts';
 import { storyText } from './print-story.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { auditTo, type Terminal } from './terminal.ts';
+import { messageOf, UsageError } from './usage-error.ts';
 import { duration } from './values.ts';
 
 export const USAGE = `usage: mcp-task-server tasks VERB [options]
@@ -29,6 +37,7 @@ export const USAGE = `usage: mcp-task-server tasks VERB [options]
   fail ID… | FILTERS        ends tasks as failed --reason TEXT
   answer ID key=value…      answers the open questions of a task --reason TEXT
   rerun ID… | FILTERS       new tasks from the same arguments --reason TEXT [--force]
+  mcp                       these verbs as an MCP server on stdin and stdout, read-only [--allow-writes] [--payload]
 With FILTERS (as of list) the verbs only say what they would do, until --yes: --dry-run, --max N, --rate N (a second).
 The server: the 'mcp-task-server dev' of this folder, or --stack NAME [--region R] [--profile P] [--server ID].
 --json prints JSON.
@@ -47,10 +56,10 @@ export async function runTasks(args: readonly string[], terminal: Terminal): Pro
   }
   try {
     const given = readArguments(args);
-    const audit = (act: Act) =>
-      terminal.err(`${JSON.stringify({ event: 'audit', action: `operator_${act.act}`, ...act })}\n`);
-    const context = await connect(targetOf(given.values), { ...terminal, audit });
-    return await run(given, context, terminal);
+    const { verb } = given;
+    if (verb === 'mcp') return await serveMcp(given, run, terminal);
+    const context = await connect(targetOf(given.values), { ...terminal, audit: auditTo(terminal) });
+    return await run({ ...given, verb }, context, terminal);
   } catch (error) {
     terminal.err(`${messageOf(error)}\n`);
     if (error instanceof UsageError) terminal.err('mcp-task-server tasks help says more\n');
@@ -58,7 +67,7 @@ export async function runTasks(args: readonly string[], terminal: Terminal): Pro
   }
 }
 
-async function run(given: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
+async function run(given: TaskArguments, context: OperatorContext, terminal: Terminal): Promise<number> {
   const { verb, values } = given;
   switch (verb) {
     case 'list':
@@ -157,12 +166,4 @@ async function watched(
     await sleep(WATCH);
     if (signal?.aborted) return 0;
   }
-}
-
-/** AWS errors name what was refused, and no argument of a task. */
-function messageOf(error: unknown): string {
-  if (error instanceof UsageError || error instanceof OperatorError) return error.message;
-  const { name, message } = error as Error;
-  if (/AccessDenied/.test(name)) return new NotAllowed('AWS refused', 'read', `do that (${message})`).message;
-  return name === 'Error' ? message : `${name}: ${message}`;
 }

@@ -7,8 +7,9 @@ import { duration, statuses } from './values.ts';
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean', default: false } as const;
 
-/** Which server, and how to print. */
-const COMMON = { stack: TEXT, region: TEXT, profile: TEXT, server: TEXT, json: FLAG, help: FLAG } as const;
+/** Which server. */
+const TARGET = { stack: TEXT, region: TEXT, profile: TEXT, server: TEXT, help: FLAG } as const;
+const COMMON = { ...TARGET, json: FLAG } as const;
 const FILTERS = {
   ...{ owner: TEXT, tool: TEXT, status: TEXT },
   ...{ 'older-than': TEXT, 'newer-than': TEXT, 'ends-within': TEXT },
@@ -24,9 +25,12 @@ const OPTIONS = {
   cancel: { ...COMMON, ...FILTERS, ...BULK },
   fail: { ...COMMON, ...FILTERS, ...BULK },
   rerun: { ...COMMON, ...FILTERS, ...BULK, force: FLAG },
+  mcp: { ...TARGET, payload: FLAG, 'allow-writes': FLAG },
 } as const;
 
 export type Verb = keyof typeof OPTIONS;
+/** A verb that does one thing, and ends. */
+export type TaskVerb = Exclude<Verb, 'mcp'>;
 export const VERBS = Object.keys(OPTIONS) as readonly Verb[];
 
 /** The values of all options; which of them a verb has, `readArguments` has checked. */
@@ -37,6 +41,10 @@ export interface Arguments {
   /** Ids of tasks, and answers. */
   readonly words: readonly string[];
   readonly values: Values;
+}
+
+export interface TaskArguments extends Arguments {
+  readonly verb: TaskVerb;
 }
 
 /** Throws UsageError, which names the option and those that there are. */

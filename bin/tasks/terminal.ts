@@ -1,3 +1,5 @@
+import type { Act } from '../../functions/operator/context.ts';
+
 /** The outside of the command. Tests replace it. */
 export interface Terminal {
   readonly out: (text: string) => void;
@@ -7,3 +9,9 @@ export interface Terminal {
   /** Ends a watch. */
   readonly signal?: AbortSignal;
 }
+
+/** Prints one line for each act, on stderr. `more`: facts that are the same for all of them. */
+export const auditTo =
+  ({ err }: Terminal, more: object = {}) =>
+  (act: Act): void =>
+    err(`${JSON.stringify({ event: 'audit', action: `operator_${act.act}`, ...act, ...more })}\n`);

@@ -1,4 +1,14 @@
+import { NotAllowed, OperatorError } from '../../functions/operator/errors.ts';
+
 /** A wrong option or value. The message says which one, and which values there are. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** What an operator reads of an error. AWS errors name what was refused, and no argument of a task. */
+export function messageOf(error: unknown): string {
+  if (error instanceof UsageError || error instanceof OperatorError) return error.message;
+  const { name, message } = error as Error;
+  if (/AccessDenied/.test(name)) return new NotAllowed('AWS refused', 'read', `do that (${message})`).message;
+  return name === 'Error' ? message : `${name}: ${message}`;
 }
