@@ -10,20 +10,30 @@ export interface DecodedChange {
   readonly when: Attributes;
 }
 
+const CHANGE = /^SET (.+?)(, #events = list_append\(if_not_exists\(#events, :noEvents\), :event\))? REMOVE (.+)$/;
+const EVENTS: Attributes = { completed: 'completed', failed: 'failed', input_required: 'asked' };
+
+/** The event of a change to this status. */
+const eventOf = (status: unknown) =>
+  expect.objectContaining({ at: someTime, what: { S: EVENTS[String(status)] }, round: { N: '2' } });
+
 /** Reads `SET #a = :a, … REMOVE #b, …`: every name and value stands for its attribute, and none is there for nothing. */
 export function decode(update: string, names: Attributes, values: Attributes): DecodedChange {
-  const [, sets = '', removes = ''] = /^SET (.+) REMOVE (.+)$/.exec(update) ?? [];
+  const [, sets = '', added, removes = ''] = CHANGE.exec(update) ?? [];
   const set = sets.split(', ').map((text) => /^#(\w+) = :\1$/.exec(text)?.[1] ?? `? ${text}`);
   const remove = removes.split(', ').map((text) => text.replace(/^#/, ''));
-  const used = ['round', 'deadlineAt', ...set, ...remove];
+  const used = ['round', 'deadlineAt', ...set, ...remove, ...(added === undefined ? [] : ['events'])];
   expect(names).toEqual({
     ...Object.fromEntries(used.map((name) => [`#${name}`, name])),
     ...('#status' in names && { '#status': 'status' }),
   });
+  const { ':noEvents': none, ':event': event, ...others } = values;
+  if (added !== undefined)
+    expect([none, event]).toEqual([{ L: [] }, { L: [{ M: eventOf(objectOf(values[':status']).S) }] }]);
   const isSet = (placeholder: string) => set.includes(placeholder.slice(1));
   const pick = (keep: (placeholder: string) => boolean) =>
     Object.fromEntries(
-      Object.entries(values)
+      Object.entries(others)
         .filter(([placeholder]) => keep(placeholder))
         .map(([placeholder, value]) => [placeholder.slice(1), value]),
     );

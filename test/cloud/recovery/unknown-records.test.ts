@@ -66,7 +66,7 @@ describe('a record of the release before', () => {
     // What this release has written, the release before understands: it knows no version and asks for none.
     const { version: _, ...cancelled } = (await stored(record)) ?? {};
     expect(Object.keys(cancelled).toSorted()).toEqual([
-      ...['createdAt', 'deadlineAt', 'expiresAt', 'legacy', 'owner', 'round', 'status', 'statusMessage'],
+      ...['createdAt', 'deadlineAt', 'events', 'expiresAt', 'legacy', 'owner', 'round', 'status', 'statusMessage'],
       ...['taskId', 'tool', 'ttl', 'updatedAt'],
     ]);
   });

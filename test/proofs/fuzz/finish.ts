@@ -51,9 +51,9 @@ function expressionIn(field: string): ReturnType<typeof compileExpression> {
   return compileExpression(field.slice('{%'.length, -'%}'.length).trim());
 }
 
-/** What DynamoDB makes of `SET #a = :a, #b = :b REMOVE #c, #d`. */
+/** What DynamoDB makes of `SET #a = :a, #b = :b REMOVE #c, #d`, without the record's events: no client sees them. */
 function written(record: TaskRecord, { update, names, values }: Write): TaskRecord {
-  const [, sets = '', removes = ''] = /^SET (.*) REMOVE (.*)$/.exec(update) ?? [];
+  const [, sets = '', removes = ''] = /^SET (.*?)(?:, #events = list_append\(.*\))? REMOVE (.*)$/.exec(update) ?? [];
   const changed: Record<string, unknown> = { ...record };
   for (const name of removes.split(', ')) delete changed[names[name] ?? name];
   for (const [name = '', placeholder = ''] of sets.split(', ').map((set) => set.split(' = '))) {

@@ -73,8 +73,6 @@ test.each([
 });
 
 describe('a result', () => {
-  const { outputSchemaId: _, ...made } = done('v1');
-
   test('that is an error is left as it is, byte for byte, whatever the outputSchema (A-19)', () => {
     const record = { ...done('v1'), isError: true, result: '{"content": [], "isError": true, "n": 1.0}' };
     expect(currentRecord(record, 0, deployed('v1'))).toBe(record);
@@ -97,14 +95,6 @@ describe('a result', () => {
     expect(currentRecord(proven, 0, deployed('v1'))).toBe(proven);
     const { isError, result = '' } = currentRecord(stored({ bytes }), 0, deployed('v1')) ?? {};
     expect([isError, JSON.parse(result)]).toMatchObject([true, { content: [{ text: RESULT_WITHOUT_HASH }] }]);
-  });
-
-  test('and every other record that a reader sees is reported; not one that has expired', () => {
-    const seen = vi.fn();
-    const server = { ...deployed(undefined), seen };
-    currentRecord(made, 0, server);
-    currentRecord(made, made.createdAt + made.ttl, server);
-    expect(seen.mock.calls).toEqual([[made]]);
   });
 });
 
