@@ -6,6 +6,7 @@ import { render } from './profile/render.ts';
 import { type Report, stretch } from './profile/report.ts';
 import { openSource } from './profile/source/source.ts';
 import { readTable } from './profile/table/table.ts';
+import { shorten } from './profile/words.ts';
 
 /** Profiles a CSV. What the caller can put right is a ToolError; anything else fails the task. */
 export const handler = defineTool(profileDataset, async (args, task) => {
@@ -13,15 +14,15 @@ export const handler = defineTool(profileDataset, async (args, task) => {
   const source = await openSource(args, stretch(report, 0, 0.05), task);
   const table = await readTable(source.data, args, stretch(report, 0.05, 0.3));
   const profile = await profileTable(table, args.bootstrap ?? 500, stretch(report, 0.3, 1));
-  const { text, structured } = render(source.title, profile);
+  const { text, structured } = render({ source: shorten(source.title, 300), ...profile });
   return { content: [{ type: 'text', text }], structuredContent: structured };
 });
 
-/** All this computing would keep the task's heartbeat from being heard, so it pauses between its stretches. */
+/** The computing keeps the task from hearing of its cancellation, so it pauses at each report. */
 function reporter(task: Task): Report {
   return async (message, done = 0) => {
     await breathe();
     task.signal.throwIfAborted();
-    if (message !== undefined) await task.progress(message, { progress: Math.round(done * 1000) / 10, total: 100 });
+    await task.progress(message, { progress: Math.round(done * 1000) / 10, total: 100 });
   };
 }

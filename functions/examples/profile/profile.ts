@@ -1,74 +1,65 @@
-import { bootstrap, type Intervals } from './bootstrap.ts';
-import { correlate } from './correlation.ts';
 import type { ProfileResult } from './definition.ts';
-import { type ColumnProfile, describeNumbers, describeTexts } from './describe.ts';
-import { type Ordered, ordered } from './ordered.ts';
+import { describeColumn } from './describe.ts';
+import { bootstrap, correlate } from './estimates.ts';
 import { type Report, stretch } from './report.ts';
-import { isNumeric, numbersOf, typeOf } from './table/column.ts';
-import type { Table } from './table/table.ts';
+import type { Column } from './table/table.ts';
 import { shorten } from './words.ts';
 
-/** The result before it is cut to size. */
-export type Profile = Omit<ProfileResult, 'source' | 'columns'> & { readonly columns: readonly ColumnProfile[] };
-
-interface NumericColumn {
-  readonly name: string;
-  readonly numbers: Ordered;
-}
-
 const MAX_CORRELATED = 30;
-
-const named = ({ name }: { readonly name: string }): string => shorten(name, 40);
+const TOO_MANY = `Correlations cover the first ${MAX_CORRELATED} numeric columns; name others in \`columns\` to compare them.`;
 
 /** All there is to say about a table: columns one by one, then pairs, then intervals (the long part). */
-export async function profileTable(table: Table, resamples: number, report: Report): Promise<Profile> {
-  const { columns, numeric } = await describeAll(table, stretch(report, 0, 0.1));
+export async function profileTable(
+  table: readonly Column[],
+  resamples: number,
+  report: Report,
+): Promise<Omit<ProfileResult, 'source'>> {
+  const described = await each(
+    table,
+    stretch(report, 0, 0.1),
+    ({ name }) => `Computing quantiles of ${shorten(name, 40)}`,
+    describeColumn,
+  );
+  const numeric = described.flatMap(({ result: { name }, numbers }) => (numbers ? [{ name, numbers }] : []));
   const compared = numeric.slice(0, MAX_CORRELATED);
-  const correlations = await correlateAll(compared, stretch(report, 0.1, 0.2));
-  const intervals = await bootstrapAll(resamples > 0 ? numeric : [], resamples, stretch(report, 0.2, 1));
-  const notes =
-    compared.length < numeric.length
-      ? [`Correlations cover the first ${MAX_CORRELATED} numeric columns; name others in \`columns\` to compare them.`]
-      : [];
-  const withIntervals = columns.map((column) => ({ ...column, ...intervals.get(column.name) }));
-  return { rows: table.rows, columns: withIntervals, correlations, bootstrap: resamples, notes };
+  const correlations = await each(
+    compared.flatMap((a, index) => compared.slice(index + 1).map((b) => ({ a, b }))),
+    stretch(report, 0.1, 0.2),
+    ({ a, b }) => `Correlating ${shorten(a.name, 40)} with ${shorten(b.name, 40)}`,
+    ({ a, b }) => {
+      const pair = correlate(a.numbers.rows, b.numbers.rows);
+      return pair ? [{ a: a.name, b: b.name, ...pair }] : [];
+    },
+  );
+  const intervals = await each(
+    resamples > 0 ? numeric : [],
+    stretch(report, 0.2, 1),
+    ({ name }) => `Resampling ${shorten(name, 40)} ${resamples} times`,
+    async ({ name, numbers }, tell) => [name, await bootstrap(numbers.sorted, resamples, tell)] as const,
+  );
+  const intervalsOf = new Map(intervals);
+  return {
+    rows: table[0]?.cells.length ?? 0,
+    columns: described.map(({ result }) => ({ ...result, ...intervalsOf.get(result.name) })),
+    correlations: correlations.flat().sort((one, other) => Math.abs(other.pearson) - Math.abs(one.pearson)),
+    bootstrap: resamples,
+    notes: compared.length < numeric.length ? [TOO_MANY] : [],
+  };
 }
 
-async function describeAll(table: Table, report: Report) {
-  const columns: ColumnProfile[] = [];
-  const numeric: NumericColumn[] = [];
-  for (const [index, column] of table.columns.entries()) {
-    const done = index / table.columns.length;
-    await report(`Computing quantiles of ${named(column)} (${index + 1}/${table.columns.length})`, done);
-    if (!isNumeric(typeOf(column))) {
-      columns.push(describeTexts(column));
-      continue;
-    }
-    const numbers = await ordered(numbersOf(column, table.rows), report);
-    columns.push(describeNumbers(column, numbers.sorted));
-    numeric.push({ name: column.name, numbers });
+/** Works on one item after the other, and reports which one it is. `tell` reports how much of one is done, 0 to 1. */
+async function each<T, R>(
+  items: readonly T[],
+  report: Report,
+  message: (item: T) => string,
+  work: (item: T, tell: (done: number) => Promise<void>) => R | Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (const [index, item] of items.entries()) {
+    const tell = (done: number): Promise<void> =>
+      report(`${message(item)} (${index + 1}/${items.length})`, (index + done) / items.length);
+    await tell(0);
+    results.push(await work(item, tell));
   }
-  return { columns, numeric };
-}
-
-async function correlateAll(columns: readonly NumericColumn[], report: Report) {
-  const pairs = columns.flatMap((a, index) => columns.slice(index + 1).map((b) => [a, b] as const));
-  const found: Profile['correlations'] = [];
-  for (const [index, [a, b]] of pairs.entries()) {
-    await report(`Correlating ${named(a)} with ${named(b)} (${index + 1}/${pairs.length})`, index / pairs.length);
-    const pair = await correlate(a.numbers, b.numbers, report);
-    if (pair !== undefined) found.push({ a: a.name, b: b.name, ...pair });
-  }
-  return found.sort((one, other) => Math.abs(other.pearson) - Math.abs(one.pearson));
-}
-
-async function bootstrapAll(columns: readonly NumericColumn[], resamples: number, report: Report) {
-  const intervals = new Map<string, Intervals>();
-  for (const [index, column] of columns.entries()) {
-    const message = `Resampling ${named(column)} ${resamples} times (${index + 1}/${columns.length})`;
-    const tell = (done?: number): Promise<void> =>
-      done === undefined ? report() : report(message, (index + done) / columns.length);
-    intervals.set(column.name, await bootstrap(column.numbers.sorted, resamples, tell));
-  }
-  return intervals;
+  return results;
 }

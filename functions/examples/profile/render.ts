@@ -1,59 +1,34 @@
-import type { ColumnResult, ProfileResult } from './definition.ts';
-import type { ColumnProfile } from './describe.ts';
-import type { Profile } from './profile.ts';
-import { type Detail, notesOf, textOf } from './text.ts';
-import { shorten } from './words.ts';
+import type { ProfileResult } from './definition.ts';
+import { textOf } from './text.ts';
+import { formatted, shorten } from './words.ts';
 
-const FULL: Detail = { topValues: 5, textChars: 60, tableRows: 60, correlations: 60, digits: 10, intervals: true };
-const SHORT: Detail = { topValues: 3, textChars: 24, tableRows: 30, correlations: 30, digits: 10, intervals: true };
-const BARE: Detail = { topValues: 0, textChars: 16, tableRows: 10, correlations: 10, digits: 6, intervals: false };
+/** In bytes of JSON, for the text and the structured result together. */
 const MAX_BYTES = 96_000;
+const TOO_WIDE = 'Intervals and frequent values are left out of a table this wide; name fewer columns in `columns`.';
 
-export interface Rendered {
-  readonly text: string;
-  readonly structured: ProfileResult;
+/** Both forms of the result. Of the columns of a wide table they say less, so that they fit. */
+export function render(profile: ProfileResult) {
+  const full = rendered(profile, { chars: 60, correlations: 60, digits: 10 });
+  if (Buffer.byteLength(JSON.stringify(full)) <= MAX_BYTES) return full;
+  const columns = profile.columns.map(({ meanInterval, medianInterval, topValues, ...column }) => column);
+  const bare = { ...profile, columns, notes: [...profile.notes, TOO_WIDE] };
+  return rendered(bare, { chars: 16, correlations: 10, digits: 6 });
 }
 
-/** The most detailed rendering that stays below 100 KB. */
-export function render(title: string, profile: Profile): Rendered {
-  for (const detail of [FULL, SHORT]) {
-    const rendered = renderIn(title, profile, detail);
-    if (Buffer.byteLength(JSON.stringify(rendered)) <= MAX_BYTES) return rendered;
-  }
-  return renderIn(title, profile, BARE);
-}
-
-function renderIn(title: string, profile: Profile, detail: Detail): Rendered {
-  const structured = {
-    source: shorten(title, 300),
-    rows: profile.rows,
-    columns: profile.columns.map((column) => structuredColumn(column, detail)),
-    correlations: profile.correlations
-      .slice(0, detail.correlations)
-      .map(({ a, b, ...pair }) => ({ a: shorten(a, detail.textChars), b: shorten(b, detail.textChars), ...pair })),
-    bootstrap: profile.bootstrap,
-    notes: notesOf(profile, detail),
+function rendered(profile: ProfileResult, most: { chars: number; correlations: number; digits: number }) {
+  const hidden = profile.correlations.length - most.correlations;
+  const notes = hidden > 0 ? [`${formatted(hidden)} weaker correlations are not shown.`] : [];
+  const shown = {
+    ...profile,
+    correlations: profile.correlations.slice(0, most.correlations),
+    notes: [...profile.notes, ...notes],
   };
-  return { text: textOf(title, profile, detail), structured: withDigits(structured, detail.digits) };
-}
-
-function structuredColumn(column: ColumnProfile, detail: Detail): ColumnResult {
-  const { name, summary, topValues, meanInterval, medianInterval, ...rest } = column;
-  const shown = topValues?.slice(0, detail.topValues).map(({ value, count }) => {
-    return { value: shorten(value, detail.textChars), count };
-  });
-  return {
-    name: shorten(name, detail.textChars),
-    ...rest,
-    ...summary,
-    ...(detail.intervals && { meanInterval, medianInterval }),
-    ...(shown?.length && { topValues: shown }),
+  const isLabel = (key: string): boolean => key === 'name' || key === 'value' || key === 'a' || key === 'b';
+  // Digits past these are noise in a sample. Whole numbers stay whole.
+  const cut = (key: string, part: unknown): unknown => {
+    if (typeof part === 'string' && isLabel(key)) return shorten(part, most.chars);
+    return typeof part === 'number' && !Number.isSafeInteger(part) ? Number(part.toPrecision(most.digits)) : part;
   };
-}
-
-/** Rounds what a sample cannot tell anyway; whole numbers stay whole. JSON also drops what is undefined. */
-function withDigits<T extends object>(structured: T, digits: number): T {
-  const rounded = (_key: string, part: unknown): unknown =>
-    typeof part === 'number' && !Number.isSafeInteger(part) ? Number(part.toPrecision(digits)) : part;
-  return JSON.parse(JSON.stringify(structured, rounded));
+  const structured: ProfileResult = JSON.parse(JSON.stringify(shown, cut));
+  return { text: textOf(structured), structured };
 }

@@ -1,8 +1,5 @@
-/**
- * Tells how far the work is, from 0 to 1; without a message it only lets other events run. One or the other is due
- * every 100 ms or so: the task's heartbeat needs the time. Throws when the task is over.
- */
-export type Report = (message?: string, done?: number) => Promise<void>;
+/** Says how far the work is, from 0 to 1, and lets other events run. Throws when the task is over. */
+export type Report = (message: string, done?: number) => Promise<void>;
 
 /** The report of one phase, whose 0 to 1 is a stretch of the whole: progress never runs backwards. */
 export function stretch(report: Report, from: number, to: number): Report {

@@ -36,7 +36,7 @@ test('profiles some columns of the shipped sample, with progress in percent', as
       correlations: [{ a: 'quantity', b: 'weight_kg' }],
     },
   });
-  expect(progress[0]).toEqual({ message: 'Read 2,000 of 100,000 rows', progress: 5.5, total: 100 });
+  expect(progress[0]).toEqual({ message: 'Read 1,000 rows', progress: expect.closeTo(5, 0), total: 100 });
   const percents = progress.map((report) => report.progress ?? -1);
   expect(percents).toEqual(percents.toSorted((a, b) => a - b));
 });

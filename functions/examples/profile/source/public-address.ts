@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { ToolError } from 'mcp-task-server/tool';
 
 export interface Address {
@@ -9,48 +10,15 @@ export interface Address {
 
 export type Resolve = (host: string) => Promise<readonly Address[]>;
 
-/** IPv4 ranges that are not the public internet (IANA special-purpose registry), among them 169.254 (credentials). */
-const PRIVATE_V4: readonly (readonly [string, number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-];
+/** What IPv6 addresses of the internet begin with: beside it are loopback, link-local, mapped IPv4, NAT64 and more. */
+const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 
-/** IPv6 is public only inside 2000::/3 (so no loopback, link-local, mapped IPv4 or NAT64), without these parts of it. */
-const GLOBAL_V6 = ['2000::', 3] as const;
-const PRIVATE_V6: readonly (readonly [string, number])[] = [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-];
-
-const privateV4 = blockList('ipv4', PRIVATE_V4);
-const privateV6 = blockList('ipv6', PRIVATE_V6);
-const globalV6 = blockList('ipv6', [GLOBAL_V6]);
-
-function blockList(family: 'ipv4' | 'ipv6', subnets: readonly (readonly [string, number])[]): BlockList {
-  const list = new BlockList();
-  for (const [net, prefix] of subnets) list.addSubnet(net, prefix, family);
-  return list;
-}
-
+/** In no range that IANA keeps for a special purpose. 169.254.169.254, for example, gives out credentials. */
 export function isPublic(address: string): boolean {
-  const family = isIP(address);
-  if (family === 4) return !privateV4.check(address, 'ipv4');
-  return family === 6 && globalV6.check(address, 'ipv6') && !privateV6.check(address, 'ipv6');
+  // The library alone reads short forms too, such as 127.1.
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(GLOBAL_V6));
 }
 
 const resolveByDns: Resolve = (host) => lookup(host, { all: true });

@@ -1,50 +1,29 @@
-/** What one cell of a CSV can be. The order of the checks below is the order of precedence. */
-export type Kind = 'missing' | 'integer' | 'number' | 'boolean' | 'date' | 'string';
-
-export interface Cell {
-  readonly kind: Kind;
-  /** Integers and numbers: the number. Dates: milliseconds since the epoch. Otherwise NaN. */
-  readonly value: number;
-}
-
-const MISSING_WORDS = new Set(['', 'na', 'n/a', 'null', 'nan']);
-const BOOLEAN_WORDS = new Set(['true', 'false', 'yes', 'no']);
+const MISSING = /^(?:na|n\/a|null|nan)?$/i;
+const BOOLEAN = /^(?:true|false|yes|no)$/i;
 /** Leading zeros (01234) mark an identifier such as a postal code, which is no number. */
 const NUMBER = /^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const INTEGER = /^[+-]?\d+$/;
-const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/;
-
-const LONGEST_TYPED = 40;
 /** Larger numbers would overflow when squared and summed. */
 const LARGEST = 1e150;
-const TEXT: Cell = { kind: 'string', value: Number.NaN };
-const MISSING_CELL: Cell = { kind: 'missing', value: Number.NaN };
-const BOOLEAN_CELL: Cell = { kind: 'boolean', value: Number.NaN };
+const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/;
 
-export function readCell(raw: string): Cell {
-  const text = raw.trim();
-  if (text.length > LONGEST_TYPED) return TEXT;
-  const lower = text.toLowerCase();
-  if (MISSING_WORDS.has(lower)) return MISSING_CELL;
-  if (NUMBER.test(text)) return readNumber(text);
-  if (BOOLEAN_WORDS.has(lower)) return BOOLEAN_CELL;
-  return readDate(text) ?? TEXT;
-}
+export const isMissing = (cell: string): boolean => MISSING.test(cell);
+export const isBoolean = (cell: string): boolean => BOOLEAN.test(cell);
 
-function readNumber(text: string): Cell {
-  const value = Number(text);
-  if (!INTEGER.test(text)) return Math.abs(value) <= LARGEST ? { kind: 'number', value } : TEXT;
+/** The number in a cell, or NaN. */
+export function numberOf(cell: string): number {
+  if (!NUMBER.test(cell)) return Number.NaN;
+  const value = Number(cell);
   // Beyond 2^53 two different texts could become one number: such integers are identifiers, so they stay texts.
-  return Number.isSafeInteger(value) ? { kind: 'integer', value } : TEXT;
+  const largest = INTEGER.test(cell) ? Number.MAX_SAFE_INTEGER : LARGEST;
+  return Math.abs(value) <= largest ? value : Number.NaN;
 }
 
-/** ISO 8601 dates and date-times; without an offset they count as UTC. */
-function readDate(text: string): Cell | undefined {
-  const parts = DATE.exec(text);
-  if (parts === null) return undefined;
-  const [, year, month, day, time = '00:00', zone = 'Z'] = parts;
-  const value = Date.parse(`${year}-${month}-${day}T${time}${zone}`);
+/** Milliseconds since the epoch of an ISO 8601 date or date-time, or NaN. Without an offset it counts as UTC. */
+export function dateOf(cell: string): number {
+  const [, day = '', time = '00:00', zone = 'Z'] = DATE.exec(cell) ?? [];
+  const midnight = Date.parse(`${day}T00:00Z`);
   // Date.parse takes 30 February for 2 March.
-  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  return Number.isNaN(value) || Number(day) > lastDay ? undefined : { kind: 'date', value };
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return Number.NaN;
+  return Date.parse(`${day}T${time}${zone}`);
 }

@@ -1,58 +1,104 @@
+import { isUtf8 } from 'node:buffer';
+import { pipeline } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
 import { ToolError } from 'mcp-task-server/tool';
 import type { ProfileArguments } from '../definition.ts';
 import type { Report } from '../report.ts';
-import { count } from '../words.ts';
-import { addCell, type Column, newColumn } from './column.ts';
-import { countRecords, records } from './csv.ts';
-import { type Field, pickFields } from './header.ts';
+import { formatted, shorten } from '../words.ts';
 
-/** What fits a function of middling memory: 8 bytes a number, with room to grow and to sort. */
-const MAX_CELLS = 12_000_000;
-const MAX_DISTINCT_PER_COLUMN = 50_000;
-const MAX_DISTINCT = 1_000_000;
-const ROWS_PER_REPORT = 2_000;
-const CELLS_PER_REPORT = 40_000;
-
-export interface Table {
-  readonly rows: number;
-  readonly columns: readonly Column[];
+/** A column of a table. Each row has a cell, without the blanks around it. */
+export interface Column {
+  readonly name: string;
+  readonly cells: readonly string[];
 }
 
-interface OpenColumn {
-  readonly column: Column;
-  readonly index: number;
-}
+const MAX_COLUMNS = 200;
+/** What fits a function with 1 GB of memory: some 40 bytes a cell, and as much again to rank two columns. */
+const MAX_CELLS = 3_000_000;
+const MAX_ROW_CHARS = 1_000_000;
+const CHUNK_BYTES = 65_536;
+const ROWS_PER_REPORT = 1_000;
 
-/** Reads a CSV, whose first record names the columns, column by column. */
-export async function readTable(data: Buffer, options: ProfileArguments, report: Report): Promise<Table> {
-  const expected = Math.max(1, countRecords(data) - 1);
-  let open: readonly OpenColumn[] | undefined;
+/** Reads a CSV, whose first row names the columns. */
+export async function readTable(data: Buffer, args: ProfileArguments, report: Report): Promise<readonly Column[]> {
+  if (!isUtf8(data)) throw new ToolError('The data is not UTF-8 text. Save it as CSV in UTF-8 and try again.');
+  const parser = parse({
+    bom: true,
+    delimiter: args.delimiter ?? guessDelimiter(data),
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    trim: true,
+    max_record_size: MAX_ROW_CHARS,
+  });
+  // The loop below throws the errors of the parser.
+  pipeline(chunksOf(data), parser, () => {});
+  let columns: ReturnType<typeof openColumns> | undefined;
   let rows = 0;
-  let perReport = ROWS_PER_REPORT;
-  for await (const record of records(data, report, options.delimiter)) {
-    if (open === undefined) {
-      open = openColumns(pickFields(record, options.columns));
-      perReport = Math.min(ROWS_PER_REPORT, Math.ceil(CELLS_PER_REPORT / record.length));
-      continue;
+  try {
+    for await (const record of parser as AsyncIterable<string[]>) {
+      if (columns === undefined) {
+        columns = openColumns(record, args.columns);
+        continue;
+      }
+      rows += 1;
+      if (rows * columns.length > MAX_CELLS) throw tooManyCells();
+      for (const { cells, index } of columns) cells.push(record[index] ?? '');
+      if (rows % ROWS_PER_REPORT === 0) await report(`Read ${formatted(rows)} rows`, parser.info.bytes / data.length);
     }
-    addRecord(open, rows, record);
-    rows += 1;
-    if (rows % perReport !== 0) continue;
-    await report(`Read ${count(rows)} of ${count(Math.max(rows, expected))} rows`, rows / expected);
+  } catch (error) {
+    throw error instanceof CsvError ? malformed(error) : error;
   }
-  if (open === undefined) throw new ToolError('The data has no columns: send a CSV whose first row names them.');
+  if (columns === undefined) throw new ToolError('The data has no columns: send a CSV whose first row names them.');
   if (rows === 0) throw new ToolError('The CSV has a header but no rows below it, so there is nothing to profile.');
-  return { rows, columns: open.map(({ column }) => column) };
+  return columns;
 }
 
-function openColumns(fields: readonly Field[]): OpenColumn[] {
-  const distinctBound = Math.min(MAX_DISTINCT_PER_COLUMN, Math.floor(MAX_DISTINCT / fields.length));
-  return fields.map(({ name, index }) => ({ column: newColumn(name, distinctBound), index }));
+/** The parser reads a chunk in one go, so that a large one would keep other events waiting. */
+function* chunksOf(data: Buffer): Generator<Buffer> {
+  for (let at = 0; at < data.length; at += CHUNK_BYTES) yield data.subarray(at, at + CHUNK_BYTES);
 }
 
-function addRecord(open: readonly OpenColumn[], row: number, record: readonly string[]): void {
-  if ((row + 1) * open.length > MAX_CELLS) {
-    throw new ToolError(`More than ${count(MAX_CELLS)} cells: profile fewer columns at a time, named in \`columns\`.`);
+/** The candidate that splits the header line most often, outside quotes; a comma when none does. */
+function guessDelimiter(data: Buffer): string {
+  const [header = ''] = /[^\r\n\uFEFF]+/.exec(data.toString('utf8', 0, MAX_ROW_CHARS)) ?? [];
+  const unquoted = header.replace(/"[^"]*"/g, '');
+  const times = (delimiter: string): number => unquoted.split(delimiter).length;
+  return [',', ';', '\t', '|'].reduce((best, next) => (times(next) > times(best) ? next : best));
+}
+
+/** The wanted columns, still empty, in the order of the header. A missing or repeated name is made up for. */
+function openColumns(header: readonly string[], wanted: readonly string[] | undefined) {
+  if (header.length > MAX_COLUMNS) {
+    throw new ToolError(
+      `The CSV has ${formatted(header.length)} columns; at most ${MAX_COLUMNS} can be profiled. ` +
+        'Send fewer columns, or set `delimiter` if they were split in the wrong place.',
+    );
   }
-  for (const { column, index } of open) addCell(column, row, record[index] ?? '');
+  const names: string[] = [];
+  for (const [index, given] of header.entries()) {
+    let name = given || `column ${index + 1}`;
+    while (names.includes(name)) name += ' (2)';
+    names.push(name);
+  }
+  const unknown = wanted?.filter((name) => !names.includes(name)) ?? [];
+  if (unknown.length > 0) throw new ToolError(`No such column: ${listed(unknown)}. The CSV has: ${listed(names)}.`);
+  const columns = names.map((name, index) => ({ name, index, cells: [] as string[] }));
+  return columns.filter(({ name }) => wanted?.includes(name) ?? true);
+}
+
+const listed = (names: readonly string[]): string =>
+  shorten(names.map((name) => JSON.stringify(name)).join(', '), 4_000);
+
+function tooManyCells(): ToolError {
+  const most = formatted(MAX_CELLS);
+  return new ToolError(`More than ${most} cells: profile fewer columns at a time, named in \`columns\`.`);
+}
+
+function malformed(error: CsvError): ToolError {
+  const line = typeof error.lines === 'number' ? ` near line ${formatted(error.lines)}` : '';
+  const advice =
+    error.code === 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH'
+      ? 'Every row needs as many fields as the header: quote fields that contain the delimiter, or set `delimiter`.'
+      : 'Put fields with quotes, delimiters or line breaks in double quotes, and double the quotes inside ("").';
+  return new ToolError(`The CSV is malformed${line}: ${shorten(error.message, 300)}. ${advice}`);
 }
