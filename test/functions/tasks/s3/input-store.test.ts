@@ -120,7 +120,7 @@ test('it lies in a folder of its task that no tool may write, under its hash', a
   expect([...objects.objects.keys()]).toEqual([expect.stringMatching(`^inputs/[0-9a-f]{64}/${slim.taskId}/${hash}$`)]);
 });
 
-test('of the inputs only so many stay in memory; one that is lost has its name', async () => {
+test('of the inputs only the latest stay in memory; one that is lost has its name', async () => {
   const objects = fakeObjects();
   const store = inputStore(objects);
   const most = limits.sessionStream.tasks;
@@ -131,11 +131,13 @@ test('of the inputs only so many stay in memory; one that is lost has its name',
     slims.push(record);
   };
   for (let n = 0; n < most; n++) await put(n);
-  const first = slims[0] as TaskRecord;
+  const [first, second] = slims as [TaskRecord, TaskRecord];
+  await store.whole(first);
+  await put(most);
+  // The one that was used the longest ago has gone, and the one that was just read has not.
   await store.whole(first);
   expect(objects.did).not.toContain('GET');
-  await put(most);
-  await store.whole(first);
+  await store.whole(second);
   expect(objects.did.filter((what) => what === 'GET')).toHaveLength(1);
   expect(new InputLost().name).toBe('InputLost');
 });
