@@ -5,7 +5,7 @@ import type { TaskRecord } from '../record.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
 import { after, answer, answerMoved, type Change } from '../transitions.ts';
 import { roundInput } from '../workflow.ts';
-import { answerProblem } from './form.ts';
+import { answerProblem } from './answer-problem.ts';
 
 /** The change that adds answers to a task. */
 export interface Answering {
