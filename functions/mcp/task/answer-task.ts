@@ -6,7 +6,7 @@ import { logIgnored } from '../../tasks/log.ts';
 import { addAnswers } from '../../tasks/questions/add-answers.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
-import { checkScopes } from '../identity/caller.ts';
+import { checkScopes } from '../identity/tool-scopes.ts';
 import { startCurrentRound } from './resume-round.ts';
 import { storeInput, wholeInput } from './task-input.ts';
 import { currentRecord, notFound } from './task-view.ts';
