@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { stopped } from '../errors.ts';
+import { type EndJob, killed, type Sandbox, startSandbox } from '../execution-environment.ts';
 import type { Job } from '../job.ts';
-import { type EndJob, killed, type Sandbox, startSandbox } from '../sandbox.ts';
 import type { Deployed, FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
 import type { Memory } from './memory.ts';
 import { createWaitingLine } from './waiting-line.ts';

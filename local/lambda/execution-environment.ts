@@ -1,6 +1,6 @@
 import { runtimeExited, timedOut } from './errors.ts';
 import type { Job } from './job.ts';
-import { type LineSplitter, lineSplitter } from './lines.ts';
+import { type LineSplitter, lineSplitter } from './line-splitter.ts';
 import type { FromWorker, InvokeMessage, ToWorker } from './protocol.ts';
 import { isProcess, startProcess } from './runtime/runtime-process.ts';
 import type { FunctionSpec, LogStream } from './types.ts';
