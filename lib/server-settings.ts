@@ -16,14 +16,15 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
   if (wrong !== undefined) throw new Error(`McpTaskServer: allowedOrigins: '${wrong}' is not like https://app.example`);
   if (props.publicUrl !== undefined) checkUrl('McpTaskServer: publicUrl', props.publicUrl);
   if (props.publicUrl?.endsWith('/')) throw new Error('McpTaskServer: publicUrl ends without a slash');
+  const { min, max } = limits.holdRange;
   return {
     auth: props.auth.kind,
     ...(props.auth.kind === 'oauth' && { scopes: props.auth.scopes }),
     serverInfo: props.serverInfo ?? { name: 'mcp-task-server', version: '0.1.0' },
     ...(props.instructions !== undefined && { instructions: props.instructions }),
     maxTtl: between('maxTtl', props.maxTtl, SECOND, MAX_TTL, DAY),
-    inlineWindow: between('inlineWindow', props.inlineWindow, SECOND, 600 * SECOND, 25 * SECOND),
-    holdCap: between('holdCap', props.holdCap, SECOND, 600 * SECOND, 50 * SECOND),
+    inlineWindow: between('inlineWindow', props.inlineWindow, min, max, limits.inlineWindow),
+    holdCap: between('holdCap', props.holdCap, min, max, limits.holdCap),
     helperTools: props.helperTools ?? true,
     questionStream: props.questionStream ?? true,
     maxOpenTasks: count('maxOpenTasks', props.maxOpenTasks ?? 100),

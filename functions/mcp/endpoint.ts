@@ -14,8 +14,9 @@ import {
   jsonReply,
 } from './http/http.ts';
 import { STREAM_HEADERS } from './http/sse.ts';
-import { checkCallScopes, principalOf } from './identity/caller.ts';
+import { principalOf } from './identity/caller.ts';
 import { openSession, type Session } from './identity/session.ts';
+import { checkCallScopes } from './identity/tool-scopes.ts';
 import { acceptResponse, type LegacyCaller, serveLegacy, serveStream } from './legacy.ts';
 import { serveModern } from './modern.ts';
 import { classify, namedVersion } from './protocol/classify.ts';

@@ -46,10 +46,15 @@ export const limits = {
    * container keeps the buckets of `tasks`. The conformance suite polls every 50 to 200 ms for some seconds.
    */
   polls: { perInterval: 5, burst: 300, tasks: 1_000 },
-  /** How long a call without a task waits for its result; see also `holdCap`. */
+  /** How long a call without a task waits for its result, unless the server's option says otherwise. */
   inlineWindow: 25 * SECOND,
-  /** How long one response stream is held. Then 2025-11-25 clients reconnect, and 2026-07-28 clients listen again. */
+  /**
+   * How long one response stream is held, unless the server's option says otherwise. Then 2025-11-25 clients reconnect,
+   * and 2026-07-28 clients listen again.
+   */
   holdCap: 50 * SECOND,
+  /** What the server's options `inlineWindow` and `holdCap` can be set to. */
+  holdRange: { min: 1 * SECOND, max: 600 * SECOND },
   helperWait: 20 * SECOND,
   /** When a client may send a request again that was one stream too many. */
   streamRetryAfter: 5 * SECOND,

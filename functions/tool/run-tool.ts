@@ -1,4 +1,4 @@
-import { answerProblem } from '../tasks/questions/form.ts';
+import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import { isQuestion, kindOf } from '../tasks/questions/question.ts';
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import type { DefinedTool } from './define-tool.ts';

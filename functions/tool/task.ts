@@ -1,4 +1,4 @@
-import { answerProblem } from '../tasks/questions/form.ts';
+import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { TaskEnded } from './errors.ts';
 import { checked, type Memory, memoryText } from './memory.ts';

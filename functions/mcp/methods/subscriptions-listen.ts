@@ -7,7 +7,7 @@ import { isObject } from '../../tasks/shape.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import { EventStream, KEEP_ALIVE, messageFrame, QUIET } from '../http/sse.ts';
-import { checkScopes } from '../identity/caller.ts';
+import { checkScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';

@@ -3,7 +3,7 @@ import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { isLarge } from '../../tasks/s3/moved-input.ts';
 import type { Method } from '../context.ts';
-import { hasScopes } from '../identity/caller.ts';
+import { hasScopes } from '../identity/tool-scopes.ts';
 import { moveLargeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
 

@@ -1,6 +1,6 @@
 import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
-import { answerProblem } from '../../tasks/questions/form.ts';
+import { answerProblem } from '../../tasks/questions/answer-problem.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { Call, Method, ServerContext, Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';

@@ -5,7 +5,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
-import { hasScopes } from '../identity/caller.ts';
+import { hasScopes } from '../identity/tool-scopes.ts';
 import { moveLargeInput, withQuestions } from '../task/task-input.ts';
 import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';

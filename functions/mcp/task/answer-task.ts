@@ -3,10 +3,10 @@ import { InternalError } from '../../tasks/errors.ts';
 import { type Principal, taskKey } from '../../tasks/ids.ts';
 import { outstanding } from '../../tasks/input.ts';
 import { logIgnored } from '../../tasks/log.ts';
-import { answering } from '../../tasks/questions/answering.ts';
+import { addAnswers } from '../../tasks/questions/add-answers.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
-import { checkScopes } from '../identity/caller.ts';
+import { checkScopes } from '../identity/tool-scopes.ts';
 import { startCurrentRound } from './resume-round.ts';
 import { storeInput, wholeInput } from './task-input.ts';
 import { currentRecord, notFound } from './task-view.ts';
@@ -49,7 +49,7 @@ export async function answerTask(
     const open = outstanding(whole);
     const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
     if (ignored > 0 && attempt === 0) logIgnored(whole, ignored);
-    const answers = answering(record, whole, open, responses, invalid, server.now());
+    const answers = addAnswers(record, whole, open, responses, invalid, server.now());
     if (answers === undefined) return whole;
     // S3 first: a record refers to nothing that was never written.
     if (answers.stored) await storeInput(answers.stored.record, answers.stored.text, server);

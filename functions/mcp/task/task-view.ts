@@ -7,7 +7,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/s3/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
-import { checkScopes } from '../identity/caller.ts';
+import { checkScopes } from '../identity/tool-scopes.ts';
 import type { Validator } from '../manifest.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';

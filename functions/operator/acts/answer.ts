@@ -1,7 +1,7 @@
 import { overdue } from '../../tasks/deadlines.ts';
 import { McpError } from '../../tasks/errors.ts';
 import { outstanding } from '../../tasks/input.ts';
-import { answering } from '../../tasks/questions/answering.ts';
+import { addAnswers } from '../../tasks/questions/add-answers.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { after, isTerminal } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
@@ -36,7 +36,7 @@ export async function answerTask(
     const whole = await context.inputs.whole(record);
     const open = outstanding(whole);
     const given = responsesFrom(pairs, open);
-    const answers = valid(() => answering(record, whole, open, given, 'refuse', now));
+    const answers = valid(() => addAnswers(record, whole, open, given, 'refuse', now));
     if (answers === undefined) throw new OperatorError('No answer is given: key=value');
     if (answers.stored) await stored(context.inputs.put(answers.stored.record, answers.stored.text));
     const change = byOperator(answers.change, operator);

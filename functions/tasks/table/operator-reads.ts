@@ -69,7 +69,7 @@ export function operatorReads(db: DynamoDBDocumentClient, table: string): Operat
   return {
     async inStatus(status, selection, limit, from) {
       const { createdFrom = 0, createdUntil = Number.MAX_SAFE_INTEGER } = selection;
-      const { filter, values } = filterOf(selection, ['tool', 'deadlineAt']);
+      const { filter, values } = filterExpression(selection, ['tool', 'deadlineAt']);
       const { items, next } = await query(
         {
           IndexName: 'status',
@@ -86,7 +86,7 @@ export function operatorReads(db: DynamoDBDocumentClient, table: string): Operat
       return { tasks: items as IndexedTask[], ...(next && { next }) };
     },
     async ofOwner(owner, selection, limit, from) {
-      const { filter, values } = filterOf(selection, ['tool', 'deadlineAt', 'createdAt', 'status']);
+      const { filter, values } = filterExpression(selection, ['tool', 'deadlineAt', 'createdAt', 'status']);
       const { items, next } = await query(
         {
           KeyConditionExpression: '#owner = :owner AND #taskId > :first',
@@ -152,7 +152,7 @@ function projection(attributes: readonly string[], names: Names) {
 }
 
 /** The conditions on what is no key of the table or index that is read. */
-function filterOf(
+function filterExpression(
   { tool, deadlineUntil, createdFrom, createdUntil, statuses }: Selection & { readonly statuses?: readonly Status[] },
   filtered: readonly string[],
 ) {

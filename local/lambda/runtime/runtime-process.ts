@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { endGroup } from '../../process-group.ts';
-import { workerEnvironment } from '../environment.ts';
+import { workerEnvironment } from '../environment-variables.ts';
 import type { FromWorker, ToWorker } from '../protocol.ts';
 import type { FunctionSpec } from '../types.ts';
 import type { Thread } from '../workers/thread.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { stopped } from '../errors.ts';
+import { type EndJob, type ExecutionEnvironment, killed, startExecutionEnvironment } from '../execution-environment.ts';
 import type { Job } from '../job.ts';
-import { type EndJob, killed, type Sandbox, startSandbox } from '../sandbox.ts';
 import type { Deployed, FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
 import type { Memory } from './memory.ts';
 import { createWaitingLine } from './waiting-line.ts';
@@ -46,17 +46,17 @@ const refuse: EndJob = (job) => job.reply.refused(stopped());
 
 export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
   let spec = first;
-  const sandboxes = new Set<Sandbox>();
+  const environments = new Set<ExecutionEnvironment>();
   const exits = new Set<Promise<void>>();
   /** A stack: the last worker to become idle works first, so that surplus workers stay idle and end. */
-  let idle: { sandbox: Sandbox; timer: NodeJS.Timeout }[] = [];
+  let idle: { environment: ExecutionEnvironment; timer: NodeJS.Timeout }[] = [];
   let open = true;
 
   const { shared, maxWorkers, memory } = options;
   const eventsEach = shared ? SHARED_EVENTS : 1;
 
-  const inState = (...states: ReturnType<Sandbox['state']>[]): Sandbox[] =>
-    [...sandboxes].filter((sandbox) => states.includes(sandbox.state()));
+  const inState = (...states: ReturnType<ExecutionEnvironment['state']>[]): ExecutionEnvironment[] =>
+    [...environments].filter((environment) => states.includes(environment.state()));
   /** The workers that take jobs now or after their start. */
   const serving = () => inState('starting', 'idle', 'busy');
   const line = createWaitingLine(() => {
@@ -71,11 +71,11 @@ export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
    */
   function pump(): void {
     while (line.size() > 0) {
-      const sandbox = workerForNextJob();
-      const job = sandbox && line.next();
-      if (!sandbox || !job) break;
-      wake(sandbox);
-      sandbox.run(job);
+      const environment = workerForNextJob();
+      const job = environment && line.next();
+      if (!environment || !job) break;
+      wake(environment);
+      environment.run(job);
     }
     const workers = serving();
     const room = Math.min(maxWorkers - workers.length, availableParallelism() - inState('starting').length);
@@ -84,30 +84,30 @@ export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
   }
 
   /** An idle worker; if workers are shared and none is idle, the one with the fewest jobs. */
-  function workerForNextJob(): Sandbox | undefined {
-    const rested = idle.at(-1)?.sandbox;
+  function workerForNextJob(): ExecutionEnvironment | undefined {
+    const rested = idle.at(-1)?.environment;
     if (rested || !shared) return rested;
     const [first, ...others] = inState('busy');
     return others.reduce((least, other) => (least && other.running() < least.running() ? other : least), first);
   }
 
   function start(): void {
-    const sandbox = startSandbox(spec, options.initMs, {
+    const environment = startExecutionEnvironment(spec, options.initMs, {
       log: options.log,
       begin: ({ payload }, workerId) => options.onRun({ functionName: spec.name, workerId, payload }),
       free() {
-        if (sandbox.state() === 'idle') rest(sandbox);
+        if (environment.state() === 'idle') rest(environment);
         pump();
       },
       gone(verdict) {
-        forget(sandbox);
+        forget(environment);
         if (verdict) failWaiting(verdict);
         if (open) pump();
       },
     });
-    sandboxes.add(sandbox);
-    exits.add(sandbox.exited);
-    void sandbox.exited.then(() => exits.delete(sandbox.exited));
+    environments.add(environment);
+    exits.add(environment.exited);
+    void environment.exited.then(() => exits.delete(environment.exited));
   }
 
   /** The jobs that the worker would have taken. */
@@ -115,28 +115,28 @@ export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
     for (const job of Array.from({ length: Math.min(eventsEach, line.size()) }, line.next)) if (job) verdict(job);
   }
 
-  function rest(sandbox: Sandbox): void {
-    idle.push({ sandbox, timer: setTimeout(() => sandbox.end(refuse), options.idleMs) });
+  function rest(environment: ExecutionEnvironment): void {
+    idle.push({ environment, timer: setTimeout(() => environment.end(refuse), options.idleMs) });
   }
 
-  function forget(sandbox: Sandbox): void {
-    if (sandboxes.delete(sandbox)) memory.give(spec.memoryMb);
-    wake(sandbox);
+  function forget(environment: ExecutionEnvironment): void {
+    if (environments.delete(environment)) memory.give(spec.memoryMb);
+    wake(environment);
   }
 
-  function wake(sandbox: Sandbox): void {
-    for (const rested of idle) if (rested.sandbox === sandbox) clearTimeout(rested.timer);
-    idle = idle.filter((rested) => rested.sandbox !== sandbox);
+  function wake(environment: ExecutionEnvironment): void {
+    for (const rested of idle) if (rested.environment === environment) clearTimeout(rested.timer);
+    idle = idle.filter((rested) => rested.environment !== environment);
   }
 
   function endAll(verdict: EndJob): void {
-    for (const sandbox of [...sandboxes]) sandbox.end(verdict);
+    for (const environment of [...environments]) environment.end(verdict);
   }
 
   memory.join({
     endIdle() {
       const [longest] = idle;
-      longest?.sandbox.end(refuse);
+      longest?.environment.end(refuse);
       return longest !== undefined;
     },
     pump: () => open && pump(),
@@ -149,27 +149,27 @@ export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
       pump();
     },
     withdraw: line.remove,
-    load: () => ({ count: sandboxes.size, busy: runningIn(sandboxes), waiting: line.size() }),
+    load: () => ({ count: environments.size, busy: runningIn(environments), waiting: line.size() }),
     async heaps() {
-      const heapOf = async ({ id, heapBytes }: Sandbox) => {
+      const heapOf = async ({ id, heapBytes }: ExecutionEnvironment) => {
         const bytes = await heapBytes();
         return bytes === undefined ? [] : [{ functionName: spec.name, workerId: id, bytes }];
       };
-      return (await Promise.all([...sandboxes].map(heapOf))).flat();
+      return (await Promise.all([...environments].map(heapOf))).flat();
     },
     update(deployed) {
       spec = { ...spec, ...deployed };
-      for (const sandbox of [...sandboxes]) {
-        wake(sandbox);
-        sandbox.retire();
+      for (const environment of [...environments]) {
+        wake(environment);
+        environment.retire();
       }
       pump();
     },
     kill: () => endAll(killed),
     killWorker(workerId) {
-      const sandbox = [...sandboxes].find(({ id }) => id === workerId);
-      sandbox?.end(killed);
-      return sandbox?.exited;
+      const environment = [...environments].find(({ id }) => id === workerId);
+      environment?.end(killed);
+      return environment?.exited;
     },
     async stop() {
       open = false;
@@ -180,5 +180,5 @@ export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
   };
 }
 
-const runningIn = (sandboxes: Iterable<Sandbox>): number =>
-  [...sandboxes].reduce((sum, sandbox) => sum + sandbox.running(), 0);
+const runningIn = (environments: Iterable<ExecutionEnvironment>): number =>
+  [...environments].reduce((sum, environment) => sum + environment.running(), 0);

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import { workerEnvironment } from '../environment.ts';
+import { workerEnvironment } from '../environment-variables.ts';
 import type { FromWorker, ToWorker, WorkerSettings } from '../protocol.ts';
 import type { FunctionSpec } from '../types.ts';
 
-const bootstrap = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+const entry = new URL(`../worker/thread-entry${extname(import.meta.url)}`, import.meta.url);
 
 /** What runs the code of a function: a worker thread, or what looks like one. */
 export interface Thread {
@@ -20,13 +20,13 @@ export interface Thread {
 export function startThread(spec: FunctionSpec, workerId: string, warn: (line: string) => void): Thread {
   const env = workerEnvironment(spec, workerId);
   try {
-    return new Worker(bootstrap, threadOptions(spec, env));
+    return new Worker(entry, threadOptions(spec, env));
   } catch (error) {
     // A thread refuses some options that a process takes.
     const { NODE_OPTIONS, ...rest } = env;
     if (NODE_OPTIONS === undefined) throw error;
     warn(`NODE_OPTIONS is left out, a worker thread cannot take it: ${NODE_OPTIONS}`);
-    return new Worker(bootstrap, threadOptions(spec, rest));
+    return new Worker(entry, threadOptions(spec, rest));
   }
 }
 

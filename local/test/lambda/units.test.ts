@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLambda, type FunctionSpec } from '../../lambda/index.ts';
 import { checkPayload } from '../../lambda/limits.ts';
-import { lineSplitter } from '../../lambda/lines.ts';
+import { lineSplitter } from '../../lambda/line-splitter.ts';
 import { preludeDelimiter } from '../../lambda/protocol.ts';
 import { createRegistry } from '../../lambda/registry.ts';
 import { streamReply } from '../../lambda/streaming.ts';

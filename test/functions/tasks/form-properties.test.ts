@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { answerProblem } from '../../../functions/tasks/questions/form.ts';
+import { answerProblem } from '../../../functions/tasks/questions/answer-problem.ts';
 import { accept, asks, formOf, type Json, titled, verdict } from './forms.ts';
 
 /** Fields as the published schemas define them, each with a value it takes. */

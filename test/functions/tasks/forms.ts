@@ -1,4 +1,4 @@
-import { answerProblem } from '../../../functions/tasks/questions/form.ts';
+import { answerProblem } from '../../../functions/tasks/questions/answer-problem.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -28,12 +28,12 @@ export const ENDPOINT: readonly Survivor[] = [
     why: 'equivalent: what is reset twice is reset',
   },
   {
-    file: 'functions/mcp/identity/caller.ts',
+    file: 'functions/mcp/identity/tool-scopes.ts',
     ...{ from: "principal.kind === 'verified'", to: 'true' },
     why: 'equivalent: an anonymous caller has no scopes',
   },
   {
-    file: 'functions/mcp/identity/caller.ts',
+    file: 'functions/mcp/identity/tool-scopes.ts',
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'no tool needs a scope of this name',
   },

@@ -3,22 +3,22 @@ import type { Survivor } from './survivor.ts';
 /** Why changes of tasks survive. */
 export const TASKS: readonly Survivor[] = [
   {
-    file: 'functions/tasks/questions/form-field.ts',
+    file: 'functions/tasks/questions/answer-field.ts',
     ...{ from: "''", to: '"Stryker was here!"' },
     why: 'only whether there is a problem counts here, not what it calls the value',
   },
   {
-    file: 'functions/tasks/questions/form-field.ts',
+    file: 'functions/tasks/questions/answer-field.ts',
     ...{ from: "typeof value !== 'number'", to: 'false' },
     why: 'equivalent: Number.isFinite is false for what is no number; the compiler wants both',
   },
   {
-    file: 'functions/tasks/questions/form-field.ts',
+    file: 'functions/tasks/questions/answer-field.ts',
     ...{ from: 'default: return undefined;', to: 'default:' },
     why: 'equivalent: a function that ends returns undefined',
   },
   {
-    file: 'functions/tasks/questions/form.ts',
+    file: 'functions/tasks/questions/answer-problem.ts',
     ...{ from: 'default: return undefined;', to: 'default:' },
     why: 'equivalent: a function that ends returns undefined',
   },

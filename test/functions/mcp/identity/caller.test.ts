@@ -2,15 +2,8 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import type { HttpRequest } from '../../../../functions/mcp/http/http.ts';
-import {
-  checkCallScopes,
-  checkScopes,
-  hasScopes,
-  principalOf,
-  verifiedCaller,
-} from '../../../../functions/mcp/identity/caller.ts';
+import { principalOf, verifiedCaller } from '../../../../functions/mcp/identity/caller.ts';
 import type { Session } from '../../../../functions/mcp/identity/session.ts';
-import type { RpcMessage } from '../../../../functions/mcp/protocol/jsonrpc.ts';
 import { verifiedKey } from '../../../../functions/tasks/ids.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
@@ -87,52 +80,5 @@ describe('what a caller may do', () => {
     expect(refused(by('other'))).toMatchObject({ data: { scopes: ['mcp'] }, httpStatus: 403 });
     const open = oauth({ manifest: { ...manifest, auth: 'oauth' } });
     expect(principalOf(by(), open.server)).toMatchObject({ kind: 'verified' });
-  });
-
-  const entryOf = (name: string, scopes?: string[]) => ({
-    ...{ validate: () => true, validateOutput: undefined },
-    entry: { ...manifest.tools[0], name, ...(scopes && { scopes }) },
-  });
-  const tools = new Map([
-    ['open', entryOf('open')],
-    ['deploy', entryOf('deploy', ['ops'])],
-  ]) as unknown as ServerContext['tools'];
-  const principal = (...scopes: string[]) => ({ kind: 'verified', key: 'owner#a', scopes }) as const;
-
-  test('is what its scopes allow: of the tool now, or of its task if the tool is gone (G-16)', () => {
-    const { server } = oauth({ tools });
-    const may = (tool: string, scopes: string[] | undefined, ...has: string[]) =>
-      hasScopes(principal(...has), { tool, ...(scopes && { scopes }) }, server);
-    expect([may('open', undefined), may('deploy', undefined), may('deploy', undefined, 'ops')]).toEqual([
-      true,
-      false,
-      true,
-    ]);
-    expect([may('open', ['x']), may('gone', ['x']), may('gone', ['x'], 'x'), may('gone', undefined)]).toEqual([
-      ...[true, false, true, true],
-    ]);
-    expect(hasScopes({ kind: 'anonymous' }, { tool: 'deploy' }, server)).toBe(false);
-    expect(hasScopes({ kind: 'anonymous' }, { tool: 'open' }, server)).toBe(true);
-  });
-
-  test('is refused with the scopes to ask for, and audited (G-09)', () => {
-    const { server, audited } = oauth({ tools });
-    const wanted = { tool: 'deploy', taskId: 't' };
-    expect(() => checkScopes(principal('ops'), wanted, server)).not.toThrow();
-    expect(audited).toEqual([]);
-    expect(() => checkScopes(principal('mcp'), wanted, server)).toThrow('get a token with the scopes ops');
-    expect(audited.map((line) => JSON.parse(line))).toEqual([
-      { ...{ event: 'audit', action: 'denied', owner: 'owner#a', ...wanted }, reason: 'insufficient_scope' },
-    ]);
-  });
-
-  test('is checked of calls of tools alone (G-09)', () => {
-    const { server } = oauth({ tools });
-    const message = (method: string, kind = 'request') =>
-      ({ kind, method, params: { name: 'deploy' } }) as unknown as RpcMessage;
-    expect(() => checkCallScopes(by('mcp'), message('tools/call'), server)).toThrow('scopes ops');
-    expect(() => checkCallScopes(by('mcp', 'ops'), message('tools/call'), server)).not.toThrow();
-    expect(() => checkCallScopes(by('mcp'), message('tasks/get'), server)).not.toThrow();
-    expect(() => checkCallScopes(by('mcp'), message('tools/call', 'notification'), server)).not.toThrow();
   });
 });

@@ -1,17 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ErrorBody, FromWorker, ToWorker, WorkerSettings } from '../protocol.ts';
-import { followClock } from '../worker/clock.ts';
-import { currentEvent } from '../worker/event.ts';
-import { failureBody, rejectionBody } from '../worker/failure.ts';
-import { heapBytes } from '../worker/heap.ts';
-import { installJsonConsole } from '../worker/json-console.ts';
-import { type LoadedHandler, loadHandler } from '../worker/load.ts';
-import { captureOutput } from '../worker/output.ts';
-import { acknowledge, runInvocation } from '../worker/run.ts';
-import { installStreaming } from '../worker/streamify.ts';
+import { followClock } from './clock.ts';
+import { currentEvent } from './event.ts';
+import { failureBody, rejectionBody } from './failure.ts';
+import { heapBytes } from './heap.ts';
+import { installJsonConsole } from './json-console.ts';
+import { type LoadedHandler, loadHandler } from './load.ts';
+import { captureOutput } from './output.ts';
+import { acknowledge, runInvocation } from './run.ts';
+import { installStreaming } from './streamify.ts';
 
 const port = parentPort;
-if (!port) throw new Error('worker.ts runs in a worker thread only');
+if (!port) throw new Error('thread-entry.ts runs in a worker thread only');
 const post = (message: FromWorker): void => port.postMessage(message);
 
 function die(error: ErrorBody): never {

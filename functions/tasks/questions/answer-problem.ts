@@ -1,6 +1,6 @@
 import { isObject } from '../shape.ts';
 import type { InputRequest } from '../tool-contract.ts';
-import { fieldProblem, type Json, type Problem } from './form-field.ts';
+import { fieldProblem, type Json, type Problem } from './answer-field.ts';
 
 const LONGEST_NAME = 64;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { answerProblem } from '../../../../functions/tasks/questions/form.ts';
+import { answerProblem } from '../../../../functions/tasks/questions/answer-problem.ts';
 import { accept, asks, formOf, type Json, titled, verdict } from '../forms.ts';
 
 const needsName = asks(formOf({ name: { type: 'string' } }, ['name']));

@@ -5,10 +5,10 @@ import type { TaskRecord } from '../record.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
 import { after, answer, answerMoved, type Change } from '../transitions.ts';
 import { roundInput } from '../workflow.ts';
-import { answerProblem } from './form.ts';
+import { answerProblem } from './answer-problem.ts';
 
 /** The change that adds answers to a task. */
-export interface Answering {
+export interface AddedAnswers {
   readonly change: Change;
   /** Input that is too large for the record: store its text in S3 before the change. */
   readonly stored?: { readonly record: TaskRecord; readonly text: string };
@@ -23,14 +23,14 @@ export interface Answering {
  * @param responses answers by wire key. Keys of no open question are ignored (E-18)
  * @param invalid `refuse`: an invalid answer throws. `leave`: it is left out, and its question stays open
  */
-export function answering(
+export function addAnswers(
   record: TaskRecord,
   whole: TaskRecord,
   open: ReturnType<typeof outstanding>,
   responses: Readonly<Record<string, unknown>>,
   invalid: 'refuse' | 'leave',
   now: number,
-): Answering | undefined {
+): AddedAnswers | undefined {
   const answers = validAnswers(responses, open, invalid);
   if (Object.keys(answers).length === 0) return undefined;
   const change = answer(record, Object.keys(open), answers, now);

@@ -1,6 +1,6 @@
 import { runtimeExited, timedOut } from './errors.ts';
 import type { Job } from './job.ts';
-import { type LineSplitter, lineSplitter } from './lines.ts';
+import { type LineSplitter, lineSplitter } from './line-splitter.ts';
 import type { FromWorker, InvokeMessage, ToWorker } from './protocol.ts';
 import { isProcess, startProcess } from './runtime/runtime-process.ts';
 import type { FunctionSpec, LogStream } from './types.ts';
@@ -9,7 +9,7 @@ import { startThread } from './workers/thread.ts';
 /** Reports to a job how its worker ended. */
 export type EndJob = (job: Job) => void;
 
-export interface SandboxEvents {
+export interface ExecutionEnvironmentEvents {
   /** A job is about to start: it waits for the returned promise. */
   begin(job: Job, workerId: string): Promise<void> | undefined;
   /** The module is loaded, or an event is done. */
@@ -21,7 +21,7 @@ export interface SandboxEvents {
 }
 
 /** One worker thread, Lambda's execution environment. Its pool decides how many jobs it runs at once. */
-export interface Sandbox {
+export interface ExecutionEnvironment {
   readonly id: string;
   /** `retired`: one of its events timed out, or its code is old. It takes no more, and ends once the others are done. */
   state(): 'starting' | 'idle' | 'busy' | 'retired' | 'gone';
@@ -48,7 +48,11 @@ interface Running {
 
 let started = 0;
 
-export function startSandbox(spec: FunctionSpec, initMs: number, events: SandboxEvents): Sandbox {
+export function startExecutionEnvironment(
+  spec: FunctionSpec,
+  initMs: number,
+  events: ExecutionEnvironmentEvents,
+): ExecutionEnvironment {
   const id = `${spec.name}-${++started}`;
   const ownLines = lineSplitter(events.log);
   const exited = Promise.withResolvers<void>();
