@@ -63,6 +63,8 @@ export interface CloudOptions extends TestingOptions, AppOptions {
    * calls get TooManyRequestsException and asynchronous ones wait. @default 1_000
    */
   readonly concurrency?: number;
+  /** Paths beside the REST API that a GET is redirected from, to URLs. @default none */
+  readonly redirects?: ReadonlyMap<string, string>;
   /** Gets the facts of each EventBridge "Step Functions Execution Status Change". */
   readonly onStatusChange?: (change: StatusChange) => void;
 }
@@ -243,7 +245,8 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     now,
     onError,
   });
-  const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, now, onError });
+  const redirects = options.redirects ?? new Map();
+  const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, redirects, now, onError });
   atStop(frontDoor.stop);
 
   return {

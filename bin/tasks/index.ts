@@ -94,7 +94,11 @@ async function listTasks(values: Values, context: OperatorContext, terminal: Ter
 }
 
 /** The first page that shows something: a filter may leave pages empty. */
-async function firstFull(filter: ListFilter, from: string | undefined, context: OperatorContext): Promise<ListPage> {
+export async function firstFull(
+  filter: ListFilter,
+  from: string | undefined,
+  context: OperatorContext,
+): Promise<ListPage> {
   let page = await list(filter, from, context);
   for (let empty = 1; page.tasks.length === 0 && page.cursor !== undefined && empty < EMPTY_PAGES; empty++) {
     page = await list(filter, page.cursor, context);
@@ -169,7 +173,7 @@ async function watched(
 }
 
 /** AWS errors name what was refused, and no argument of a task. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (error instanceof UsageError || error instanceof OperatorError) return error.message;
   const { name, message } = error as Error;
   if (/AccessDenied/.test(name)) return new NotAllowed('AWS refused', 'read', `do that (${message})`).message;

@@ -74,7 +74,8 @@ process.once('uncaughtException', (error) => {
   process.stderr.write(`${asDiskError(error, flags.data ?? '')?.message ?? inspect(error)}\n`);
   process.exit(1);
 });
-let session: Session | undefined;
+/** The one of this process, once the import of this file resolves. */
+export let session: Session | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
     await session?.stop();

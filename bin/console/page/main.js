@@ -1,0 +1,227 @@
+import { act, Refused, read } from './api.js';
+import { askReason } from './dialog.js';
+import { listKeys, listView, queryOf } from './list.js';
+import { html, render } from './lit-html.js';
+import { payloadView } from './payload.js';
+import { isOpen, storyOf, taskView } from './task.js';
+import { words } from './text.js';
+
+/** @typedef {import('../answers.ts').ServerAnswer} ServerAnswer */
+/** @typedef {import('../answers.ts').TaskAnswer} TaskAnswer */
+/** @typedef {import('../../../functions/operator/payload.ts').Payload} Payload */
+
+const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const [header, main, problem, said] = [place('header'), place('main'), place('problem'), place('said')];
+
+/** @type {ServerAnswer | undefined} */
+let server;
+let live = true;
+/** The hash of the last list, to come back to. */
+let lastList = '#/';
+/** What belongs to the task that is shown. @type {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, problem?: string, of?: string }} */
+let task = { shown: false };
+let looking = new AbortController();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+
+function route() {
+  const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?');
+  const [, id] = /^\/task\/([^/]+)$/.exec(path) ?? [];
+  return { id: id === undefined ? undefined : decodeURIComponent(id), query: new URLSearchParams(query) };
+}
+
+/** Shows what is there now, and comes back. */
+async function look() {
+  clearTimeout(timer);
+  looking.abort();
+  looking = new AbortController();
+  const { signal } = looking;
+  let open = true;
+  try {
+    server ??= await read('server', {}, signal);
+    renderHeader();
+    open = await (route().id === undefined ? lookAtList(signal) : lookAtTask(signal));
+    problem.textContent = '';
+  } catch (error) {
+    if (signal.aborted) return;
+    problem.textContent = error instanceof Error ? error.message : String(error);
+    if (main.dataset.route !== location.hash)
+      shown(html`<nav><a href="#/" data-back>← All tasks</a></nav><h1 tabindex="-1">Not shown</h1>`);
+  }
+  if (signal.aborted || !live || !open || document.hidden) return;
+  timer = setTimeout(look, server?.pause ?? 1_000);
+}
+
+/** @param {AbortSignal} signal */
+async function lookAtList(signal) {
+  const { query } = route();
+  const answer = await read('tasks', queryOf(query), signal);
+  lastList = location.hash || '#/';
+  shown(
+    listView(/** @type {import('../answers.ts').ListAnswer} */ (answer), query, /** @type {ServerAnswer} */ (server)),
+  );
+  document.title = `Tasks – ${server?.name}`;
+  return true;
+}
+
+/** @param {AbortSignal} signal */
+async function lookAtTask(signal) {
+  const { id = '', query } = route();
+  const answer = /** @type {TaskAnswer} */ (await read('task', { id, owner: query.get('owner') ?? '' }, signal));
+  const { taskId } = answer.story;
+  if (task.of !== taskId) task = { shown: false, of: taskId };
+  const [before, story] = [task.answer && storyOf(task.answer), storyOf(answer)];
+  task.answer = answer;
+  if (story !== undefined && before !== undefined && before.status !== story.status)
+    say(`The task is ${words(story.status)} now`);
+  // The questions of a round are gone after it.
+  if (task.shown && before?.updatedAt !== story?.updatedAt) await readPayload();
+  renderTask();
+  document.title = `${story?.tool ?? 'Task'} ${words(story?.status ?? '')} – ${server?.name}`;
+  return story === undefined || isOpen(story);
+}
+
+function renderTask() {
+  const { answer, payload, problem: refused, shown: asked } = task;
+  if (answer === undefined) return;
+  const { story } = answer;
+  const local = server?.local === true;
+  const data =
+    'unreadable' in story
+      ? null
+      : payloadView({
+          ...{ asks: story.status === 'input_required', local, payload: asked ? payload : undefined, problem: refused },
+          ...{ onShow: showPayload, onHide: hidePayload },
+          onAnswer: (key, given, reason) => perform('answer', { ...keyOf(answer), reason, answers: { [key]: given } }),
+        });
+  shown(taskView(answer, local, { onCancel: () => cancel(answer), onRerun: () => rerun(answer) }, data));
+}
+
+async function showPayload() {
+  task.shown = true;
+  await readPayload();
+  renderTask();
+}
+
+function hidePayload() {
+  task.shown = false;
+  delete task.payload;
+  renderTask();
+}
+
+async function readPayload() {
+  const { answer } = task;
+  if (answer === undefined) return;
+  delete task.problem;
+  try {
+    task.payload = await read('payload', keyOf(answer));
+  } catch (error) {
+    task.shown = false;
+    task.problem = /** @type {Error} */ (error).message;
+  }
+}
+
+/** @param {TaskAnswer} answer @returns {{ id: string, owner: string }} */
+function keyOf({ story }) {
+  const { taskId, owner } = /** @type {{ taskId: string, owner?: string }} */ (
+    'unreadable' in story ? story.stored : story
+  );
+  return { id: taskId, owner: owner ?? '' };
+}
+
+/** @param {TaskAnswer} answer */
+async function cancel(answer) {
+  const what = {
+    title: 'Cancel this task?',
+    text: 'It ends as cancelled, and its run is stopped. Its client sees that an operator did it, and not why.',
+  };
+  const given = await askReason({ ...what, button: 'Cancel the task', optional: server?.local === true });
+  if (given !== undefined) await perform('cancel', { ...keyOf(answer), reason: given.reason });
+}
+
+/** @param {TaskAnswer} answer */
+async function rerun(answer) {
+  const what = { title: 'Run it again?', text: 'A new task of the same owner begins with the same arguments.' };
+  const force = 'Even if the first one may have had effects that this one repeats';
+  const given = await askReason({ ...what, button: 'Run it again', force, optional: server?.local === true });
+  if (given === undefined) return;
+  const outcome = await perform('rerun', { ...keyOf(answer), ...given });
+  if (outcome?.newTaskId !== undefined)
+    location.hash = `#/task/${outcome.newTaskId}?${new URLSearchParams({ owner: keyOf(answer).owner })}`;
+}
+
+/** @param {string} verb @param {import('../answers.ts').ActRequest} request */
+async function perform(verb, request) {
+  try {
+    const outcome = await act(verb, request);
+    say(outcome.message);
+    await look();
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    say(error.message);
+    return undefined;
+  }
+}
+
+/** Tells what an act did, to eyes and to screen readers. @param {string} text */
+function say(text) {
+  said.textContent = text;
+  said.classList.remove('unseen');
+}
+
+/** @param {unknown} view */
+function shown(view) {
+  render(view, main);
+  const first = main.dataset.route === undefined;
+  if (main.dataset.route === location.hash) return;
+  main.dataset.route = location.hash;
+  // Another page begins at its head; the first one leaves the focus to the browser.
+  if (
+    !first &&
+    !(document.activeElement instanceof HTMLSelectElement || document.activeElement instanceof HTMLInputElement)
+  )
+    main.querySelector('h1')?.focus();
+}
+
+function renderHeader() {
+  if (server === undefined) return;
+  const { name, region, local } = server;
+  render(
+    html`<p><a href="#/" class="name">${name}</a> <span class="where">${local ? 'dev, on this machine' : region}</span></p>
+      <label class="check"><input type="checkbox" .checked=${live} @change=${toggleLive} /> Live</label>`,
+    header,
+  );
+}
+
+/** @param {Event} event */
+function toggleLive({ currentTarget }) {
+  live = /** @type {HTMLInputElement} */ (currentTarget).checked;
+  void look();
+}
+
+/** @param {KeyboardEvent} event */
+function keys(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog, pre, .scroll'))
+    return;
+  if (route().id === undefined) listKeys(event);
+  else if (event.key === 'Escape') location.hash = lastList;
+}
+
+addEventListener('hashchange', () => {
+  said.classList.add('unseen');
+  said.textContent = '';
+  void look();
+});
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void look();
+});
+document.addEventListener('keydown', keys);
+document.addEventListener('click', (event) => {
+  const link = /** @type {HTMLElement} */ (event.target).closest('a[data-back]');
+  if (link === null || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  location.hash = lastList;
+});
+void look();
