@@ -14,6 +14,7 @@ export {
   oauth,
 } from './auth/auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
+export type { OperatorPolicies } from './operators/operator-policies.ts';
 export type { Reconciler } from './reconciler.ts';
 export type { Domain, OperationProps } from './server-props.ts';
 export { ToolFunction, type ToolFunctionProps } from './tools/tool-function.ts';

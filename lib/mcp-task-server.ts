@@ -3,6 +3,7 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
@@ -13,6 +14,7 @@ import { type Auth, neededScopes } from './auth/auth.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler } from './bundles.ts';
 import { Endpoint } from './endpoint.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
+import { type OperatorPolicies, operatorPolicies } from './operators/operator-policies.ts';
 import { type MarkedTool, markServer } from './operators/server-mark.ts';
 import { Reconciler } from './reconciler.ts';
 import type { McpTaskServerProps } from './server-props.ts';
@@ -55,6 +57,8 @@ export class McpTaskServer extends Construct {
   readonly taskEvents: TaskEvents;
   /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
+  /** For the roles of people who use `mcp-task-server tasks`: see docs/operating.md. */
+  readonly operatorPolicies: OperatorPolicies;
   /** By tool name. */
   readonly workflows: ReadonlyMap<string, ToolWorkflow>;
   readonly #auth: Auth;
@@ -126,6 +130,11 @@ export class McpTaskServer extends Construct {
         events: this.taskEvents.node.findChild('Logs'),
       },
       tools: () => this.#marked,
+    });
+    this.operatorPolicies = operatorPolicies(this, {
+      ...{ table, results, machinePrefix, encryptionKey },
+      deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
+      logs: [this, this.reconciler, this.taskEvents].map(({ node }) => node.findChild('Logs') as LogGroup),
     });
     const url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
     new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: url });

@@ -1,12 +1,12 @@
 import type { Iam } from './iam/index.ts';
 import { createLogs } from './logs/index.ts';
 import { createCloudFormation } from './query/cloudformation.ts';
-import type { QueryService } from './query/service.ts';
+import { queueOperations } from './query/queues.ts';
 import { createSts } from './query/sts.ts';
-import { queueOperations } from './sqs/api.ts';
 import type { Queues } from './sqs/queues.ts';
 import type { ResolvedStack } from './template/resources.ts';
 import type { Specs } from './template/specs.ts';
+import type { QueryService } from './wire/query.ts';
 import { jsonService } from './wire/server.ts';
 import type { WireService } from './wire/types.ts';
 

@@ -19,6 +19,8 @@ export interface Entry {
 
 export interface Published extends Readonly<Record<string, unknown>> {
   readonly exports?: Readonly<Record<string, Entry>>;
+  /** Compiled files, by the name of the command. */
+  readonly bin?: Readonly<Record<string, string>>;
 }
 
 const KEPT = [

@@ -3,11 +3,15 @@ import { dirname, join } from 'node:path';
 import type { Published } from './package-json.ts';
 
 /**
- * Removes the compiled files that no entry of the package needs: those that only lend types to sources of others.
+ * Removes the compiled files that no entry and no command of the package needs: those that only lend types to sources of others.
  * Throws if a file that is left imports a package that is neither a dependency nor a peer.
  */
-export function removeUnreached(folder: string, { exports = {}, dependencies, peerDependencies }: Published): void {
-  const reached = new Set(Object.values(exports).flatMap((entry) => [join(entry.types), join(entry.default)]));
+export function removeUnreached(
+  folder: string,
+  { exports = {}, bin = {}, dependencies, peerDependencies }: Published,
+): void {
+  const entries = Object.values(exports).flatMap((entry) => [join(entry.types), join(entry.default)]);
+  const reached = new Set([...entries, ...Object.values(bin).map((file) => join(file))]);
   const packages = new Set(Object.keys({ ...(dependencies ?? {}), ...(peerDependencies ?? {}) }));
   for (const file of reached) {
     for (const name of importsIn(readFileSync(join(folder, file), 'utf8'))) {

@@ -7,8 +7,8 @@ import type { OperatorContext } from '../../functions/operator/context.ts';
 import { findTask } from '../../functions/operator/find.ts';
 import { STATUSES } from '../../functions/operator/list.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
-import type { Terminal } from './index.ts';
 import { type Arguments, filterOf, filtersIn, textOf, type Values } from './options.ts';
+import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { count } from './values.ts';
 

@@ -14,6 +14,7 @@ import { explanationText } from './print-explanation.ts';
 import { listText } from './print-list.ts';
 import { logsText } from './print-logs.ts';
 import { storyText } from './print-story.ts';
+import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { duration } from './values.ts';
 
@@ -32,16 +33,6 @@ With FILTERS (as of list) the verbs only say what they would do, until --yes: --
 The server: the 'mcp-task-server dev' of this folder, or --stack NAME [--region R] [--profile P] [--server ID].
 --json prints JSON.
 `;
-
-/** The outside of the command. Tests replace it. */
-export interface Terminal {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  readonly env: NodeJS.ProcessEnv;
-  readonly folder: string;
-  /** Ends a watch. */
-  readonly signal?: AbortSignal;
-}
 
 /** Pages without a task that a list passes over. */
 const EMPTY_PAGES = 20;

@@ -43,6 +43,8 @@ export interface ToolEntry {
   readonly headers?: readonly ParamHeader[];
   /** Questions to ask before the tool runs, by the tool's names for them. */
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
+  /** Keeps the arguments of a task past its end. */
+  readonly keepArguments?: boolean;
   /** What a host may show its model while the task runs (C-13). */
   readonly immediateResponse?: string;
 }

@@ -79,7 +79,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     runs,
     ...(whole && { payload: whole }),
     links: {
-      ...(last && last.status !== 'missing' && { execution: executionLink(last.executionArn, context.server.region) }),
+      ...(last && isOnAws(last) && { execution: executionLink(last.executionArn, context.server.region) }),
       logs: `mcp-task-server tasks logs ${taskId}`,
     },
   };
@@ -115,6 +115,10 @@ function progressOf({ updatedAt, progress, progressTotal, statusMessage }: Reado
     ...(typeof statusMessage === 'string' && { message: statusMessage.slice(0, limits.statusMessage) }),
   };
 }
+
+/** The account of the embedded cloud has no console. */
+const isOnAws = ({ status, executionArn }: RunFacts): boolean =>
+  status !== 'missing' && !executionArn.includes(':000000000000:');
 
 const executionLink = (arn: string, region: string): string =>
   `https://${region}.console.aws.amazon.com/states/home?region=${region}#/v2/executions/details/${arn}`;

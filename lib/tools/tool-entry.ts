@@ -20,7 +20,7 @@ type Refuse = (problem: string) => never;
 const OPTIONS = {
   ...{ handler: true, stateMachine: true, taskSupport: true, description: true, title: true, inputSchema: true },
   ...{ outputSchema: true, annotations: true, timeout: true, pollInterval: true, expectedDuration: true, ttl: true },
-  ...{ askFirst: true, scopes: true, immediateResponse: true },
+  ...{ askFirst: true, scopes: true, immediateResponse: true, keepArguments: true },
 } satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
 
 /** What the endpoint knows of a tool. Throws, with the tool's name and what to do (A-18, B-13). */
@@ -74,6 +74,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(expectedDuration !== undefined && { expectedDuration }),
     ...(ttl !== undefined && { ttl }),
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
+    ...(props.keepArguments === true && { keepArguments: true }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
     ...(!direct && { machine: machineSuffix(name) }),
     ...(props.scopes !== undefined && props.scopes.length > 0 && { scopes: props.scopes }),

@@ -80,6 +80,11 @@ interface AnyToolProps {
    * error names them. With scopes, the authorizer runs for each request. Needs `oauth`. @default none
    */
   readonly scopes?: readonly string[];
+  /**
+   * Keeps the arguments of a task in its record past its end, up to 1,500 bytes, so that an operator can run it again even if
+   * its run never began. Step Functions keeps those of a run for 90 days anyway. @default false
+   */
+  readonly keepArguments?: boolean;
   /** A text for the model while the task runs. @default a sentence that names the tool and the task */
   readonly immediateResponse?: string;
 }

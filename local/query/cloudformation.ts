@@ -1,6 +1,6 @@
 import { AwsError } from '../aws-error.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
-import type { QueryService } from './service.ts';
+import type { QueryService } from '../wire/query.ts';
 
 /** The stacks that run. */
 export interface DeployedStacks {

@@ -214,7 +214,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   },
   'AWS::IAM::Policy': { properties: 'PolicyName PolicyDocument Roles' },
   'AWS::IAM::ManagedPolicy': {
-    properties: 'ManagedPolicyName PolicyDocument Roles Description',
+    properties: 'ManagedPolicyName PolicyDocument Roles Description Path',
     name: ['ManagedPolicyName', 128],
     ref: policyArn,
     attributes: { PolicyArn: policyArn },

@@ -5,8 +5,8 @@ import { type CallFacts, ConnectionLost, type FaultService } from '../faults/ind
 import { isObject, type JsonObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
-import { answerQuery, type QueryService, readForm, refuseQuery } from '../query/service.ts';
 import { type ExecuteOptions, executeCall, failure } from './execute.ts';
+import { answerQuery, type QueryService, readForm, refuseQuery } from './query.ts';
 import { isForS3, restRequest } from './rest.ts';
 import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
 

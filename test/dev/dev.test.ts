@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runTasks } from '../../bin/tasks/index.ts';
 import { readProject } from '../../local/dev/project.ts';
 import { type Session, startSession } from '../../local/dev/session.ts';
 import { terminal } from '../../local/dev/terminal.ts';
@@ -68,6 +69,22 @@ beforeEach(async () => {
 afterAll(async () => {
   await session?.stop();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test('mcp-task-server tasks finds it from the folder of the project, and below; only its user can read where', async () => {
+  const printed_: string[] = [];
+  const terminal_ = {
+    out: (text: string) => void printed_.push(text),
+    err: (text: string) => void printed_.push(text),
+    ...{ env: {}, folder: join(folder, 'node_modules') },
+  };
+  expect(await runTasks(['list'], terminal_)).toBe(0);
+  expect(printed_).toEqual(['No task.\n']);
+  const files = globSync('cdk.out/mcp-task-server-dev/*/server.json', { cwd: folder });
+  expect(files).toHaveLength(1);
+  expect(statSync(join(folder, files[0] ?? '')).mode & 0o777).toBe(0o600);
+  expect(await runTasks(['list'], { ...terminal_, folder: '/' })).toBe(2);
+  expect(printed_.join('')).toContain("No 'mcp-task-server dev' runs in this folder");
 });
 
 async function connected(): Promise<Client> {

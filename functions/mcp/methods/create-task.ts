@@ -64,7 +64,7 @@ export async function startTask(
   args: string,
   first?: FirstAnswers,
 ): Promise<TaskRecord> {
-  const made = newRecord(call, server, tool, first);
+  const made = withKept(newRecord(call, server, tool, first), tool, args);
   const start = splitRecord(made, args);
   const input = roundInput(made, args, keepsArguments(start.record, args));
   if (input === undefined) {
@@ -107,6 +107,10 @@ export async function startTask(
   }
   return record;
 }
+
+/** Small arguments stay in the record past its end, if the tool says so: see `keepArguments`. */
+const withKept = (record: TaskRecord, tool: ToolEntry, args: string): TaskRecord =>
+  tool.keepArguments && !isLarge({ arguments: args }) ? { ...record, kept: args } : record;
 
 /** A record as it is stored. `rest`: the part of it that is stored in S3 first. */
 interface NewRecord {

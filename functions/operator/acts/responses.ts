@@ -22,13 +22,15 @@ export function responsesFrom(
   const given: Record<string, Given | unknown> = {};
   for (const [key, text] of pairs) {
     const whole = questionNamed(key, open);
-    if (whole !== undefined) {
+    // A question and one of its fields may have the same name.
+    const isField = whole !== undefined && key in propertiesOf(open[whole]);
+    if (whole !== undefined && !(isField && !ACTIONS.includes(text) && !isObject(jsonOf(text)))) {
       given[whole] = wholeAnswer(text, key, open[whole]);
       continue;
     }
     const [question, field] = fieldNamed(key, open);
-    const answer = (given[question] ??= { action: 'accept', content: {} }) as Given;
-    answer.content[field] = valueFor(propertiesOf(open[question])[field], text);
+    given[question] ??= { action: 'accept', content: {} };
+    (given[question] as Given).content[field] = valueFor(propertiesOf(open[question])[field], text);
   }
   return given;
 }

@@ -32,3 +32,16 @@ export const SHOWN = [
 
 /** The rest of a record: only with the right to payloads. */
 export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept'] as const;
+
+/** What the acts of an operator name: the conditions and the changes of `cancel`, `fail`, `answer` and a start. */
+export const WRITTEN = [
+  ...SHOWN.filter((name) => !['tool', 'createdAt', 'ttl', 'deadlineAt', 'legacy', 'scopes', 'accepts'].includes(name)),
+  'statusMessage',
+  'asked',
+  'arguments',
+  'inputResponses',
+  'refused',
+  'progressToken',
+  'memory',
+  'memoryRound',
+];

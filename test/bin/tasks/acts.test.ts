@@ -1,4 +1,9 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { taskStore } from '../../../functions/tasks/table/store.ts';
+import { create, fail } from '../../../functions/tasks/transitions.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 import { verbsOn } from './verbs.ts';
@@ -126,6 +131,30 @@ describe('rerun', () => {
     expect(await poll(url(), newTaskId, ended)).toMatchObject({ status: 'completed' });
     const open = await asking();
     expect((await tasks('rerun', open, '--force', ...why)).out).toContain('it is still open');
+  });
+});
+
+describe('rerun of a task whose start was lost', () => {
+  const lost = async (more: object) => {
+    const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
+    const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
+    const store = taskStore(DynamoDBDocumentClient.from(client), cloud().tables[0] ?? '');
+    const task = { tool: 'echo', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
+    const record = { ...create(newTaskKey({ kind: 'anonymous' }, Date.now()), task, Date.now()), ...more };
+    await store.create(record);
+    await store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, Date.now()));
+    return record.taskId;
+  };
+
+  test('needs no --force, as nothing ran, and uses the arguments that the tool keeps', async () => {
+    const again = (await tasks('rerun', await lost({ kept: '{"n":7}' }), '--json', ...why)).json();
+    const task = await poll(url(), again.succeeded[0].newTaskId, ended);
+    expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { n: 7 } } });
+  });
+
+  test('refuses without them, and says how to keep them', async () => {
+    const refused = await tasks('rerun', await lost({}), ...why);
+    expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('Set keepArguments of its tool') });
   });
 });
 

@@ -1,4 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { AccountPrincipal, type CfnRole, Role } from 'aws-cdk-lib/aws-iam';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../../support/oidc.ts';
@@ -31,3 +32,14 @@ const stateMachine = new StateMachine(stack, 'Machine', {
   definitionBody: DefinitionBody.fromString(JSON.stringify(definition)),
 });
 server.addTool('machine', { ...tool, stateMachine, taskSupport: 'required' });
+
+// Two people: one who may only look, and one who may do all.
+const { read, act, payload } = server.operatorPolicies;
+for (const [id, policies] of [
+  ['Reader', [read]],
+  ['Operator', [read, act, payload]],
+] as const) {
+  const role = new Role(stack, id, { assumedBy: new AccountPrincipal(stack.account) });
+  (role.node.defaultChild as CfnRole).overrideLogicalId(id);
+  for (const policy of policies) policy.attachToRole(role);
+}

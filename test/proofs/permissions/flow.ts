@@ -3,6 +3,7 @@ import { RotateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secre
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
+import { verbsOn } from '../../bin/tasks/verbs.ts';
 import { type Answer, FORMS, type Headers_, legacySession, modernRequest, openStream } from '../../support/clients.ts';
 import type { Assembly } from './assembly.ts';
 
@@ -43,7 +44,7 @@ export async function everything({
     // Good for all the time that the clock is moved by.
     const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 36_000 })}` };
     const world = { cloud, url: `${cloud.url}/mcp`, headers, lines, until: untilIn(cloud, lines) };
-    for (const part of [door, direct, tasks, logs, machines, sessions, rotation, repairs]) await part(world);
+    for (const part of [door, direct, tasks, operators, logs, machines, sessions, rotation, repairs]) await part(world);
     return cloud.permissions.unused();
   } finally {
     await cloud.stop();
@@ -127,6 +128,34 @@ async function tasks(world: World): Promise<void> {
   // A tool goes on without these permissions, and logs that it lacks them.
   const denied = world.lines.find((line) => /(?:read|write)_denied/.test(line));
   if (denied !== undefined) throw new Error(`a tool cannot read its task, or report on it: ${denied}`);
+}
+
+/** Each verb of `mcp-task-server tasks`, with the rights that it needs. */
+async function operators(world: World): Promise<void> {
+  const as = (role: string) => {
+    const verbs = verbsOn(() => world.cloud, role);
+    return async (...args: string[]) => {
+      const { code, out, err } = await verbs(...args);
+      if (code !== 0) throw new Error(`tasks ${args.join(' ')}: ${out}${err}`);
+      return out;
+    };
+  };
+  const [reader, operator] = [as('Reader'), as('Operator')];
+  const why = ['--reason', 'a proof'];
+  const open = await start(world, 'work', { ask: true, filler: 'x'.repeat(3_000) });
+  await reaches(world, open, 'input_required');
+  for (const verb of ['show', 'explain', 'logs']) await reader(verb, open);
+  if (!(await reader('list')).includes(open)) throw new Error('a list lacks an open task');
+  if (!(await operator('show', open, '--payload')).includes('Really?')) throw new Error('a question is not shown');
+  await operator('logs', open, '--payload');
+  await operator('answer', open, 'ok=true', ...why);
+  await reaches(world, open, 'completed');
+  const large = await reaches(world, await start(world, 'work', { bytes: 200_000 }), 'completed');
+  await operator('show', large.taskId, '--payload');
+  const again = JSON.parse(await operator('rerun', open, '--force', '--json', ...why)).succeeded[0].newTaskId;
+  await reaches(world, again, 'input_required');
+  await operator('cancel', again, ...why);
+  await reaches(world, again, 'cancelled');
 }
 
 async function answer(world: World, taskId: string): Promise<void> {

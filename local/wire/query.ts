@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
 import type { FaultService } from '../faults/index.ts';
-import type { WireResponse } from '../wire/types.ts';
+import type { WireResponse } from './types.ts';
 
 /** A value of an answer in XML. A list becomes `<member>` elements. */
 export type XmlValue = string | number | undefined | readonly XmlValue[] | { readonly [name: string]: XmlValue };

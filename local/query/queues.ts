@@ -1,7 +1,7 @@
 import { AwsError } from '../aws-error.ts';
+import type { Queues } from '../sqs/queues.ts';
 import type { QueueResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
-import type { Queues } from './queues.ts';
 
 /** SQS, as far as it says how many messages a queue has. */
 export function queueOperations(resources: readonly QueueResource[], queues: Queues): Operations {

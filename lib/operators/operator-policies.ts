@@ -1,0 +1,106 @@
+import { Fn, Stack } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { PAYLOAD, SHOWN, WRITTEN } from '../../functions/tasks/table/shown-attributes.ts';
+import { acknowledgeWildcard } from '../nag.ts';
+import { keyStatements } from '../storage/kms-grants.ts';
+import { machineArn } from '../tools/tool-workflow.ts';
+
+export interface OperatorPoliciesProps {
+  readonly table: TableV2;
+  readonly results: Bucket;
+  readonly deadLetters: readonly IQueue[];
+  /** Of the server itself: they hold nothing that a client or a tool wrote. */
+  readonly logs: readonly ILogGroup[];
+  /** The name of every tool workflow of this server begins with it. */
+  readonly machinePrefix: string;
+  readonly encryptionKey: IKey | undefined;
+}
+
+/** What people need for `mcp-task-server tasks`: attach them to the roles of your operators. */
+export interface OperatorPolicies {
+  /** `list`, `show`, `explain`, `logs`: no argument, question, answer, result or message of a tool. */
+  readonly read: ManagedPolicy;
+  /** Besides `read`: `cancel`, `fail`. With `payload`, too: `answer`, `rerun`. */
+  readonly act: ManagedPolicy;
+  /** Besides `read`: arguments, questions, answers, results, inputs of runs, log lines of tools. */
+  readonly payload: ManagedPolicy;
+}
+
+/** Makes the policies directly in `scope`. They cost nothing, and no role has them until you attach them. */
+export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps): OperatorPolicies {
+  const { table, results, deadLetters, logs, machinePrefix, encryptionKey } = props;
+  const stack = Stack.of(scope);
+  const machines = machineArn(scope, `${machinePrefix}*`);
+  const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
+  const statusIndex = `${table.tableArn}/index/status`;
+  const reads = (action: string, attributes: readonly string[], ...resources: string[]) =>
+    new PolicyStatement({
+      actions: [action],
+      resources,
+      conditions: {
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
+        // ForAllValues holds for a request without the key, and a request without a projection reads all attributes.
+        StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      },
+    });
+  const allow = (actions: string[], ...resources: string[]) => new PolicyStatement({ actions, resources });
+  // Log groups of this stack have its name at the beginning of theirs, unless they were given another one.
+  const toolLogs = stack.formatArn({ service: 'logs', resource: 'log-group', resourceName: '' }).replace(/\/$/, ':');
+  const stackLogs = Fn.join('', [toolLogs, stack.stackName, '-*']);
+  const stackId = stack.formatArn({
+    service: 'cloudformation',
+    resource: 'stack',
+    resourceName: `${stack.stackName}/*`,
+  });
+  acknowledgeWildcard(scope, stackId, 'The id of the stack is behind its name');
+  acknowledgeWildcard(scope, stackLogs, 'The log groups of the tools of the stack');
+
+  return {
+    read: new ManagedPolicy(scope, 'OperatorRead', {
+      description: 'Lists and explains MCP tasks, without what clients and tools wrote',
+      statements: [
+        reads('dynamodb:Query', SHOWN, table.tableArn, statusIndex),
+        reads('dynamodb:BatchGetItem', SHOWN, table.tableArn),
+        allow(['states:ListExecutions'], machines),
+        allow(['logs:FilterLogEvents'], ...logs.map(({ logGroupArn }) => logGroupArn)),
+        allow(['sqs:GetQueueAttributes'], ...deadLetters.map(({ queueArn }) => queueArn)),
+        allow(['cloudformation:ListStackResources', 'cloudformation:DescribeStackResource'], stackId),
+        ...keyStatements(scope, encryptionKey, ['dynamodb']),
+      ],
+    }),
+    act: new ManagedPolicy(scope, 'OperatorAct', {
+      description: 'Ends MCP tasks; with the payload policy answers them and runs them again',
+      statements: [
+        new PolicyStatement({
+          actions: ['dynamodb:UpdateItem'],
+          resources: [table.tableArn],
+          conditions: {
+            'ForAllValues:StringEquals': { 'dynamodb:Attributes': WRITTEN },
+            StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
+          },
+        }),
+        allow(['dynamodb:PutItem'], table.tableArn),
+        allow(['states:StartExecution'], machines),
+        allow(['states:StopExecution'], executions),
+        allow(['s3:PutObject'], results.arnForObjects('inputs/*')),
+        ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Write', 'states']),
+      ],
+    }),
+    payload: new ManagedPolicy(scope, 'OperatorPayload', {
+      description: 'Reads what the clients and tools of MCP tasks wrote',
+      statements: [
+        reads('dynamodb:Query', [...SHOWN, ...PAYLOAD], table.tableArn),
+        allow(['s3:GetObject'], results.arnForObjects('inputs/*'), results.arnForObjects('results/*')),
+        allow(['states:DescribeExecution', 'states:GetExecutionHistory'], executions),
+        allow(['logs:FilterLogEvents'], stackLogs),
+        ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Read', 'states']),
+      ],
+    }),
+  };
+}

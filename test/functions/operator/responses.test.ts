@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { responsesFrom } from '../../../functions/operator/acts/responses.ts';
+
+const form = (properties: object) => ({
+  method: 'elicitation/create',
+  params: { message: 'm', requestedSchema: { type: 'object', properties } },
+});
+const open = {
+  'r1.confirm': form({ confirm: { type: 'boolean' }, note: { type: 'string' } }),
+  'r1.who': form({ name: { type: 'string' }, note: { type: 'string' } }),
+  'r1.login': { method: 'elicitation/create', params: { mode: 'url', url: 'https://a', message: 'm' } },
+};
+const from = (...pairs: string[]) =>
+  responsesFrom(
+    pairs.map((pair) => pair.split('=') as [string, string]),
+    open,
+  );
+
+test.each([
+  [['confirm=true'], { 'r1.confirm': { action: 'accept', content: { confirm: true } } }],
+  [['name=5'], { 'r1.who': { action: 'accept', content: { name: '5' } } }],
+  [
+    ['confirm=decline', 'who.note=x'],
+    { 'r1.confirm': { action: 'decline' }, 'r1.who': { action: 'accept', content: { note: 'x' } } },
+  ],
+  [['login=accept'], { 'r1.login': { action: 'accept' } }],
+  [['r1.who={"action":"cancel"}'], { 'r1.who': { action: 'cancel' } }],
+])('%j answers %j', (pairs, responses) => {
+  expect(from(...pairs)).toEqual(responses);
+});
+
+test.each([
+  ['note=x', "More than one question has 'note'"],
+  ['age=5', "No question has 'age', only: confirm.confirm, confirm.note, who.name, who.note, r1.login"],
+  ['who=x', 'who is a question: who=decline'],
+])('%s is refused, and the keys are named', (pair, message) => {
+  expect(() => from(pair)).toThrow(message);
+});
