@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { devPage, runConsole } from './console/index.ts';
-import { runTasks, type Terminal } from './tasks/index.ts';
+import { runTasks } from './tasks/index.ts';
+import type { Terminal } from './tasks/terminal.ts';
 
 const USAGE = `usage: mcp-task-server dev [options]      the server of the CDK app in this folder, on this machine
        mcp-task-server tasks VERB …      lists, explains, answers and ends tasks: mcp-task-server tasks help

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { Act } from '../../functions/operator/context.ts';
 import { connect, type Target } from '../tasks/connect.ts';
-import { messageOf, type Terminal } from '../tasks/index.ts';
+import { messageOf } from '../tasks/index.ts';
+import type { Terminal } from '../tasks/terminal.ts';
 import { type Console, startConsole } from './server.ts';
 
 const USAGE = `usage: mcp-task-server console --stack NAME [options]

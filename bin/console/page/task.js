@@ -54,7 +54,7 @@ const unreadable = ({ taskId, stored }, explanation) => html`${back}
 function why({ cause, because, row, endsBy, next, also }, now) {
   const place = /^\d/.test(row) ? `docs/crash-table.md, row ${row}` : row === 'A-19' ? 'docs/protocol.md, A-19' : row;
   return html`<section class="why" aria-labelledby="why-head">
-    <h2 id="why-head">Why: ${cause}</h2>
+    <h2 id="why-head">${cause.charAt(0).toUpperCase()}${cause.slice(1)}</h2>
     ${because.map((sentence) => html`<p>${sentence}</p>`)}
     ${endsBy === undefined ? null : html`<p>It ends by ${moment(endsBy)}${endsBy > now ? `, in ${span(endsBy - now)}` : ', which is over'}, whatever happens.</p>`}
     ${next.length === 0 ? null : html`<p>Next, in the terminal:</p><ul class="commands">${next.map((command) => html`<li><code>${command}</code></li>`)}</ul>`}

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'puppeteer-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ended, FORMS, modernRequest, poll, runTask, TASKS } from '../../support/clients.ts';
@@ -79,7 +80,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   });
 
   test('shows where the time of a task went, and answers its questions', async () => {
-    const taskId = await started('research_topic', { topic: 'sky', depth: 1 });
+    const taskId = await started('research_topic', { topic: 'ice', depth: 1 });
     await poll(url(), taskId, ({ status }) => status === 'input_required');
     await open(`#/task/${taskId}`);
     await until('hidden');
@@ -87,9 +88,11 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await press('Show the questions, to answer them');
     await until('Which aspects');
     await seen('question');
+    await sleep(1_000);
     await page.click('.question input[type=checkbox]');
     await press('Answer');
     await until('Append their concordance');
+    await sleep(500);
     await page.select('.question select[name=append]', 'true');
     await press('Answer');
     expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
