@@ -92,14 +92,17 @@ function row(task, now) {
   const left =
     deadlineAt === undefined ? '' : deadlineAt < now ? `${span(now - deadlineAt)} ago` : age(deadlineAt - now);
   return html`<tr>
-    <td><a class="open" href=${linkOf(task)}>${tool} <span class="id">…${taskId.slice(-8)}</span></a></td>
-    <td>${badge(status, seenAs)}</td>
+    <td><a class="open" href=${linkOf(task)}>${broken(tool)} <span class="id">…${taskId.slice(-8)}</span></a></td>
+    <td>${badge(status, seenAs)}<small class="narrow">${note}</small></td>
     <td class="number">${age(now - createdAt)}</td>
     <td class="number more">${left}</td>
     <td class="number more">${round ?? ''}</td>
     <td class="note">${note}</td>
   </tr>`;
 }
+
+/** A name that may break behind its underscores. @param {string} name */
+export const broken = (name) => name.split(/(?<=_)/).map((part, i) => (i === 0 ? part : html`<wbr />${part}`));
 
 /** @param {string} status @param {string} [seenAs] */
 export const badge = (status, seenAs) =>

@@ -23,6 +23,8 @@ let task = { shown: false };
 let looking = new AbortController();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let hiding;
 
 function route() {
   const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?');
@@ -154,20 +156,27 @@ async function rerun(answer) {
 async function perform(verb, request) {
   try {
     const outcome = await act(verb, request);
-    say(outcome.message);
     await look();
+    // After what the look says of the new status.
+    say(outcome.message, !outcome.done);
     return outcome;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    say(error.message);
+    say(error.message, true);
     return undefined;
   }
 }
 
+/** How long a message stays in sight, in ms. One that says what went wrong stays until the next page. */
+const IN_SIGHT = 10_000;
+
 /** Tells what an act did, to eyes and to screen readers. @param {string} text */
-function say(text) {
+function say(text, bad = false) {
+  clearTimeout(hiding);
   said.textContent = text;
   said.classList.remove('unseen');
+  said.classList.toggle('bad', bad);
+  if (!bad) hiding = setTimeout(() => said.classList.add('unseen'), IN_SIGHT);
 }
 
 /** @param {unknown} view */

@@ -1,4 +1,4 @@
-import { badge } from './list.js';
+import { badge, broken } from './list.js';
 import { html } from './lit-html.js';
 import { clock, moment, span } from './text.js';
 import { waterfall } from './waterfall.js';
@@ -27,7 +27,7 @@ export function taskView(answer, local, { onCancel, onRerun }, payload) {
   if ('unreadable' in story) return unreadable(story, explanation);
   const open = isOpen(story);
   return html`${back}
-    <h1 tabindex="-1">${story.tool} ${badge(story.status, story.seenAs)}</h1>
+    <h1 tabindex="-1">${broken(story.tool)} ${badge(story.status, story.seenAs)}</h1>
     <p class="id">${story.taskId}</p>
     <div class="buttons">
       ${open ? html`<button @click=${onCancel}>Cancel …</button>` : html`<button @click=${onRerun}>Run it again …</button>`}

@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Page } from 'puppeteer-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ended, FORMS, modernRequest, poll, runTask, TASKS } from '../../support/clients.ts';
+import { ended, modernRequest, poll, runTask, TASKS } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
 import { CHROMIUM, seriousViolations, useBrowser } from './browser.ts';
 import { useConsole } from './console.ts';
@@ -62,12 +64,8 @@ async function press(label: string): Promise<void> {
 }
 
 async function started(name: string, args: object = {}): Promise<string> {
-  const { body } = await modernRequest(
-    url(),
-    'tools/call',
-    { name, arguments: args },
-    { capabilities: { ...TASKS, ...FORMS } },
-  );
+  const capabilities = { ...TASKS, elicitation: { form: {}, url: {} } };
+  const { body } = await modernRequest(url(), 'tools/call', { name, arguments: args }, { capabilities });
   return body.result.taskId;
 }
 
@@ -123,20 +121,31 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await seen('retried-dark');
   }, 120_000);
 
-  test('shows a new task, and each change of its status, within 2 s', async () => {
-    await open('');
-    await until('Tasks', 'h1');
-    const begun = Date.now();
-    const taskId = await started('sleep', { ms: 3_000 });
-    await until(`…${taskId.slice(-8)}`);
-    const appeared = Date.now() - begun;
-    await poll(url(), taskId, ended);
-    const over = Date.now();
-    const row = `::-p-xpath(//tr[contains(., '${taskId.slice(-8)}')])`;
-    await expect.poll(() => text(row), { timeout: 10_000, interval: 20 }).toContain('completed');
-    const changed = Date.now() - over;
-    expect({ appeared, changed }).toEqual({ appeared: expect.any(Number), changed: expect.any(Number) });
-    expect(Math.max(appeared, changed)).toBeLessThan(2_000);
+  test('shows a new task, and each change of its status, within 2 s, on both parts', async () => {
+    const waits: Record<string, number> = {};
+    for (const part of ['list', 'task'] as const) {
+      await open('');
+      let begun = Date.now();
+      const taskId = await started('confide', { word: 'sesame' });
+      const row = `::-p-xpath(//tr[contains(., '${taskId.slice(-8)}')])`;
+      const shown = async (status: string, selector = part === 'list' ? row : 'h1') => {
+        const look = () => text(selector).catch(() => '');
+        await expect.poll(look, { timeout: 10_000, interval: 20 }).toContain(status);
+        waits[`${part}: ${status}`] = Date.now() - begun;
+      };
+      await shown('…', row);
+      if (part === 'task') await open(`#/task/${taskId}`);
+      await poll(url(), taskId, ({ status }) => status === 'input_required');
+      begun = Date.now();
+      await shown('input required');
+      const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
+      await modernRequest(url(), 'tasks/update', { taskId, inputResponses });
+      await poll(url(), taskId, ended);
+      begun = Date.now();
+      await shown('completed');
+    }
+    expect(Object.keys(waits)).toHaveLength(6);
+    expect(Object.entries(waits).filter(([, ms]) => ms >= 2_000)).toEqual([]);
   }, 60_000);
 
   test('lists tasks, with filters, in both schemes and on a phone', async () => {
@@ -156,4 +165,104 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await until('No task fits these filters');
     await seen('list-filtered-empty');
   }, 60_000);
+
+  test('is used by keyboard: arrows, Enter, Escape; a cancel asks for its reason', async () => {
+    const taskId = await started('confide', { word: 'sesame' });
+    await open(`#/?tool=confide`);
+    await until(`…${taskId.slice(-8)}`);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await until(taskId);
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await press('Cancel …');
+    await page.waitForSelector('dialog[open] input[name=reason]');
+    await seen('cancel');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog:not([open])');
+    expect(await text('h1')).toContain('input required');
+    await press('Cancel …');
+    await page.keyboard.type('INC-7');
+    await page.keyboard.press('Enter');
+    await until('cancelled', 'h1');
+    await until('“INC-7”');
+    expect(await text('#said')).toBe('Cancelled. Its run is stopped');
+    expect(console_().acts.at(-1)).toMatchObject({ act: 'cancel', taskId, reason: 'INC-7', done: true });
+    await page.keyboard.press('Escape');
+    await until('Tasks', 'h1');
+    expect(await page.evaluate('location.hash')).toBe('#/?tool=confide');
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a run again leads to the new task, and says why it is refused', async () => {
+    const { taskId } = await runTask(url(), 'echo');
+    await open(`#/task/${taskId}`);
+    await press('Run it again …');
+    await page.keyboard.press('Enter');
+    await until('may have had effects already', '#said');
+    await press('Run it again …');
+    await page.click('dialog input[name=force]');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('location.hash')).not.toMatch(`^#/task/${taskId}`);
+    await until(`…${taskId.slice(-8)}`);
+  }, 60_000);
+
+  test('texts of tools and clients stay texts, wherever they stand', async () => {
+    const bad = `<img src=x onerror=document.title='owned'>`;
+    const asks = await started('confide', { word: bad });
+    await poll(url(), asks, ({ status }) => status === 'input_required');
+    const planted = await plant(asks, {
+      tool: bad,
+      status: 'failed',
+      error: JSON.stringify({ code: 1, message: bad }),
+    });
+    const foreign = await plant(asks, { tool: bad, version: 99, status: bad });
+    await open('');
+    await until(bad);
+    for (const id of [asks, planted, foreign]) {
+      await open(`#/task/${id}`);
+      await until(id);
+      if (id !== foreign) await page.click('main button:not(.buttons button)');
+      await until(bad);
+      expect(await page.$$('main img')).toEqual([]);
+    }
+    await open(`#/task/${encodeURIComponent(bad)}?owner=${encodeURIComponent(bad)}`);
+    await until('No task', '#problem');
+    expect(await page.title()).not.toBe('owned');
+    expect(await page.$$('img')).toEqual([]);
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
+  }, 60_000);
+
+  test('a question may name any address: only one of the web is a link', async () => {
+    const taskId = await started('ask_url');
+    await poll(url(), taskId, ({ status }) => status === 'input_required');
+    await open(`#/task/${taskId}`);
+    await press('Show the questions, to answer them');
+    await until('https://example.com/login');
+    const links = await page.$$eval('main a', (all) => all.map((one) => String(one.getAttribute('href'))));
+    expect(links.filter((href) => !href.startsWith('#'))).toEqual(['https://example.com/login']);
+    await press('Decline');
+    await poll(url(), taskId, ended);
+  }, 60_000);
+
+  test('says so while the console does not answer, and goes on when it does', async () => {
+    await open('');
+    await until('Tasks', 'h1');
+    await page.setOfflineMode(true);
+    await until('does not answer', '#problem');
+    await page.setOfflineMode(false);
+    await expect.poll(() => text('#problem'), { timeout: 10_000 }).toBe('');
+  }, 60_000);
 });
+
+/** A copy of a record with other attributes, past all checks of the server. Returns its id. */
+async function plant(taskId: string, attributes: object): Promise<string> {
+  const { endpoint, region, tables } = cloud();
+  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
+  const db = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region, credentials }));
+  const TableName = tables.find((name) => name.includes('Tasks')) ?? tables[0];
+  const { Item } = await db.send(new GetCommand({ TableName, Key: { owner: `task#${taskId}`, taskId } }));
+  const id = taskId.slice(0, -4) + String(++planted).padStart(4, '0');
+  await db.send(new PutCommand({ TableName, Item: { ...Item, ...attributes, owner: `task#${id}`, taskId: id } }));
+  return id;
+}
+let planted = 0;
