@@ -23,7 +23,7 @@ export const USAGE = `usage: mcp-task-server tasks VERB [options]
                               --status open|ended|all|working,…  --tool NAME  --owner OWNER
                               --older-than 10m  --newer-than 1h  --ends-within 5m  --cursor C  --watch
   show ID                   what happened to a task [--payload] [--watch]
-  explain ID                why it is not done, when it ends, and what to do
+  explain ID                why it is not done, when it ends, and what to do [--payload: holds its result against its schema]
   logs ID | --part PART     log lines of a task [--payload: those of its tool, too], or of a part of the server [--since 15m]
   cancel ID… | FILTERS      ends tasks as cancelled, and stops their runs --reason TEXT
   fail ID… | FILTERS        ends tasks as failed --reason TEXT
