@@ -45,9 +45,13 @@ export const READS = {
     const page = await firstFull(filterOf(values, now), cursor === '' ? undefined : cursor, context);
     return { ...page, now, tasks: page.tasks.map((task) => rowOf(task, now)) };
   },
+  /** `payload=yes`: the explanation goes by the result, too. It names rules of the schema, and no value. */
   async task(query: Query, context: OperatorContext, { options }: ConsoleFacts): Promise<TaskAnswer> {
     const key = await keyOf(query, context);
-    const [story, explained] = await Promise.all([show(key, false, context), explain(key, false, context)]);
+    const [story, explained] = await Promise.all([
+      show(key, false, context),
+      explain(key, query.payload === 'yes', context),
+    ]);
     const next = explained.next.map((command) => command.replace(/^(mcp-task-server tasks .*)$/, `$1${options}`));
     const now = context.now();
     const timeline = 'unreadable' in story ? undefined : timelineOf(story, now);

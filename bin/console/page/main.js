@@ -69,7 +69,13 @@ async function lookAtList(signal) {
 /** @param {AbortSignal} signal */
 async function lookAtTask(signal) {
   const { id = '', query } = route();
-  const answer = /** @type {TaskAnswer} */ (await read('task', { id, owner: query.get('owner') ?? '' }, signal));
+  const answer = /** @type {TaskAnswer} */ (
+    await read(
+      'task',
+      { id, owner: query.get('owner') ?? '', payload: task.payload === undefined ? '' : 'yes' },
+      signal,
+    )
+  );
   const { taskId } = answer.story;
   if (task.of !== taskId) task = { shown: false, of: taskId };
   const [before, story] = [task.answer && storyOf(task.answer), storyOf(answer)];
@@ -103,6 +109,8 @@ async function showPayload() {
   task.shown = true;
   await readPayload();
   renderTask();
+  // With the right to payloads the explanation says more.
+  if (task.payload !== undefined) await look();
 }
 
 function hidePayload() {
@@ -221,6 +229,8 @@ function keys(event) {
 addEventListener('hashchange', () => {
   said.classList.add('unseen');
   said.textContent = '';
+  // What was asked for of one task is not asked for of another.
+  task = { shown: false };
   void look();
 });
 document.addEventListener('visibilitychange', () => {

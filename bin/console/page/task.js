@@ -99,7 +99,7 @@ const events = ({ happened }) => html`<section aria-labelledby="events-head">
     <thead><tr><th>At (UTC)</th><th>What</th><th>Round</th><th>By</th><th>Why</th></tr></thead>
     <tbody>${happened.map(({ at, what, round, by, who, reason, error }) => {
       const said = [error, reason && `“${reason}”`].filter(Boolean).join(', ');
-      return html`<tr><td class="number">${clock(at)}</td><td>${what}</td><td class="number">${round ?? ''}</td><td>${who ?? by ?? ''}</td><td>${said}</td></tr>`;
+      return html`<tr><td class="number">${clock(at)}</td><td>${what}</td><td class="number">${round ?? ''}</td><td class="by">${who ?? by ?? ''}</td><td>${said}</td></tr>`;
     })}</tbody>
   </table></div>
 </section>`;

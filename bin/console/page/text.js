@@ -4,7 +4,7 @@
 export function span(ms) {
   const whole = Math.abs(ms);
   if (whole < 1_000) return `${Math.round(whole)} ms`;
-  if (whole < 10_000) return `${(whole / 1_000).toFixed(1)} s`;
+  if (whole < 10_000) return `${Number((whole / 1_000).toFixed(1))} s`;
   const seconds = Math.round(whole / 1_000);
   const units = [
     { name: 'd', count: Math.floor(seconds / 86_400) },
@@ -17,9 +17,8 @@ export function span(ms) {
   return shown.map(({ name, count }) => `${count} ${name}`).join(' ');
 }
 
-/** An age, without fractions that flicker. @param {number} ms */
-export const age = (ms) =>
-  ms < 1_000 ? 'now' : span(Math.max(10_000, ms) === ms ? ms : Math.round(ms / 1_000) * 1_000).replace('.0', '');
+/** In whole seconds: fractions would flicker. @param {number} ms */
+export const age = (ms) => (ms < 1_000 ? 'now' : span(Math.round(ms / 1_000) * 1_000));
 
 /** `2026-11-22 13:00:05Z`: in UTC, as logs have it. @param {number} at */
 export const moment = (at) =>

@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
@@ -70,6 +72,13 @@ describe('who may ask', () => {
     const query = await get(dev(), `api/cancel?id=${id}`);
     expect(query.status).toBe(404);
     expect(await seen(id)).toMatchObject({ status: 'input_required' });
+  });
+
+  test('every file of the page is served, and no other file beside them', async () => {
+    const files = globSync('bin/console/page/*.{html,css,js,svg}').map((file) => basename(file));
+    expect(files.length).toBeGreaterThan(10);
+    for (const file of [...files, 'lit-html.js']) expect((await get(dev(), file)).status, file).toBe(200);
+    for (const file of ['tsconfig.json', 'lit-html.d.ts']) expect((await get(dev(), file)).status, file).toBe(404);
   });
 
   test('every answer keeps scripts, frames and referrers away', async () => {
@@ -149,6 +158,14 @@ describe('what it does', () => {
     expect(await answer({ ok: 'perhaps' })).toMatchObject({ status: 400, text: expect.stringContaining('ok') });
     expect((await answer({ ok: true })).json()).toMatchObject({ done: true, message: 'Answered. Round 2 runs' });
     expect(await poll(url(), id, ended)).toMatchObject({ status: 'completed' });
+  });
+
+  test('the explanation goes by the result only where the payload is asked for', async () => {
+    const { taskId: id } = await runTask(url(), 'broken_promise');
+    expect((await get(dev(), `api/task?id=${id}`)).json().explanation.cause).toBe('completed');
+    const { explanation } = (await get(dev(), `api/task?id=${id}&payload=yes`)).json();
+    expect(explanation.cause).toBe('result does not fit its schema');
+    expect(await get(reader(), `api/task?id=${id}&payload=yes`)).toMatchObject({ status: 403 });
   });
 
   test('a rerun makes a new task, and refuses what may repeat an effect', async () => {
