@@ -18,8 +18,8 @@ let server;
 let live = true;
 /** The hash of the last list, to come back to. */
 let lastList = '#/';
-/** What belongs to the task that is shown. @type {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, problem?: string, of?: string }} */
-let task = { shown: false };
+/** What belongs to the task that is shown. @type {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, problem?: string, of?: string, forms: Map<string, HTMLElement> }} */
+let task = { shown: false, forms: new Map() };
 let looking = new AbortController();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
@@ -77,7 +77,7 @@ async function lookAtTask(signal) {
     )
   );
   const { taskId } = answer.story;
-  if (task.of !== taskId) task = { shown: false, of: taskId };
+  if (task.of !== taskId) task = { shown: false, of: taskId, forms: new Map() };
   const [before, story] = [task.answer && storyOf(task.answer), storyOf(answer)];
   task.answer = answer;
   if (story !== undefined && before !== undefined && before.status !== story.status)
@@ -98,7 +98,13 @@ function renderTask() {
     'unreadable' in story
       ? null
       : payloadView({
-          ...{ asks: story.status === 'input_required', local, payload: asked ? payload : undefined, problem: refused },
+          ...{
+            asks: story.status === 'input_required',
+            local,
+            forms: task.forms,
+            payload: asked ? payload : undefined,
+            problem: refused,
+          },
           ...{ onShow: showPayload, onHide: hidePayload },
           onAnswer: (key, given, reason) => perform('answer', { ...keyOf(answer), reason, answers: { [key]: given } }),
         });
@@ -126,7 +132,7 @@ async function readPayload() {
   try {
     task.payload = await read('payload', keyOf(answer));
   } catch (error) {
-    task.shown = false;
+    hidePayload();
     task.problem = /** @type {Error} */ (error).message;
   }
 }
@@ -189,7 +195,11 @@ function say(text, bad = false) {
 
 /** @param {unknown} view */
 function shown(view) {
+  const focused = document.activeElement?.matches('a.open') ? document.activeElement.getAttribute('href') : undefined;
   render(view, main);
+  // A new task moves the others down: the focus stays with its task.
+  const links = /** @type {HTMLElement[]} */ (focused ? [...main.querySelectorAll('a.open')] : []);
+  links.find((link) => link.getAttribute('href') === focused)?.focus({ preventScroll: true });
   const first = main.dataset.route === undefined;
   if (main.dataset.route === location.hash) return;
   main.dataset.route = location.hash;
@@ -230,7 +240,7 @@ addEventListener('hashchange', () => {
   said.classList.add('unseen');
   said.textContent = '';
   // What was asked for of one task is not asked for of another.
-  task = { shown: false };
+  task = { shown: false, forms: new Map() };
   void look();
 });
 document.addEventListener('visibilitychange', () => {

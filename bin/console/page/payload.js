@@ -19,10 +19,10 @@ function part(title, value) {
 /**
  * What people and the tool wrote: nothing of it is on the page until it is asked for.
  *
- * @param {{ asks: boolean, local: boolean, payload: Payload | undefined, problem: string | undefined,
+ * @param {{ asks: boolean, local: boolean, forms: Map<string, HTMLElement>, payload: Payload | undefined, problem: string | undefined,
  *   onShow: () => void, onHide: () => void, onAnswer: import('./questions.js').OnAnswer }} state
  */
-export function payloadView({ asks, local, payload, problem, onShow, onHide, onAnswer }) {
+export function payloadView({ asks, local, forms, payload, problem, onShow, onHide, onAnswer }) {
   const trouble = problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`;
   if (payload === undefined) {
     return html`<section aria-labelledby="payload-head">
@@ -34,7 +34,7 @@ export function payloadView({ asks, local, payload, problem, onShow, onHide, onA
   }
   const { arguments: given, questions = {}, answers, result } = payload;
   const open = Object.keys(questions).length > 0;
-  return html`${open ? html`<section aria-labelledby="questions-head"><h2 id="questions-head">Its questions</h2>${questionsView(questions, local, onAnswer)}</section>` : null}
+  return html`${open ? html`<section aria-labelledby="questions-head"><h2 id="questions-head">Its questions</h2>${questionsView(questions, forms, local, onAnswer)}</section>` : null}
     <section aria-labelledby="payload-head">
       <h2 id="payload-head">What it got and returned</h2>
       ${trouble}

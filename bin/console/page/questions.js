@@ -1,4 +1,4 @@
-import { html } from './lit-html.js';
+import { html, render } from './lit-html.js';
 
 /**
  * What a tool asks, as forms made from the schemas that it gave: strings, numbers, booleans, and choices of one or of many.
@@ -14,9 +14,19 @@ import { html } from './lit-html.js';
 /** How a text field of a format is typed in. @type {Readonly<Record<string, string>>} */
 const INPUTS = { email: 'email', uri: 'url', date: 'date' };
 
-/** @param {Readonly<Record<string, InputRequest>>} questions @param {boolean} local @param {OnAnswer} onAnswer */
-export function questionsView(questions, local, onAnswer) {
-  return Object.entries(questions).map(([key, request]) => question(key, request, local, onAnswer));
+/**
+ * @param {Readonly<Record<string, InputRequest>>} questions
+ * @param {Map<string, HTMLElement>} forms each question keeps its own element, and so what was typed into it
+ * @param {boolean} local
+ * @param {OnAnswer} onAnswer
+ */
+export function questionsView(questions, forms, local, onAnswer) {
+  return Object.entries(questions).map(([key, request]) => {
+    const place = forms.get(key) ?? document.createElement('div');
+    forms.set(key, place);
+    render(question(key, request, local, onAnswer), place);
+    return place;
+  });
 }
 
 /** @param {string} key @param {InputRequest} request @param {boolean} local @param {OnAnswer} onAnswer */

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 const PLACES = [
   '/usr/bin/chromium',
@@ -30,7 +31,7 @@ export function useBrowser(): () => Browser {
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** The serious and critical violations that axe finds, each as a sentence. */
-export async function seriousViolations(page: Page): Promise<string[]> {
+async function seriousViolations(page: Page): Promise<string[]> {
   // Not as a script of the page: its policy would refuse it.
   await page.evaluate(readFileSync(AXE, 'utf8'));
   // biome-ignore lint/suspicious/noExplicitAny: axe has put itself into the page.
@@ -44,4 +45,18 @@ export async function seriousViolations(page: Page): Promise<string[]> {
   return (violations as Violation[])
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** `SCREENSHOTS=folder` keeps what the tests see. */
+const { SCREENSHOTS } = process.env;
+
+/** Keeps a picture, and expects that axe finds nothing serious and that all fits into the width of the window. */
+export async function look(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS !== undefined) {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  }
+  expect(await seriousViolations(page), name).toEqual([]);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  expect(overflow, `${name}: wider than its window`).toBeLessThanOrEqual(0);
 }

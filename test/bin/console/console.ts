@@ -1,4 +1,6 @@
 import { request as httpRequest } from 'node:http';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll } from 'vitest';
 import { type Console, startConsole } from '../../../bin/console/server.ts';
 import { connect } from '../../../bin/tasks/connect.ts';
@@ -79,3 +81,16 @@ export const acting = ({ port, token }: TestConsole): Record<string, string> => 
   'content-type': 'application/json',
   'x-console-token': token,
 });
+
+let planted = 0;
+
+/** A copy of a record with other attributes, past all checks of the server. Returns its id. */
+export async function plant({ endpoint, region, tables }: Cloud, taskId: string, attributes: object): Promise<string> {
+  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
+  const db = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region, credentials }));
+  const TableName = tables.find((name) => name.includes('Tasks')) ?? tables[0];
+  const { Item } = await db.send(new GetCommand({ TableName, Key: { owner: `task#${taskId}`, taskId } }));
+  const id = taskId.slice(0, -4) + String(++planted).padStart(4, '0');
+  await db.send(new PutCommand({ TableName, Item: { ...Item, ...attributes, owner: `task#${id}`, taskId: id } }));
+  return id;
+}

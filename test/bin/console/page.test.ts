@@ -1,17 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Page } from 'puppeteer-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ended, modernRequest, poll, runTask, TASKS } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
-import { CHROMIUM, seriousViolations, useBrowser } from './browser.ts';
-import { useConsole } from './console.ts';
-
-/** `SCREENSHOTS=folder` keeps what the tests see. */
-const SCREENSHOTS = process.env.SCREENSHOTS;
+import { CHROMIUM, look, useBrowser } from './browser.ts';
+import { plant, useConsole } from './console.ts';
 
 const cloud = useCloud('assembly', { assembly: useAssembly('test/support/apps/page-app.ts') });
 const console_ = useConsole(cloud);
@@ -45,17 +38,7 @@ async function open(hash: string, scheme: Scheme = 'light', size = WIDE): Promis
   await page.waitForSelector('h1');
 }
 
-/** Keeps a picture, and holds the page against axe. */
-async function seen(name: string): Promise<void> {
-  if (SCREENSHOTS !== undefined) {
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
-  }
-  expect(await seriousViolations(page), name).toEqual([]);
-  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-  expect(overflow, `${name}: wider than its window`).toBeLessThanOrEqual(0);
-}
-
+const seen = (name: string) => look(page, name);
 const text = async (selector = 'main'): Promise<string> => page.$eval(selector, (one) => String(one.textContent));
 const until = (words: string | RegExp, selector = 'main') =>
   expect.poll(() => text(selector), { timeout: 15_000 }).toMatch(words);
@@ -193,6 +176,29 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  test('the focus stays with its task while others come, and each question keeps what was typed', async () => {
+    const two = await started('ask_two');
+    await open('#/?tool=ask_two');
+    await until(`…${two.slice(-8)}`);
+    await page.keyboard.press('j');
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    expect(await focused()).toContain(two.slice(-8));
+    const other = await started('ask_two');
+    await until(`…${other.slice(-8)}`);
+    expect(await focused()).toContain(two.slice(-8));
+    await open(`#/task/${two}`);
+    await press('Show the questions, to answer them');
+    await until('Second?');
+    const selects = await page.$$('.question select');
+    await selects[0]?.select('true');
+    await (await page.$('.question button.main'))?.click();
+    await expect.poll(() => text()).not.toContain('First?');
+    await until('Still open: r1.second', '#said');
+    expect(await page.$$eval('.question select', (all) => all.map((one) => (one as { value?: string }).value))).toEqual(
+      [''],
+    );
+  }, 60_000);
+
   test('a run again leads to the new task, and says why it is refused', async () => {
     const { taskId } = await runTask(url(), 'echo');
     await open(`#/task/${taskId}`);
@@ -210,12 +216,12 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     const bad = `<img src=x onerror=document.title='owned'>`;
     const asks = await started('confide', { word: bad });
     await poll(url(), asks, ({ status }) => status === 'input_required');
-    const planted = await plant(asks, {
+    const planted = await plant(cloud(), asks, {
       tool: bad,
       status: 'failed',
       error: JSON.stringify({ code: 1, message: bad }),
     });
-    const foreign = await plant(asks, { tool: bad, version: 99, status: bad });
+    const foreign = await plant(cloud(), asks, { tool: bad, version: 99, status: bad });
     await open('');
     await until(bad);
     for (const id of [asks, planted, foreign]) {
@@ -230,6 +236,18 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(await page.title()).not.toBe('owned');
     expect(await page.$$('img')).toEqual([]);
     expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
+  }, 60_000);
+
+  test('a long list has pages', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 55; i++) ids.push(await started('echo'));
+    await open('#/?tool=echo');
+    await until('Older');
+    expect(await page.$$('table.tasks tbody tr')).toHaveLength(50);
+    await page.locator('nav.pages a').click();
+    await until(`…${ids[0]?.slice(-8)}`);
+    await page.locator('nav.pages a').click();
+    await until(`…${ids.at(-1)?.slice(-8)}`);
   }, 60_000);
 
   test('a question may name any address: only one of the web is a link', async () => {
@@ -253,16 +271,3 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await expect.poll(() => text('#problem'), { timeout: 10_000 }).toBe('');
   }, 60_000);
 });
-
-/** A copy of a record with other attributes, past all checks of the server. Returns its id. */
-async function plant(taskId: string, attributes: object): Promise<string> {
-  const { endpoint, region, tables } = cloud();
-  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
-  const db = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region, credentials }));
-  const TableName = tables.find((name) => name.includes('Tasks')) ?? tables[0];
-  const { Item } = await db.send(new GetCommand({ TableName, Key: { owner: `task#${taskId}`, taskId } }));
-  const id = taskId.slice(0, -4) + String(++planted).padStart(4, '0');
-  await db.send(new PutCommand({ TableName, Item: { ...Item, ...attributes, owner: `task#${id}`, taskId: id } }));
-  return id;
-}
-let planted = 0;

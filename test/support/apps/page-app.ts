@@ -17,5 +17,6 @@ server.addTool('throws', { ...tool, description: 'Throws' });
 server.addTool('echo', { ...tool, description: 'Returns its arguments' });
 server.addTool('sleep', { ...tool, description: 'Sleeps' });
 server.addTool('confide', { ...tool, description: 'Passes on each text that it gets' });
+server.addTool('ask_two', { ...tool, description: 'Asks two questions at once' });
 server.addTool('ask_url', { ...tool, description: 'Asks by URL' });
 server.addTool('charge_then_crash', { ...tool, description: 'Crashes', annotations: { idempotentHint: true } });
