@@ -1,24 +1,39 @@
 #!/usr/bin/env node
-/** The command of the package: `dev` runs the server on this machine, `tasks` works on the tasks of a server, `put-back` restores. */
+/** The command of the package: `dev` runs the server here, `tasks` and `console` work on its tasks, `put-back` restores. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { devPage, runConsole } from './console/index.ts';
 import { putBackCommand } from './put-back.ts';
 import { runTasks } from './tasks/index.ts';
+import type { Terminal } from './tasks/terminal.ts';
 
 const USAGE = `usage: mcp-task-server dev [options]      the server of the CDK app in this folder, on this machine
        mcp-task-server tasks VERB …      lists, explains, answers and ends tasks: mcp-task-server tasks help
+       mcp-task-server console --stack NAME   the same on a page, for a deployed server
        mcp-task-server put-back FROM TO  copies lost tasks from a restored table into that of the server
 `;
 
 const [command, ...args] = process.argv.slice(2);
+const terminal: Terminal = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  env: process.env,
+  folder: process.cwd(),
+};
 // No top-level await: the package is there as CommonJS, too.
 void main();
 
 async function main(): Promise<void> {
   if (command === 'dev') return dev();
   if (command === 'tasks') {
-    process.exitCode = await tasks();
+    process.once('SIGINT', () => process.exit(0));
+    process.exitCode = await runTasks(args, terminal);
+    return;
+  }
+  if (command === 'console') {
+    const page = await runConsole(args, terminal);
+    if (typeof page === 'number') process.exitCode = page;
     return;
   }
   if (command === 'put-back') {
@@ -41,15 +56,14 @@ async function dev(): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  await import(pathToFileURL(file).href);
+  const { session }: DevModule = await import(pathToFileURL(file).href);
+  if (session?.redirects === undefined) return;
+  const { url } = await devPage(terminal);
+  session.redirects.set('/_tasks', url);
+  process.stdout.write(`Tasks        ${session.url}/_tasks\n`);
 }
 
-async function tasks(): Promise<number> {
-  process.once('SIGINT', () => process.exit(0));
-  return runTasks(args, {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
-    env: process.env,
-    folder: process.cwd(),
-  });
+/** As far as this command knows it: the package may be one of another release. */
+interface DevModule {
+  readonly session?: { readonly url: string; readonly redirects?: Map<string, string> };
 }

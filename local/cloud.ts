@@ -49,6 +49,8 @@ export interface CloudOptions extends TestingOptions, AppOptions, WorkerOptions 
   readonly schedules?: boolean;
   /** Milliseconds between two removals of expired items and objects. @default 5_000 */
   readonly ttlSweepMs?: number;
+  /** Paths beside the REST API that a GET is redirected from, to URLs. @default none */
+  readonly redirects?: ReadonlyMap<string, string>;
   /** Gets the facts of each EventBridge "Step Functions Execution Status Change". */
   readonly onStatusChange?: (change: StatusChange) => void;
 }
@@ -219,7 +221,8 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     now,
     onError,
   });
-  const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, now, onError });
+  const redirects = options.redirects ?? new Map();
+  const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, redirects, now, onError });
   atStop(frontDoor.stop);
 
   return {

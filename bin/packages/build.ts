@@ -28,7 +28,16 @@ function server(out: string): void {
     writeFileSync(join(out, PREBUILT, `${name}.js`), serverCode(name));
   }
   addCommonJs(out);
+  page(join(out, 'bin/console/page'));
   finish(out, json, ['README.md', 'CHANGELOG.md', 'LICENSE']);
+}
+
+/** The page of the console, as it is, and the one library that it loads. */
+function page(out: string): void {
+  const kept = (file: string) => !/\.(d\.ts|json)$/.test(file);
+  cpSync(join(ROOT, 'bin/console/page'), out, { recursive: true, filter: kept });
+  cpSync(join(ROOT, 'node_modules/lit-html/lit-html.js'), join(out, 'lit-html.js'));
+  cpSync(join(ROOT, 'node_modules/lit-html/LICENSE'), join(out, 'lit-html.LICENSE'));
 }
 
 function local(out: string): void {

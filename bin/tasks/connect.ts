@@ -22,6 +22,8 @@ export interface Target {
   readonly profile?: string | undefined;
   /** The construct id of the server, if its stack has more than one. */
   readonly server?: string | undefined;
+  /** The process of the `dev`, where several run in the folder. */
+  readonly pid?: number | undefined;
 }
 
 export interface Surroundings {
@@ -42,7 +44,7 @@ const TIMEOUT = 10_000;
 
 /** Throws UsageError, OperatorError, and errors of AWS. */
 export async function connect(target: Target, { env, folder, audit }: Surroundings): Promise<OperatorContext> {
-  const dev = target.stack === undefined ? findDevSession(folder) : undefined;
+  const dev = target.stack === undefined ? findDevSession(folder, target.pid) : undefined;
   const access = dev === undefined ? await deployed(target, env) : local(dev.endpoint, dev.region);
   const { region, credentials } = access;
   const query = (service: string, version: string) =>

@@ -13,9 +13,15 @@ export interface DevSession {
   readonly url: string;
 }
 
-/** The `dev` that runs in this folder, or in one above it. Throws UsageError. */
-export function findDevSession(folder: string): DevSession {
-  const found = foldersFrom(folder).flatMap((one) => sessionsIn(join(one, 'cdk.out', 'mcp-task-server-dev')));
+/**
+ * The `dev` that runs in this folder, or in one above it. Throws UsageError.
+ *
+ * @param pid its process, where several run
+ */
+export function findDevSession(folder: string, pid?: number): DevSession {
+  const found = foldersFrom(folder)
+    .flatMap((one) => sessionsIn(join(one, 'cdk.out', 'mcp-task-server-dev')))
+    .filter((session) => pid === undefined || session.pid === pid);
   const [session, ...more] = found;
   if (session === undefined) {
     throw new UsageError(

@@ -31,7 +31,7 @@ export const USAGE = `usage: mcp-task-server tasks VERB [options]
                               --status open|ended|all|working,…  --tool NAME  --owner OWNER
                               --older-than 10m  --newer-than 1h  --ends-within 5m  --cursor C  --watch
   show ID                   what happened to a task [--payload] [--watch]
-  explain ID                why it is not done, when it ends, and what to do
+  explain ID                why it is not done, when it ends, and what to do [--payload: holds its result against its schema]
   logs ID | --part PART     log lines of a task [--payload: those of its tool, too], or of a part of the server [--since 15m]
   cancel ID… | FILTERS      ends tasks as cancelled, and stops their runs --reason TEXT
   fail ID… | FILTERS        ends tasks as failed --reason TEXT
@@ -94,7 +94,11 @@ async function listTasks(values: Values, context: OperatorContext, terminal: Ter
 }
 
 /** The first page that shows something: a filter may leave pages empty. */
-async function firstFull(filter: ListFilter, from: string | undefined, context: OperatorContext): Promise<ListPage> {
+export async function firstFull(
+  filter: ListFilter,
+  from: string | undefined,
+  context: OperatorContext,
+): Promise<ListPage> {
   let page = await list(filter, from, context);
   for (let empty = 1; page.tasks.length === 0 && page.cursor !== undefined && empty < EMPTY_PAGES; empty++) {
     page = await list(filter, page.cursor, context);

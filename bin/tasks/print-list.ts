@@ -28,7 +28,8 @@ function row(stored: StoredTask, now: number): string[] {
   ];
 }
 
-function noteOf(record: Parameters<typeof errorOf>[0], seenAs: string | undefined): string {
+/** In a few words: what is worth knowing of a task in a list. */
+export function noteOf(record: Parameters<typeof errorOf>[0], seenAs: string | undefined): string {
   if (seenAs === undefined) return 'past its ttl';
   if (seenAs !== record.status) return `readers see ${seenAs}`;
   if (record.isError === true) return 'the tool returned an error';

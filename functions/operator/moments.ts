@@ -15,6 +15,8 @@ export interface Moment {
   readonly who?: string;
   readonly reason?: string;
   readonly error?: string;
+  /** When the workflow of its round began, in ms since the epoch. */
+  readonly startedAt?: number;
 }
 
 /** What happened, the oldest first: what the record tells, and the runs that Step Functions knows. */
@@ -29,7 +31,7 @@ function toldBy(record: TaskRecord): Moment[] {
   const { events } = record as { readonly events?: unknown };
   return (Array.isArray(events) ? events : []).flatMap((event: unknown): Moment[] => {
     if (!isObject(event) || !isNumber(event.at) || !isString(event.what)) return [];
-    const { at, what, round, by, who, reason } = event;
+    const { at, what, round, by, who, reason, startedAt } = event;
     return [
       {
         at: Number(at),
@@ -38,6 +40,7 @@ function toldBy(record: TaskRecord): Moment[] {
         ...(isString(by) && { by: String(by) }),
         ...(isString(who) && { who: String(who) }),
         ...(isString(reason) && { reason: String(reason) }),
+        ...(isNumber(startedAt) && { startedAt: Number(startedAt) }),
       },
     ];
   });

@@ -20,6 +20,14 @@ export interface RunFacts {
   readonly state?: string;
   /** Attempts at its work that failed, the oldest first. */
   readonly failures: readonly { readonly at: number; readonly error: string }[];
+  /** When its tool worked, each attempt, the oldest first. Without `to`: it still does. Undefined: not known. */
+  readonly attempts?: readonly Attempt[];
+}
+
+/** In ms since the epoch. */
+export interface Attempt {
+  readonly from: number;
+  readonly to?: number;
 }
 
 /** Events of one execution that are read, the newest: GetExecutionHistory returns no more at once. */
@@ -59,13 +67,28 @@ function factsOf(found: Readonly<Record<string, unknown>>): Omit<RunFacts, 'roun
   };
 }
 
-type FailureEvent = HistoryEvent & {
+/** What runs a tool: a function, or a state machine. The other tasks of a workflow are the server's own. */
+const TOOLS: readonly unknown[] = ['lambda', 'states'];
+
+interface TaskDetails {
+  readonly resourceType?: unknown;
+}
+
+type TaskEvent = HistoryEvent & {
+  readonly taskScheduledEventDetails?: TaskDetails;
+  readonly taskSucceededEventDetails?: TaskDetails;
+};
+
+type FailureEvent = TaskEvent & {
   readonly taskFailedEventDetails?: { readonly error?: unknown };
   readonly taskSubmitFailedEventDetails?: { readonly error?: unknown };
   readonly taskTimedOutEventDetails?: { readonly error?: unknown };
 };
 
-async function historyOf(executionArn: string, states: AwsJson): Promise<Pick<RunFacts, 'failures' | 'state'>> {
+async function historyOf(
+  executionArn: string,
+  states: AwsJson,
+): Promise<Pick<RunFacts, 'failures' | 'state' | 'attempts'>> {
   const newest = { maxResults: EVENTS, reverseOrder: true, includeExecutionData: false };
   const events = ((await states('GetExecutionHistory', { executionArn, ...newest })).events ?? []) as FailureEvent[];
   const failures = events
@@ -77,7 +100,20 @@ async function historyOf(executionArn: string, states: AwsJson): Promise<Pick<Ru
     })
     .reverse();
   const state = openState(events);
-  return { failures, ...(state && { state: state.name }) };
+  return { failures, attempts: attemptsIn(events), ...(state && { state: state.name }) };
+}
+
+/** `events` from the newest to the oldest. */
+function attemptsIn(events: readonly FailureEvent[]): Attempt[] {
+  const attempts: { from: number; to?: number }[] = [];
+  for (const event of events.toReversed()) {
+    const at = Math.round((event.timestamp ?? 0) * 1_000);
+    if (TOOLS.includes(event.taskScheduledEventDetails?.resourceType)) attempts.push({ from: at });
+    const over = event.taskSucceededEventDetails ?? event.taskFailedEventDetails ?? event.taskTimedOutEventDetails;
+    const last = attempts.at(-1);
+    if (over !== undefined && last !== undefined) last.to ??= at;
+  }
+  return attempts;
 }
 
 /** By the list of executions, which holds no payload: the read policy allows it. */

@@ -16,6 +16,8 @@ export interface ApiGatewayOptions extends AuthorizeOptions {
   readonly api: Api | undefined;
   readonly lambda: Pick<Lambda, 'invoke' | 'invokeStreaming'>;
   readonly port: number;
+  /** Paths that lead elsewhere, to URLs. @default none */
+  readonly redirects?: ReadonlyMap<string, string>;
   readonly bench: Pick<FaultBench, 'strike'>;
 }
 
@@ -49,6 +51,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   };
   // First of all checks: a page of another site must not learn which paths exist.
   if (!isForLoopback(request)) return send(403, { 'content-type': 'application/json' }, '{"message":"Forbidden"}');
+  const elsewhere = request.method === 'GET' ? options.redirects?.get(targetOf(request).path) : undefined;
+  if (elsewhere !== undefined) return send(302, { location: elsewhere, 'cache-control': 'no-store' }, '');
 
   const answerBy = (refusal: Omit<Refusal, 'requestId'>, headers: OutgoingHttpHeaders = {}) => {
     const answer = gatewayAnswer(api?.responses ?? new Map(), { ...refusal, requestId });

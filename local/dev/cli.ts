@@ -62,7 +62,8 @@ function checkNode(version: string): void {
 
 const flags = readFlags(process.argv.slice(2));
 endAfterUncaught(flags.data);
-let session: Session | undefined;
+/** The one of this process, once the import of this file resolves. */
+export let session: Session | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
     await session?.stop();

@@ -26,6 +26,8 @@ export interface Session {
   readonly url: string;
   /** How many resources are left alone, by service. */
   readonly leftAlone: ReadonlyMap<string, number>;
+  /** Paths of the server that lead elsewhere, to URLs: a GET is answered with a redirect. */
+  readonly redirects: Map<string, string>;
   /** Resolves when all changes so far are built, synthesized and deployed. */
   idle(): Promise<void>;
   stop(): Promise<void>;
@@ -42,6 +44,7 @@ export async function startSession(project: Project, options: SessionOptions, te
   const stopping = new AbortController();
   const builds = new Map<string, ToolBuild>();
   const code = new Map<string, string>();
+  const redirects = new Map<string, string>();
   let assemblies = 0;
   let watcher: Watcher | undefined;
 
@@ -80,7 +83,7 @@ export async function startSession(project: Project, options: SessionOptions, te
   }
   const start = async (assembly: string, port: number) => {
     const started = await startCloud({
-      ...{ assembly, port, code, lenient: !options.strict, variables: options.variables },
+      ...{ assembly, port, code, lenient: !options.strict, variables: options.variables, redirects },
       ...(options.stack !== undefined && { stack: options.stack }),
       dataDir: options.data ?? join(out, 'data'),
       onLog: terminal.log,
@@ -170,6 +173,7 @@ export async function startSession(project: Project, options: SessionOptions, te
   return {
     url: cloud.url,
     leftAlone: cloud.leftAlone,
+    redirects,
     idle: () => work,
     async stop() {
       stopping.abort();

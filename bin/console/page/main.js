@@ -1,0 +1,256 @@
+import { act, Refused, read } from './api.js';
+import { askReason } from './dialog.js';
+import { listKeys, listView, queryOf } from './list.js';
+import { html, render } from './lit-html.js';
+import { payloadView } from './payload.js';
+import { isOpen, storyOf, taskView } from './task.js';
+import { words } from './text.js';
+
+/** @typedef {import('../answers.ts').ServerAnswer} ServerAnswer */
+/** @typedef {import('../answers.ts').TaskAnswer} TaskAnswer */
+/** @typedef {import('../../../functions/operator/payload.ts').Payload} Payload */
+
+const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const [header, main, problem, said] = [place('header'), place('main'), place('problem'), place('said')];
+
+/** @type {ServerAnswer | undefined} */
+let server;
+let live = true;
+/** The hash of the last list, to come back to. */
+let lastList = '#/';
+/** What belongs to the task that is shown. @type {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, problem?: string, of?: string, forms: Map<string, HTMLElement> }} */
+let task = { shown: false, forms: new Map() };
+let looking = new AbortController();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let hiding;
+
+function route() {
+  const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?');
+  const [, id] = /^\/task\/([^/]+)$/.exec(path) ?? [];
+  return { id: id === undefined ? undefined : decodeURIComponent(id), query: new URLSearchParams(query) };
+}
+
+/** Shows what is there now, and comes back. */
+async function look() {
+  clearTimeout(timer);
+  looking.abort();
+  looking = new AbortController();
+  const { signal } = looking;
+  let open = true;
+  try {
+    server ??= await read('server', {}, signal);
+    renderHeader();
+    open = await (route().id === undefined ? lookAtList(signal) : lookAtTask(signal));
+    problem.textContent = '';
+  } catch (error) {
+    if (signal.aborted) return;
+    problem.textContent = error instanceof Error ? error.message : String(error);
+    if (main.dataset.route !== location.hash)
+      shown(html`<nav><a href="#/" data-back>← All tasks</a></nav><h1 tabindex="-1">Not shown</h1>`);
+  }
+  if (signal.aborted || !live || !open || document.hidden) return;
+  timer = setTimeout(look, server?.pause ?? 1_000);
+}
+
+/** @param {AbortSignal} signal */
+async function lookAtList(signal) {
+  const { query } = route();
+  const answer = await read('tasks', queryOf(query), signal);
+  lastList = location.hash || '#/';
+  shown(
+    listView(/** @type {import('../answers.ts').ListAnswer} */ (answer), query, /** @type {ServerAnswer} */ (server)),
+  );
+  document.title = `Tasks – ${server?.name}`;
+  return true;
+}
+
+/** @param {AbortSignal} signal */
+async function lookAtTask(signal) {
+  const { id = '', query } = route();
+  const answer = /** @type {TaskAnswer} */ (
+    await read(
+      'task',
+      { id, owner: query.get('owner') ?? '', payload: task.payload === undefined ? '' : 'yes' },
+      signal,
+    )
+  );
+  const { taskId } = answer.story;
+  if (task.of !== taskId) task = { shown: false, of: taskId, forms: new Map() };
+  const [before, story] = [task.answer && storyOf(task.answer), storyOf(answer)];
+  task.answer = answer;
+  if (story !== undefined && before !== undefined && before.status !== story.status)
+    say(`The task is ${words(story.status)} now`);
+  // The questions of a round are gone after it.
+  if (task.shown && before?.updatedAt !== story?.updatedAt) await readPayload();
+  renderTask();
+  document.title = `${story?.tool ?? 'Task'} ${words(story?.status ?? '')} – ${server?.name}`;
+  return story === undefined || isOpen(story);
+}
+
+function renderTask() {
+  const { answer, payload, problem: refused, shown: asked } = task;
+  if (answer === undefined) return;
+  const { story } = answer;
+  const local = server?.local === true;
+  const data =
+    'unreadable' in story
+      ? null
+      : payloadView({
+          ...{
+            asks: story.status === 'input_required',
+            local,
+            forms: task.forms,
+            payload: asked ? payload : undefined,
+            problem: refused,
+          },
+          ...{ onShow: showPayload, onHide: hidePayload },
+          onAnswer: (key, given, reason) => perform('answer', { ...keyOf(answer), reason, answers: { [key]: given } }),
+        });
+  shown(taskView(answer, local, { onCancel: () => cancel(answer), onRerun: () => rerun(answer) }, data));
+}
+
+async function showPayload() {
+  task.shown = true;
+  await readPayload();
+  renderTask();
+  // With the right to payloads the explanation says more.
+  if (task.payload !== undefined) await look();
+}
+
+function hidePayload() {
+  task.shown = false;
+  delete task.payload;
+  renderTask();
+}
+
+async function readPayload() {
+  const { answer } = task;
+  if (answer === undefined) return;
+  delete task.problem;
+  try {
+    task.payload = await read('payload', keyOf(answer));
+  } catch (error) {
+    hidePayload();
+    task.problem = /** @type {Error} */ (error).message;
+  }
+}
+
+/** @param {TaskAnswer} answer @returns {{ id: string, owner: string }} */
+function keyOf({ story }) {
+  const { taskId, owner } = /** @type {{ taskId: string, owner?: string }} */ (
+    'unreadable' in story ? story.stored : story
+  );
+  return { id: taskId, owner: owner ?? '' };
+}
+
+/** @param {TaskAnswer} answer */
+async function cancel(answer) {
+  const what = {
+    title: 'Cancel this task?',
+    text: 'It ends as cancelled, and its run is stopped. Its client sees that an operator did it, and not why.',
+  };
+  const given = await askReason({ ...what, button: 'Cancel the task', optional: server?.local === true });
+  if (given !== undefined) await perform('cancel', { ...keyOf(answer), reason: given.reason });
+}
+
+/** @param {TaskAnswer} answer */
+async function rerun(answer) {
+  const what = { title: 'Run it again?', text: 'A new task of the same owner begins with the same arguments.' };
+  const force = 'Even if the first one may have had effects that this one repeats';
+  const given = await askReason({ ...what, button: 'Run it again', force, optional: server?.local === true });
+  if (given === undefined) return;
+  const outcome = await perform('rerun', { ...keyOf(answer), ...given });
+  if (outcome?.newTaskId !== undefined)
+    location.hash = `#/task/${outcome.newTaskId}?${new URLSearchParams({ owner: keyOf(answer).owner })}`;
+}
+
+/** @param {string} verb @param {import('../answers.ts').ActRequest} request */
+async function perform(verb, request) {
+  try {
+    const outcome = await act(verb, request);
+    await look();
+    // After what the look says of the new status.
+    say(outcome.message, !outcome.done);
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    say(error.message, true);
+    return undefined;
+  }
+}
+
+/** How long a message stays in sight, in ms. One that says what went wrong stays until the next page. */
+const IN_SIGHT = 10_000;
+
+/** Tells what an act did, to eyes and to screen readers. @param {string} text */
+function say(text, bad = false) {
+  clearTimeout(hiding);
+  said.textContent = text;
+  said.classList.remove('unseen');
+  said.classList.toggle('bad', bad);
+  if (!bad) hiding = setTimeout(() => said.classList.add('unseen'), IN_SIGHT);
+}
+
+/** @param {unknown} view */
+function shown(view) {
+  const focused = document.activeElement?.matches('a.open') ? document.activeElement.getAttribute('href') : undefined;
+  render(view, main);
+  // A new task moves the others down: the focus stays with its task.
+  const links = /** @type {HTMLElement[]} */ (focused ? [...main.querySelectorAll('a.open')] : []);
+  links.find((link) => link.getAttribute('href') === focused)?.focus({ preventScroll: true });
+  const first = main.dataset.route === undefined;
+  if (main.dataset.route === location.hash) return;
+  main.dataset.route = location.hash;
+  // Another page begins at its head; the first one leaves the focus to the browser.
+  if (
+    !first &&
+    !(document.activeElement instanceof HTMLSelectElement || document.activeElement instanceof HTMLInputElement)
+  )
+    main.querySelector('h1')?.focus();
+}
+
+function renderHeader() {
+  if (server === undefined) return;
+  const { name, region, local } = server;
+  render(
+    html`<p><a href="#/" class="name">${name}</a> <span class="where">${local ? 'dev, on this machine' : region}</span></p>
+      <label class="check"><input type="checkbox" .checked=${live} @change=${toggleLive} /> Live</label>`,
+    header,
+  );
+}
+
+/** @param {Event} event */
+function toggleLive({ currentTarget }) {
+  live = /** @type {HTMLInputElement} */ (currentTarget).checked;
+  void look();
+}
+
+/** @param {KeyboardEvent} event */
+function keys(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog, pre, .scroll'))
+    return;
+  if (route().id === undefined) listKeys(event);
+  else if (event.key === 'Escape') location.hash = lastList;
+}
+
+addEventListener('hashchange', () => {
+  said.classList.add('unseen');
+  said.textContent = '';
+  // What was asked for of one task is not asked for of another.
+  task = { shown: false, forms: new Map() };
+  void look();
+});
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void look();
+});
+document.addEventListener('keydown', keys);
+document.addEventListener('click', (event) => {
+  const link = /** @type {HTMLElement} */ (event.target).closest('a[data-back]');
+  if (link === null || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  location.hash = lastList;
+});
+void look();

@@ -1,0 +1,46 @@
+import { html } from './lit-html.js';
+import { questionsView } from './questions.js';
+
+/** @typedef {import('../../../functions/operator/payload.ts').Payload} Payload */
+
+/** Characters of one value that the page shows. */
+const MOST = 200_000;
+
+/** @param {string} title @param {unknown} value */
+function part(title, value) {
+  if (value === undefined) return null;
+  const text = JSON.stringify(value, undefined, 2);
+  const cut = text.length > MOST;
+  return html`<h3>${title}</h3>
+    <pre tabindex="0" role="region" aria-label=${title}>${cut ? text.slice(0, MOST) : text}</pre>
+    ${cut ? html`<p><small>Cut: it has ${text.length} characters. mcp-task-server tasks show prints all of them.</small></p>` : null}`;
+}
+
+/**
+ * What people and the tool wrote: nothing of it is on the page until it is asked for.
+ *
+ * @param {{ asks: boolean, local: boolean, forms: Map<string, HTMLElement>, payload: Payload | undefined, problem: string | undefined,
+ *   onShow: () => void, onHide: () => void, onAnswer: import('./questions.js').OnAnswer }} state
+ */
+export function payloadView({ asks, local, forms, payload, problem, onShow, onHide, onAnswer }) {
+  const trouble = problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`;
+  if (payload === undefined) {
+    return html`<section aria-labelledby="payload-head">
+      <h2 id="payload-head">${asks ? 'Its questions' : 'What it got and returned'}</h2>
+      <p>Arguments, questions, answers and result are hidden.</p>
+      <button @click=${onShow}>${asks ? 'Show the questions, to answer them' : 'Show arguments and result'}</button>
+      ${trouble}
+    </section>`;
+  }
+  const { arguments: given, questions = {}, answers, result } = payload;
+  const open = Object.keys(questions).length > 0;
+  return html`${open ? html`<section aria-labelledby="questions-head"><h2 id="questions-head">Its questions</h2>${questionsView(questions, forms, local, onAnswer)}</section>` : null}
+    <section aria-labelledby="payload-head">
+      <h2 id="payload-head">What it got and returned</h2>
+      ${trouble}
+      ${given === undefined ? html`<p>Its arguments are not known any more.</p>` : part('Arguments', given)}
+      ${part('Answers', answers)}
+      ${part('Result', result)}
+      <button @click=${onHide}>Hide them</button>
+    </section>`;
+}

@@ -1,0 +1,122 @@
+import { badge, broken } from './list.js';
+import { html } from './lit-html.js';
+import { clock, moment, span } from './text.js';
+import { waterfall } from './waterfall.js';
+
+/** @typedef {import('../answers.ts').TaskAnswer} TaskAnswer */
+/** @typedef {import('../../../functions/operator/show.ts').Story} Story */
+/** @typedef {import('../../../functions/operator/explain/index.ts').Explanation} Explanation */
+/** @typedef {{ onCancel: () => void, onRerun: () => void }} Acts */
+
+const OPEN = ['working', 'input_required'];
+
+/** The story, if this release of the server understands the task. @param {TaskAnswer} answer @returns {Story | undefined} */
+export const storyOf = ({ story }) => ('unreadable' in story ? undefined : story);
+
+/** @param {Story} story */
+export const isOpen = ({ status }) => OPEN.includes(status);
+
+/**
+ * @param {TaskAnswer} answer
+ * @param {boolean} local
+ * @param {Acts} acts
+ * @param {unknown} payload
+ */
+export function taskView(answer, local, { onCancel, onRerun }, payload) {
+  const { story, explanation, timeline, now } = answer;
+  if ('unreadable' in story) return unreadable(story, explanation);
+  const open = isOpen(story);
+  return html`${back}
+    <h1 tabindex="-1">${broken(story.tool)} ${badge(story.status, story.seenAs)}</h1>
+    <p class="id">${story.taskId}</p>
+    <div class="buttons">
+      ${open ? html`<button @click=${onCancel}>Cancel …</button>` : html`<button @click=${onRerun}>Run it again …</button>`}
+    </div>
+    ${why(explanation, now)}
+    ${timeline === undefined ? null : waterfall(timeline)}
+    ${payload}
+    ${facts(story, now)}
+    ${events(story)}
+    ${runs(story, local)}`;
+}
+
+const back = html`<nav aria-label="Back"><a href="#/" data-back>← All tasks</a></nav>`;
+
+/** @param {{ taskId: string, stored: Readonly<Record<string, unknown>> }} story @param {Explanation} explanation */
+const unreadable = ({ taskId, stored }, explanation) => html`${back}
+  <h1 tabindex="-1">A task of another release</h1>
+  <p class="id">${taskId}</p>
+  ${why(explanation, 0)}
+  <h2>What is stored</h2>
+  <pre tabindex="0" role="region" aria-label="What is stored">${JSON.stringify(stored, undefined, 2)}</pre>`;
+
+/** @param {Explanation} explanation @param {number} now */
+function why({ cause, because, row, endsBy, next, also }, now) {
+  const place = /^\d/.test(row) ? `docs/crash-table.md, row ${row}` : row === 'A-19' ? 'docs/protocol.md, A-19' : row;
+  return html`<section class="why" aria-labelledby="why-head">
+    <h2 id="why-head">${cause.charAt(0).toUpperCase()}${cause.slice(1)}</h2>
+    ${because.map((sentence) => html`<p>${sentence}</p>`)}
+    ${endsBy === undefined ? null : html`<p>It ends by ${moment(endsBy)}${endsBy > now ? `, in ${span(endsBy - now)}` : ', which is over'}, whatever happens.</p>`}
+    ${next.length === 0 ? null : html`<p>Next, in the terminal:</p><ul class="commands">${next.map((command) => html`<li><code>${command}</code></li>`)}</ul>`}
+    ${also.map((sentence) => html`<p class="also">${sentence}</p>`)}
+    ${row === '' ? null : html`<p><small>${place}</small></p>`}
+  </section>`;
+}
+
+/** @param {Story} story @param {number} now */
+function facts(story, now) {
+  const { createdAt, updatedAt, deadlineAt, readableUntil, owner, round, error, progress, rerunOf, isError } = story;
+  const ahead = (/** @type {number} */ at) =>
+    `${moment(at)}${at > now ? `, in ${span(at - now)}` : `, ${span(now - at)} ago`}`;
+  const done =
+    progress?.done === undefined
+      ? undefined
+      : `${progress.done}${progress.of === undefined ? '' : ` of ${progress.of}`}`;
+  return html`<section aria-labelledby="facts-head">
+    <h2 id="facts-head">Facts</h2>
+    <dl>
+      ${fact('Error', error && `${error.message}${error.reason === undefined ? '' : ` (${error.reason})`}`)}
+      ${fact('Result', isError === true ? 'an error of the tool' : undefined)}
+      ${fact('Progress', progress && `${done === undefined ? 'reported' : `${done}, reported`} ${span(now - progress.at)} ago`)}
+      ${fact('Round', String(round))}
+      ${fact('Created', ahead(createdAt))}
+      ${fact('Changed', ahead(updatedAt))}
+      ${fact('Deadline', isOpen(story) ? ahead(deadlineAt) : undefined)}
+      ${fact('Readable until', ahead(readableUntil))}
+      ${fact('Owner', html`<span class="id">${owner}</span>`)}
+      ${fact('Runs again', rerunOf === undefined ? undefined : html`<a href="#/task/${rerunOf}?${new URLSearchParams({ owner })}">…${rerunOf.slice(-8)}</a>`)}
+    </dl>
+  </section>`;
+}
+
+/** @param {string} name @param {unknown} value */
+const fact = (name, value) => (value === undefined ? null : html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
+
+/** @param {Story} story */
+const events = ({ happened }) => html`<section aria-labelledby="events-head">
+  <h2 id="events-head">What happened</h2>
+  <div class="scroll" tabindex="0" role="region" aria-label="What happened"><table>
+    <thead><tr><th>At (UTC)</th><th>What</th><th>Round</th><th>By</th><th>Why</th></tr></thead>
+    <tbody>${happened.map(({ at, what, round, by, who, reason, error }) => {
+      const said = [error, reason && `“${reason}”`].filter(Boolean).join(', ');
+      return html`<tr><td class="number">${clock(at)}</td><td>${what}</td><td class="number">${round ?? ''}</td><td class="by">${who ?? by ?? ''}</td><td>${said}</td></tr>`;
+    })}</tbody>
+  </table></div>
+</section>`;
+
+/** @param {Story} story @param {boolean} local */
+function runs({ runs: all, links }, local) {
+  if (all.length === 0) return null;
+  return html`<section aria-labelledby="runs-head">
+    <h2 id="runs-head">Its runs in Step Functions</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="Its runs in Step Functions"><table>
+      <thead><tr><th>Round</th><th>Status</th><th>Started (UTC)</th><th>Took</th><th>Failed attempts</th><th>State</th></tr></thead>
+      <tbody>${all.map(({ round, status, startedAt, stoppedAt, failures, state, error }) => {
+        const took = startedAt === undefined || stoppedAt === undefined ? '' : span(stoppedAt - startedAt);
+        const failed = failures.length === 0 ? '' : `${failures.length}: ${failures.at(-1)?.error}`;
+        return html`<tr><td class="number">${round}</td><td>${status}${error === undefined ? '' : ` (${error})`}</td><td class="number">${startedAt === undefined ? '' : clock(startedAt)}</td><td class="number">${took}</td><td>${failed}</td><td>${state ?? ''}</td></tr>`;
+      })}</tbody>
+    </table></div>
+    ${local || links.execution === undefined ? null : html`<p><a href=${links.execution} target="_blank" rel="noopener noreferrer">The last run in the AWS console</a></p>`}
+  </section>`;
+}

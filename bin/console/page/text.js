@@ -1,0 +1,34 @@
+/** Texts of times. */
+
+/** `350 ms`, `1.2 s`, `3 m 20 s`. @param {number} ms */
+export function span(ms) {
+  const whole = Math.abs(ms);
+  if (whole < 1_000) return `${Math.round(whole)} ms`;
+  if (whole < 10_000) return `${Number((whole / 1_000).toFixed(1))} s`;
+  const seconds = Math.round(whole / 1_000);
+  const units = [
+    { name: 'd', count: Math.floor(seconds / 86_400) },
+    { name: 'h', count: Math.floor(seconds / 3_600) % 24 },
+    { name: 'm', count: Math.floor(seconds / 60) % 60 },
+    { name: 's', count: seconds % 60 },
+  ];
+  const first = units.findIndex(({ count }) => count > 0);
+  const shown = units.slice(first, first + 2).filter(({ count }) => count > 0);
+  return shown.map(({ name, count }) => `${count} ${name}`).join(' ');
+}
+
+/** In whole seconds: fractions would flicker. @param {number} ms */
+export const age = (ms) => (ms < 1_000 ? 'now' : span(Math.round(ms / 1_000) * 1_000));
+
+/** `2026-11-22 13:00:05Z`: in UTC, as logs have it. @param {number} at */
+export const moment = (at) =>
+  new Date(at)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z/, 'Z');
+
+/** With milliseconds, and no date. @param {number} at */
+export const clock = (at) => new Date(at).toISOString().slice(11, 23);
+
+/** @param {string} status */
+export const words = (status) => status.replaceAll('_', ' ');

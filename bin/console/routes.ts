@@ -1,0 +1,109 @@
+import type { Outcome } from '../../functions/operator/acts/act.ts';
+import { answerTask } from '../../functions/operator/acts/answer.ts';
+import { cancelTask } from '../../functions/operator/acts/end.ts';
+import { rerunTask } from '../../functions/operator/acts/rerun.ts';
+import type { OperatorContext } from '../../functions/operator/context.ts';
+import { OperatorError } from '../../functions/operator/errors.ts';
+import { explain } from '../../functions/operator/explain/index.ts';
+import { findTask } from '../../functions/operator/find.ts';
+import type { Payload } from '../../functions/operator/payload.ts';
+import { show } from '../../functions/operator/show.ts';
+import { timelineOf } from '../../functions/operator/timeline.ts';
+import { recordOf, seenNow } from '../../functions/operator/view.ts';
+import type { TaskKey } from '../../functions/tasks/record.ts';
+import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
+import { isTerminal } from '../../functions/tasks/transitions.ts';
+import { firstFull } from '../tasks/index.ts';
+import { filterOf } from '../tasks/options.ts';
+import { noteOf } from '../tasks/print-list.ts';
+import type { ActRequest, ListAnswer, ServerAnswer, TaskAnswer, TaskRow } from './answers.ts';
+
+/** Which server the page shows. */
+export interface ConsoleFacts {
+  /** Whether it is the server of `dev`. */
+  readonly local: boolean;
+  /** For the commands that the page shows: the options that name the server, such as `--stack Shop`. */
+  readonly options: string;
+}
+
+/** Pauses between two looks of the page, in ms: a deployed server pays for each. */
+const PAUSE = { local: 1_000, deployed: 3_000 } as const;
+/** The reason of an act on the server of `dev`, as of the verbs. */
+const BY_HAND = 'by hand, in dev';
+
+/** What a read route gets: the values of its query. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+export const READS = {
+  async server(_query: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<ServerAnswer> {
+    const { name, region, tools } = context.server;
+    const asTasks = [...tools].filter(([, { machineArn }]) => machineArn !== undefined).map(([tool]) => tool);
+    return { name, region, local, pause: local ? PAUSE.local : PAUSE.deployed, tools: asTasks.toSorted() };
+  },
+  async tasks({ cursor, ...values }: Query, context: OperatorContext): Promise<ListAnswer> {
+    const now = context.now();
+    const page = await firstFull(filterOf(values, now), cursor === '' ? undefined : cursor, context);
+    return { ...page, now, tasks: page.tasks.map((task) => rowOf(task, now)) };
+  },
+  /** `payload=yes`: the explanation goes by the result, too. It names rules of the schema, and no value. */
+  async task(query: Query, context: OperatorContext, { options }: ConsoleFacts): Promise<TaskAnswer> {
+    const key = await keyOf(query, context);
+    const [story, explained] = await Promise.all([
+      show(key, false, context),
+      explain(key, query.payload === 'yes', context),
+    ]);
+    const next = explained.next.map((command) => command.replace(/^(mcp-task-server tasks .*)$/, `$1${options}`));
+    const now = context.now();
+    const timeline = 'unreadable' in story ? undefined : timelineOf(story, now);
+    return { now, story, explanation: { ...explained, next }, ...(timeline && { timeline }) };
+  },
+  /** Arguments, questions, answers and result: only when somebody asks for them, and with the right to them. */
+  async payload(query: Query, context: OperatorContext): Promise<Payload> {
+    const story = await show(await keyOf(query, context), true, context);
+    if ('unreadable' in story)
+      throw new OperatorError('Another release of the server stored it: its payload is unknown');
+    return story.payload ?? {};
+  },
+} as const;
+
+export const ACTS = {
+  async cancel(request: ActRequest, context: OperatorContext, facts: ConsoleFacts): Promise<Outcome> {
+    return cancelTask(await keyOf(request, context), await operatorOf(request, context, facts), context);
+  },
+  async rerun(request: ActRequest, context: OperatorContext, facts: ConsoleFacts): Promise<Outcome> {
+    const operator = await operatorOf(request, context, facts);
+    return rerunTask(await keyOf(request, context), request.force === true, operator, context);
+  },
+  async answer(request: ActRequest, context: OperatorContext, facts: ConsoleFacts): Promise<Outcome> {
+    const operator = await operatorOf(request, context, facts);
+    const given = Object.entries(request.answers ?? {});
+    const pairs = given.map(([question, answer]) => [question, JSON.stringify(answer)] as const);
+    return answerTask(await keyOf(request, context), pairs, operator, context);
+  },
+} as const;
+
+async function keyOf({ id, owner }: Query | ActRequest, context: OperatorContext): Promise<TaskKey> {
+  if (typeof id !== 'string' || id === '') throw new OperatorError('Which task? Give its id');
+  return findTask(id, typeof owner === 'string' && owner !== '' ? owner : undefined, context.reads);
+}
+
+async function operatorOf({ reason = '' }: ActRequest, context: OperatorContext, { local }: ConsoleFacts) {
+  const given = String(reason).trim();
+  if (given === '' && !local) throw new OperatorError('Every act is audited: give a reason');
+  return { who: await context.who(), reason: given === '' ? BY_HAND : given };
+}
+
+function rowOf(stored: StoredTask, now: number): TaskRow {
+  const { taskId, owner, tool, status, createdAt } = stored;
+  const facts = { taskId, owner, tool: String(tool), status: String(status), createdAt: Number(createdAt) };
+  const record = recordOf(stored);
+  if (record === undefined) return { ...facts, note: 'of another release' };
+  const seenAs = seenNow(record, now)?.status;
+  return {
+    ...facts,
+    ...(seenAs !== record.status && { seenAs: seenAs ?? 'gone' }),
+    ...(!isTerminal(record.status) && { deadlineAt: record.deadlineAt }),
+    round: record.round,
+    note: noteOf(record, seenAs),
+  };
+}

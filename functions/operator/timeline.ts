@@ -1,0 +1,107 @@
+import { isTerminal } from '../tasks/transitions.ts';
+import type { Moment } from './moments.ts';
+import type { Attempt, RunFacts } from './runs.ts';
+import type { Story } from './show.ts';
+
+/** What a task waits for: a person's answer, AWS and the server, or its tool. */
+export type Waiting = 'people' | 'aws' | 'tool';
+
+/** Times in ms since the epoch. */
+export interface Span {
+  readonly waiting: Waiting;
+  readonly from: number;
+  readonly to: number;
+  /** The name of the error that ended it. */
+  readonly error?: string;
+}
+
+/** The spans of one round, or of one wait for an answer. */
+export interface Lane {
+  readonly round: number;
+  readonly kind: 'round' | 'question';
+  readonly spans: readonly Span[];
+}
+
+/** Where the time of a task went, from its creation to its end, or until now. The spans do not overlap. */
+export interface Timeline {
+  readonly from: number;
+  readonly to: number;
+  readonly open: boolean;
+  readonly lanes: readonly Lane[];
+  /** In ms. */
+  readonly totals: Readonly<Record<Waiting, number>>;
+}
+
+type Told = Pick<Story, 'status' | 'seenAs' | 'round' | 'createdAt' | 'updatedAt' | 'deadlineAt' | 'happened' | 'runs'>;
+
+/**
+ * From the events of the record and the histories of its runs. The clocks of AWS differ by some ms: no span begins before
+ * the one before it ends. A round of which nothing is known any more has no lane: its time counts as AWS's.
+ */
+export function timelineOf(story: Told, now: number): Timeline {
+  const { round, createdAt } = story;
+  const open = !isTerminal(story.status) && story.seenAs === undefined;
+  const to = Math.max(createdAt, endOf(story, open, now));
+  const lanes: Lane[] = [];
+  let reached = createdAt;
+  for (let n = 1; n <= round; n++) {
+    const spans: Span[] = [];
+    const until = (at: number, waiting: Waiting, error?: string) => {
+      const end = Math.min(at, to);
+      if (end <= reached) return;
+      spans.push({ waiting, from: reached, to: end, ...(error !== undefined && { error }) });
+      reached = end;
+    };
+    const started = startOf(story, n);
+    if (started === undefined && n < round) continue;
+    const asked = story.happened.find((moment) => moment.what === 'asked' && (moment.round ?? 1) === n)?.at;
+    const ended = asked ?? (n === round ? to : (startOf(story, n + 1) ?? to));
+    const run = story.runs.find((one) => one.round === n);
+    for (const { from, to: over = ended, error } of attemptsOf(run, started, ended)) {
+      until(from, 'aws');
+      until(Math.min(over, ended), 'tool', error);
+    }
+    until(ended, 'aws');
+    if (spans.length > 0) lanes.push({ round: n, kind: 'round', spans: spans.splice(0) });
+    if (asked === undefined) continue;
+    until(answeredAt(story, n) ?? (n === round ? to : (startOf(story, n + 1) ?? to)), 'people');
+    if (spans.length > 0) lanes.push({ round: n, kind: 'question', spans });
+  }
+  return { from: createdAt, to, open, lanes, totals: totalsOf(lanes) };
+}
+
+function endOf({ status, updatedAt, deadlineAt, happened }: Told, open: boolean, now: number): number {
+  if (open) return now;
+  if (!isTerminal(status)) return Math.min(deadlineAt, now);
+  return happened.findLast(({ what }) => what === status)?.at ?? updatedAt;
+}
+
+/** When the workflow of a round began: as Step Functions says, or the event that the workflow wrote. */
+function startOf({ runs, happened }: Told, round: number): number | undefined {
+  const run = runs.find((one) => one.round === round)?.startedAt;
+  const isOf = (moment: Moment) => (moment.round ?? 1) === round && moment.startedAt !== undefined;
+  return run ?? happened.find(isOf)?.startedAt;
+}
+
+/** The last of the answers to what a round asked. */
+const answeredAt = ({ happened }: Told, round: number): number | undefined =>
+  happened.findLast((moment) => moment.what === 'answered' && (moment.round ?? 1) === round)?.at;
+
+/** Without a history the whole run counts as one attempt. */
+function attemptsOf(
+  run: RunFacts | undefined,
+  started: number | undefined,
+  ended: number,
+): readonly (Attempt & { readonly error?: string })[] {
+  const known = run?.attempts ?? (started === undefined ? [] : [{ from: started, to: run?.stoppedAt ?? ended }]);
+  return known.map((attempt) => {
+    const error = run?.failures.find(({ at }) => at === attempt.to)?.error;
+    return { ...attempt, ...(error !== undefined && { error }) };
+  });
+}
+
+function totalsOf(lanes: readonly Lane[]): Record<Waiting, number> {
+  const totals = { people: 0, aws: 0, tool: 0 };
+  for (const { waiting, from, to } of lanes.flatMap(({ spans }) => spans)) totals[waiting] += to - from;
+  return totals;
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import type { Moment } from '../../../functions/operator/moments.ts';
+import type { RunFacts } from '../../../functions/operator/runs.ts';
+import { timelineOf } from '../../../functions/operator/timeline.ts';
+
+type Told = Parameters<typeof timelineOf>[0];
+const run = (round: number, startedAt: number, more: Partial<RunFacts> = {}): RunFacts => ({
+  ...{ round, startedAt, executionArn: 'arn', status: 'SUCCEEDED', failures: [] },
+  ...more,
+});
+const told = (happened: readonly Moment[], runs: readonly RunFacts[], more: Partial<Told> = {}): Told => ({
+  ...{ status: 'completed', round: 1, createdAt: 0, updatedAt: 100, deadlineAt: 900, happened, runs },
+  ...more,
+});
+/** `aws 0-10, tool 10-90`, lane by lane. */
+const lanes = (story: Told, now = 1_000) =>
+  timelineOf(story, now).lanes.map(
+    ({ kind, round, spans }) =>
+      `${kind} ${round}: ${spans.map(({ waiting, from, to, error = '' }) => `${waiting} ${from}-${to}${error}`).join(', ')}`,
+  );
+const ended = { at: 100, what: 'completed' };
+
+describe('where the time of a task went', () => {
+  test('the waits for AWS, for the tool and for people follow each other', () => {
+    const happened = [
+      { at: 0, what: 'created' },
+      { at: 40, what: 'asked' },
+      { at: 70, what: 'answered' },
+      { at: 100, what: 'completed', round: 2 },
+    ];
+    const runs = [run(1, 10, { attempts: [{ from: 12, to: 38 }] }), run(2, 75, { attempts: [{ from: 75, to: 95 }] })];
+    const story = told(happened, runs, { round: 2 });
+    expect(lanes(story)).toEqual([
+      'round 1: aws 0-12, tool 12-38, aws 38-40',
+      'question 1: people 40-70',
+      'round 2: aws 70-75, tool 75-95, aws 95-100',
+    ]);
+    expect(timelineOf(story, 1_000)).toMatchObject({ open: false, to: 100, totals: { aws: 24, tool: 46, people: 30 } });
+  });
+
+  test('between two attempts it waits for AWS, and each failed one names its error', () => {
+    const attempts = [
+      { from: 5, to: 10 },
+      { from: 40, to: 90 },
+    ];
+    const failures = [{ at: 10, error: 'Runtime.ExitError' }];
+    expect(lanes(told([ended], [run(1, 5, { attempts, failures })]))).toEqual([
+      'round 1: aws 0-5, tool 5-10Runtime.ExitError, aws 10-40, tool 40-90, aws 90-100',
+    ]);
+  });
+
+  test('an open task goes on until now, one past its deadline until that', () => {
+    const working = { status: 'working', updatedAt: 0 } as const;
+    const runs = [run(1, 5, { status: 'RUNNING', attempts: [{ from: 5 }] })];
+    expect(lanes(told([], runs, working), 500)).toEqual(['round 1: aws 0-5, tool 5-500']);
+    expect(timelineOf(told([], runs, working), 500).open).toBe(true);
+    expect(lanes(told([], runs, { ...working, seenAs: 'failed' }), 2_000)).toEqual(['round 1: aws 0-5, tool 5-900']);
+    const asks = told([{ at: 20, what: 'asked' }], [run(1, 5)], { status: 'input_required', updatedAt: 20 });
+    expect(lanes(asks, 60)).toEqual(['round 1: aws 0-5, tool 5-20', 'question 1: people 20-60']);
+  });
+
+  test('without a run all time is that of AWS, and with no history a whole run that of the tool', () => {
+    expect(lanes(told([ended], []))).toEqual(['round 1: aws 0-100']);
+    expect(lanes(told([ended], [run(1, 5, { stoppedAt: 98 })]))).toEqual(['round 1: aws 0-5, tool 5-98, aws 98-100']);
+    expect(lanes(told([{ ...ended, startedAt: 7 }], []))).toEqual(['round 1: aws 0-7, tool 7-100']);
+  });
+
+  test('clocks that differ make no span that overlaps or ends before it begins', () => {
+    const happened = [
+      { at: 30, what: 'asked' },
+      { at: 28, what: 'answered' },
+      { ...ended, round: 2 },
+    ];
+    const runs = [run(1, -5, { attempts: [{ from: -4, to: 50 }] }), run(2, 20, { attempts: [{ from: 20, to: 130 }] })];
+    expect(lanes(told(happened, runs, { round: 2 }))).toEqual(['round 1: tool 0-30', 'round 2: tool 30-100']);
+  });
+
+  test('rounds that are not known any more count as time of AWS', () => {
+    const { totals, lanes: known } = timelineOf(told([{ ...ended, round: 7 }], [run(7, 80)], { round: 7 }), 1_000);
+    expect(known.map(({ round }) => round)).toEqual([7]);
+    expect(totals).toEqual({ aws: 80, tool: 20, people: 0 });
+  });
+});
