@@ -6,7 +6,7 @@ const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
 
 describe('the way of a task', () => {
-  test('what it costs: 2 charged states, 1 put, 1 start, 1 finishing update, at most 6 write units in the table', async () => {
+  test('what it costs: 2 charged states, 1 put, 1 start, 1 update, at most 6 write units', async () => {
     const mark = cloud().calls.mark();
     const { taskId } = await runTask(url(), 'echo', { a: 1 });
     const calls = cloud().calls.since(mark);

@@ -39,7 +39,7 @@ test('with --strict the same app is refused, each resource by name', async () =>
   await expect(strict).rejects.toThrow(/does not know AWS::EC2::VPC .*Shop\/Network/);
 }, 60_000);
 
-test('a path may lead elsewhere, as /_tasks does to the page of the tasks, for names of this machine only', async () => {
+test('a path may lead elsewhere, as /_tasks to the page, for names of this machine only', async () => {
   session().redirects.set('/_tasks', 'http://127.0.0.1:1/token/');
   const { status, headers } = await fetch(`${session().url}/_tasks`, { redirect: 'manual' });
   expect({ status, location: headers.get('location') }).toEqual({ status: 302, location: 'http://127.0.0.1:1/token/' });

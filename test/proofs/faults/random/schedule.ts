@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
 import { createRandom } from '../../../../local/testing.ts';
+import { judgeTold, type Told } from '../../told-rules.ts';
 import type { World } from '../world.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';
 import { type Life, listen, live, liveOn, look, newLife } from './life.ts';
 import type { Disturbance, Plan } from './plan.ts';
 import { raise, type Storm } from './storm.ts';
-import { judgeTold, type Told } from './told.ts';
 import { startsIn, writesIn } from './writes.ts';
 
 /** The outcome of one schedule. */
@@ -72,7 +72,7 @@ export async function runSchedule(plan: Plan, world: World, metrics: Told['metri
     await cloud.streams.drained();
     const violations = [
       ...judge({ ...evidence, around: { ...around, timeScale: TIME_SCALE } }),
-      ...judgeTold(records, { events: cloud.events.accepted(), metrics }, since),
+      ...judgeTold(records, { events: cloud.events.accepted(), metrics }, since).map(untold),
     ];
     const later = plan.expires ? await expire(lives, since, world) : [];
     return ended(
@@ -180,6 +180,8 @@ async function lastLooks(lives: readonly Life[]): Promise<Map<string, Look | und
   );
   return new Map(await Promise.all(looks));
 }
+
+const untold = (what: string): Violation => ({ kind: 'untold', what });
 
 function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> {
   const counts: Record<string, number> = {};

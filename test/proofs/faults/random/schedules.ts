@@ -1,8 +1,8 @@
 import { type Cloud, startCloud } from '../../../../local/cloud.ts';
+import { measuredIn } from '../../told-rules.ts';
 import { worldOf } from '../world.ts';
 import { DEATHS, planOf } from './plan.ts';
 import { type Outcome, runSchedule, TIME_SCALE } from './schedule.ts';
-import { measuredIn } from './told.ts';
 
 /** A cloud keeps all that ever ran in it: a new one now and then. */
 const PER_CLOUD = 50;

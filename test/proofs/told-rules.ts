@@ -1,8 +1,7 @@
-import type { TaskStatusChange } from '../../../../functions/task-events/status-change.ts';
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { canMove, isTerminal } from '../../../../functions/tasks/transitions.ts';
-import type { AcceptedEvent } from '../../../../local/testing.ts';
-import type { Violation } from './judge.ts';
+import type { TaskStatusChange } from '../../functions/task-events/status-change.ts';
+import type { TaskRecord } from '../../functions/tasks/record.ts';
+import { canMove, isTerminal } from '../../functions/tasks/transitions.ts';
+import type { AcceptedEvent } from '../../local/testing.ts';
 
 type Measured = Readonly<Record<string, unknown>>;
 
@@ -22,22 +21,22 @@ export function measuredIn(line: string): Measured | undefined {
 const ENDS = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
 /**
- * Each change of a task is told once, if repeats are counted by their id; its end is the record's; the metrics add up to
+ * What is missing or wrong in what was told. Each change of a task is told once, if repeats are counted by their id; its end is the record's; the metrics add up to
  * the records. To be judged once the stream is read to its end.
  */
 export function judgeTold(
   records: ReadonlyMap<string, TaskRecord>,
   { events, metrics }: Told,
   since: number,
-): Violation[] {
+): string[] {
   const changes = new Map<string, TaskStatusChange>();
   for (const { event } of events) {
     const change = event.detail as unknown as TaskStatusChange;
     if (event.source === 'mcp-task-server' && Date.parse(change.createdAt) >= since) changes.set(change.id, change);
   }
   const byTask = Map.groupBy(changes.values(), ({ taskId }) => taskId);
-  const found: Violation[] = [];
-  const untold = (what: string) => found.push({ kind: 'untold', what });
+  const found: string[] = [];
+  const untold = (what: string) => found.push(what);
   for (const record of records.values()) {
     const story = byTask.get(record.taskId) ?? [];
     byTask.delete(record.taskId);
@@ -82,9 +81,7 @@ function wrongSums(changes: ReadonlyMap<string, TaskStatusChange>, metrics: read
       Object.entries(ENDS).map(([end, name]) => [name, told.filter(({ status }) => status === end).length]),
     ),
   };
-  return Object.entries(expected).flatMap(([name, count]): Violation[] =>
-    sum(name) === count
-      ? []
-      : [{ kind: 'untold', what: `the metric ${name} adds up to ${sum(name)}, not to ${count}` }],
+  return Object.entries(expected).flatMap(([name, count]): string[] =>
+    sum(name) === count ? [] : [`the metric ${name} adds up to ${sum(name)}, not to ${count}`],
   );
 }
