@@ -13,11 +13,6 @@ export const MCP_TASK: readonly Survivor[] = [
     why: 'equivalent: it is no reference, either',
   },
   {
-    file: 'functions/mcp/task/answer-task.ts',
-    ...{ from: "''", to: '"Stryker was here!"' },
-    why: 'a task that asks has its arguments; the compiler wants a default',
-  },
-  {
     file: 'functions/mcp/task/cancel-task.ts',
     ...{ from: 'ended !== undefined', to: 'false' },
     why: 'equivalent where it tells who has won: what this request has written has its time',

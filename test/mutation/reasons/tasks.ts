@@ -73,16 +73,6 @@ export const TASKS: readonly Survivor[] = [
     why: 'every caller names a capability; the compiler wants a default',
   },
   {
-    file: 'functions/tasks/table/audited-store.ts',
-    ...{ from: "'over'", to: '""' },
-    why: 'equivalent: no round is an empty text, either',
-  },
-  {
-    file: 'functions/tasks/table/audited-store.ts',
-    ...{ from: 'reason !== undefined', to: 'true' },
-    why: 'equivalent: JSON leaves out what is undefined',
-  },
-  {
     file: 'functions/tasks/execution-history.ts',
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'no state has this name',
@@ -111,11 +101,6 @@ export const TASKS: readonly Survivor[] = [
     file: 'functions/tasks/s3/result-ref.ts',
     ...{ from: '\'"resultRef"\'', to: '""' },
     why: 'equivalent: only spares the parsing of what is no reference',
-  },
-  {
-    file: 'functions/tasks/table/audited-store.ts',
-    ...{ from: 'oldest !== undefined', to: 'true' },
-    why: 'equivalent: a set of ten thousand has an oldest; the compiler wants it',
   },
   {
     file: 'functions/tasks/log.ts',
