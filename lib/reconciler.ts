@@ -5,10 +5,11 @@ import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { NAMESPACE } from '../functions/tasks/log.ts';
 import { allow, serverFunction } from './server-function.ts';
+import { deadLetterAlarm, deadLetterQueue } from './storage/dead-letters.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
 import { machineArn } from './tools/tool-workflow.ts';
@@ -44,12 +45,7 @@ export class Reconciler extends Construct {
     super(scope, id);
     const { encryptionKey } = storage;
     const serverName = machinePrefix.replace(/-$/, '');
-    this.deadLetters = new Queue(this, 'DeadLetters', {
-      encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
-      ...(encryptionKey && { encryptionMasterKey: encryptionKey }),
-      enforceSSL: true,
-      retentionPeriod: Duration.days(4),
-    });
+    this.deadLetters = deadLetterQueue(this, storage);
     const options = {
       description: 'Settles MCP tasks that a crash left behind',
       code,
@@ -136,16 +132,10 @@ export class Reconciler extends Construct {
   }
 
   #letters(): Alarm {
-    return new Alarm(this, 'DeadLettersWaiting', {
-      alarmDescription: 'Ends of runs that could not be dealt with at once: the sweep does so. See docs/recovery.md',
-      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
-        statistic: 'Maximum',
-        period: Duration.minutes(5),
-      }),
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      threshold: 1,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
+    return deadLetterAlarm(
+      this,
+      this.deadLetters,
+      'Ends of runs that could not be dealt with at once: the sweep does so. See docs/recovery.md',
+    );
   }
 }

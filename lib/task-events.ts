@@ -9,12 +9,13 @@ import {
   type Function as LambdaFunction,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Status } from '../functions/tasks/record.ts';
 import { BundledCode, bundleTaskEvents } from './bundles.ts';
 import { allow, serverFunction } from './server-function.ts';
 import type { McpTaskServerProps } from './server-props.ts';
+import { deadLetterAlarm, deadLetterQueue } from './storage/dead-letters.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
 
@@ -44,12 +45,7 @@ export class TaskEvents extends Construct {
     super(scope, id);
     const { encryptionKey } = storage;
     const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
-    this.deadLetters = new Queue(this, 'DeadLetters', {
-      encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
-      ...(encryptionKey && { encryptionMasterKey: encryptionKey }),
-      enforceSSL: true,
-      retentionPeriod: Duration.days(4),
-    });
+    this.deadLetters = deadLetterQueue(this, storage);
     this.function = serverFunction(
       this,
       'Function',
@@ -94,17 +90,11 @@ export class TaskEvents extends Construct {
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
-    const letters = new Alarm(this, 'DeadLettersWaiting', {
-      alarmDescription: 'Changes of tasks that could not be told: see docs/events.md',
-      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
-        statistic: 'Maximum',
-        period: Duration.minutes(5),
-      }),
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      threshold: 1,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
+    const letters = deadLetterAlarm(
+      this,
+      this.deadLetters,
+      'Changes of tasks that could not be told: see docs/events.md',
+    );
     this.alarms = [behind, letters];
   }
 }

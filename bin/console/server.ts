@@ -17,7 +17,7 @@ export interface ConsoleOptions extends ConsoleFacts {
 }
 
 export interface Console {
-  /** With the token. Whoever has it acts with the credentials of the console. */
+  /** With the token. It gives the rights of the credentials of the console. */
   readonly url: string;
   stop(): Promise<void>;
 }
