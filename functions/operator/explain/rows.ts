@@ -1,4 +1,4 @@
-import { isSeen, isTerminal, KEY_EXPIRED } from '../../tasks/transitions.ts';
+import { isSeen, isTerminal, KEY_EXPIRED, NOT_STARTED } from '../../tasks/transitions.ts';
 import { errorOf } from '../view.ts';
 import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';
 
@@ -18,7 +18,6 @@ export interface Row {
 const THROTTLED =
   /^Lambda\.(TooManyRequests|Resource(Conflict|NotReady)|CodeArtifact|SnapStart|S3Files|EC2|Ec2|ENI|Eni|Subnet|EFS|Efs)/;
 const CRASHED = /^Runtime\.|^Sandbox\.|^Lambda\.(Unknown|ServiceException|AWSLambda|SdkClient|ClientExecution)/;
-const NEVER_STARTED = 'The task could not be started';
 
 const works = ({ record, seen }: TaskFacts) => record.status === 'working' && seen?.status === 'working';
 const failed = ({ seen }: TaskFacts) => seen?.status === 'failed';
@@ -168,7 +167,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'could not be started',
     row: '2–4',
-    fits: (facts) => failed(facts) && message(facts) === NEVER_STARTED,
+    fits: (facts) => failed(facts) && message(facts) === NOT_STARTED,
     why: () => [
       'Its first run was never started: Step Functions refused it, or the endpoint died before it. Nothing ran.',
     ],
