@@ -3,7 +3,7 @@ import { McpError } from '../../tasks/errors.ts';
 import { outstanding } from '../../tasks/input.ts';
 import { answering } from '../../tasks/questions/answering.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { after, isTerminal } from '../../tasks/transitions.ts';
+import { after, isTerminal, KEY_EXPIRED, keyExpired } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
@@ -43,27 +43,35 @@ export async function answerTask(
     if (!(await write(record, change, context))) continue;
     const changed = after(record, change);
     const left = Object.keys(open).filter((name) => !Object.hasOwn(given, name));
-    const message =
-      changed.status === 'working' ? await started(changed, context) : `Answered. Still open: ${left.join(', ')}`;
-    return told('answer', record, operator, { done: true, message }, context);
+    const outcome =
+      changed.status === 'working'
+        ? await started(changed, context)
+        : { done: true, message: `Answered. Still open: ${left.join(', ')}` };
+    return told('answer', record, operator, outcome, context);
   }
   throw new OperatorError('The task is changing too fast: try again');
 }
 
 /** Starts the round that the last answer began. If it fails, a poll or the sweep starts it. */
-async function started(record: TaskRecord, context: OperatorContext): Promise<string> {
+async function started(record: TaskRecord, context: OperatorContext): Promise<Omit<Outcome, 'taskId'>> {
+  const answered = (message: string) => ({ done: true, message: `Answered${message}` });
   const machineArn = context.server.tools.get(record.tool)?.machineArn;
   try {
-    if ((await restart(record, machineArn, context.workflow, context.inputs)) === 'gone') {
-      return 'Answered, but this server no longer has the tool: the task ends at its deadline';
+    const start = await restart(record, machineArn, context.workflow, context.inputs);
+    if (start === 'gone') return answered(', but this server no longer has the tool: the task ends at its deadline');
+    if (start === 'taken' && record.digest !== undefined) {
+      const expired = await context.store.applyBlind(record, keyExpired(record, context.now())).catch(() => undefined);
+      if (expired !== false) return { done: false, message: `Answered, but it cannot go on: ${KEY_EXPIRED}` };
     }
   } catch (error) {
-    return `Answered. Its next round could not be started now (${(error as Error).name}): the sweep starts it within 2 minutes`;
+    return answered(
+      `. Its next round could not be started now (${(error as Error).name}): the sweep starts it within 2 minutes`,
+    );
   }
   // A cancel before the start found no run to stop.
   const seen = await readRecord(record, false, context);
   if (isTerminal(seen.status)) await stopRun(record, context);
-  return `Answered. Round ${record.round} runs`;
+  return answered(`. Round ${record.round} runs`);
 }
 
 function valid<T>(check: () => T): T {

@@ -28,10 +28,11 @@ export const SHOWN = [
   'progressTotal',
   'events',
   'rerunOf',
+  'traceparent',
 ] as const;
 
 /** The rest of a record: only with the right to payloads. */
-export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept'] as const;
+export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept', 'digest'] as const;
 
 /** What the acts of an operator name: the conditions and the changes of `cancel`, `fail`, `answer` and a start. */
 export const WRITTEN = [

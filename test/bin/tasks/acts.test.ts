@@ -109,6 +109,42 @@ describe('answer', () => {
   });
 });
 
+describe('answer of a task with an idempotency key', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const keyed = async (key: string) => {
+    const meta = { 'mcp-task-server/idempotencyKey': `the-long-key-of-${key}-${'0123456789'.repeat(3)}`, traceparent };
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {} }, { meta });
+    await poll(url(), body.result.taskId, ({ status }) => status === 'input_required');
+    return body.result.taskId as string;
+  };
+
+  test('starts the round in the trace of the call', async () => {
+    const taskId = await keyed('ann');
+    expect((await tasks('answer', taskId, 'ok=true', ...why)).code).toBe(0);
+    const starts = cloud()
+      .calls.since()
+      .filter(({ operation }) => operation === 'StartExecution')
+      .map(({ input }) => input as { readonly name: string; readonly input: string });
+    const inputs = starts.filter(({ name }) => name.startsWith(taskId)).map(({ input }) => JSON.parse(input));
+    expect(inputs).toMatchObject([
+      { round: 1, traceparent },
+      { round: 2, traceparent },
+    ]);
+  });
+
+  test('fails it if its round has the name of a run of an older task, as the endpoint does', async () => {
+    const taskId = await keyed('ben');
+    const error = { error: 'ExecutionAlreadyExists', status: 400 };
+    cloud().faults.add({ service: 'states', operation: 'StartExecution', caller: 'administrator', do: error });
+    const answered = await tasks('answer', taskId, 'ok=true', ...why);
+    expect(answered).toMatchObject({ code: 1, out: expect.stringContaining('use a new key') });
+    expect(await seen(taskId)).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('use a new key') },
+    });
+  });
+});
+
 describe('rerun', () => {
   test('makes a new task from the same arguments, linked to the first one', async () => {
     const first = await runTask(url(), 'returns', { json: '{"n":1}' });

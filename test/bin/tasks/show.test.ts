@@ -59,9 +59,11 @@ describe('a task', () => {
   });
 
   test('with an idempotency key is found, too: its id does not say when it was made', async () => {
-    const _meta = { 'mcp-task-server/idempotencyKey': 'a-key-of-ann-that-is-long-enough' };
-    const { body } = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {}, _meta });
+    const meta = { 'mcp-task-server/idempotencyKey': 'a-key-of-ann-that-is-long-enough' };
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {} }, { meta });
     const { taskId } = body.result;
+    const again = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {} }, { meta });
+    expect(again.body.result.taskId).toBe(taskId);
     expect((await tasks('show', taskId, '--json')).json()).toMatchObject({ taskId, tool: 'ask' });
   });
 
