@@ -1,4 +1,5 @@
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { ENDED } from '../../tasks/table/shown-attributes.ts';
 import type { Change } from '../../tasks/transitions.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Act, OperatorContext } from '../context.ts';
@@ -43,12 +44,23 @@ export function byOperator(change: Change, { who, reason }: Operator): Change {
   return change.event === undefined ? change : { ...change, event: { ...change.event, ...facts } };
 }
 
-/** Writes a change. False: another one came first. Throws NotAllowed. */
-export async function write(record: TaskRecord, change: Change, { store }: OperatorContext): Promise<boolean> {
+/** The end of a task, which leaves its payload: the act policy may not name that. It expires with the record. */
+export function keepPayload(change: Change): Change {
+  const may = new Set<string>(ENDED);
+  return { ...change, remove: (change.remove ?? []).filter((name) => may.has(name)) };
+}
+
+/** Writes a change that the policy allows. False: another one came first. Throws NotAllowed. */
+export async function write(
+  record: TaskRecord,
+  change: Change,
+  policy: 'act' | 'payload',
+  { store }: OperatorContext,
+): Promise<boolean> {
   try {
     return await store.applyBlind(record, change);
   } catch (error) {
-    if (isDenied(error)) throw new NotAllowed(`Task ${record.taskId} is unchanged`, 'act', 'change it');
+    if (isDenied(error)) throw new NotAllowed(`Task ${record.taskId} is unchanged`, policy, 'change it');
     throw error;
   }
 }

@@ -8,7 +8,17 @@ import { restart } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
 import { isDenied } from '../runs.ts';
-import { byOperator, type Operator, type Outcome, overAlready, readRecord, stopRun, told, write } from './act.ts';
+import {
+  byOperator,
+  keepPayload,
+  type Operator,
+  type Outcome,
+  overAlready,
+  readRecord,
+  stopRun,
+  told,
+  write,
+} from './act.ts';
 import { responsesFrom } from './responses.ts';
 
 /** Lost races with other writers. */
@@ -40,7 +50,7 @@ export async function answerTask(
     if (answers === undefined) throw new OperatorError('No answer is given: key=value');
     if (answers.stored) await stored(context.inputs.put(answers.stored.record, answers.stored.text));
     const change = byOperator(answers.change, operator);
-    if (!(await write(record, change, context))) continue;
+    if (!(await write(record, change, 'payload', context))) continue;
     const changed = after(record, change);
     const left = Object.keys(open).filter((name) => !Object.hasOwn(given, name));
     const outcome =
@@ -60,7 +70,8 @@ async function started(record: TaskRecord, context: OperatorContext): Promise<Om
     const start = await restart(record, machineArn, context.workflow, context.inputs);
     if (start === 'gone') return answered(', but this server no longer has the tool: the task ends at its deadline');
     if (start === 'taken' && record.digest !== undefined) {
-      const expired = await context.store.applyBlind(record, keyExpired(record, context.now())).catch(() => undefined);
+      const failure = keepPayload(keyExpired(record, context.now()));
+      const expired = await context.store.applyBlind(record, failure).catch(() => undefined);
       if (expired !== false) return { done: false, message: `Answered, but it cannot go on: ${KEY_EXPIRED}` };
     }
   } catch (error) {
@@ -85,7 +96,7 @@ function valid<T>(check: () => T): T {
 async function stored(put: Promise<void>): Promise<void> {
   await put.catch((error: Error & { readonly code?: string }) => {
     if (isDenied(error) || error.code === 'AccessDenied')
-      throw new NotAllowed('Not answered', 'act', 'store its answers');
+      throw new NotAllowed('Not answered', 'payload', 'store its answers');
     throw error;
   });
 }

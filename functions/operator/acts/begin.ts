@@ -5,7 +5,7 @@ import { roundInput } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
 import { isDenied } from '../runs.ts';
-import { type Outcome, readRecord, stopRun } from './act.ts';
+import { keepPayload, type Outcome, readRecord, stopRun } from './act.ts';
 
 /** As the endpoint creates a task: its input, its record, its first round. Throws OperatorError. */
 export async function begin(
@@ -65,7 +65,7 @@ function alreadyDone({ taskId, events = [], status }: TaskRecord): Began {
  */
 async function notStarted(record: TaskRecord, why: string, context: OperatorContext): Promise<Began> {
   const { taskId } = record;
-  const failure = failAsSeen(record, { code: -32603, message: NOT_STARTED }, context.now());
+  const failure = keepPayload(failAsSeen(record, { code: -32603, message: NOT_STARTED }, context.now()));
   const failed = await context.store.applyBlind(record, failure).catch(() => undefined);
   const seen = failed === true ? undefined : await readRecord(record, false, context).catch(() => undefined);
   if (seen !== undefined && !['working', 'failed', 'cancelled'].includes(seen.status)) return began(record);
