@@ -42,7 +42,9 @@ export const ROWS: readonly Row[] = [
     fits: ({ record, seen }) => record.status === 'input_required' && seen?.status === 'input_required',
     why: ({ record }) => [
       `Its tool has asked its client in round ${record.round}, and waits for an answer since ${at(record.updatedAt)}.`,
-      ...(Object.keys(record.refused ?? {}).length > 0 ? ['The client has sent answers that are not valid.'] : []),
+      ...(record.events?.some(({ what, round = 1 }) => what === 'refused' && round === record.round)
+        ? ['The client has sent answers that are not valid.']
+        : []),
       'Nothing runs meanwhile.',
     ],
     next: () => ['mcp-task-server tasks show ID --payload', 'mcp-task-server tasks answer ID key=value --reason TEXT'],
@@ -280,8 +282,8 @@ export const ROWS: readonly Row[] = [
 ];
 
 function operatorOf({ record }: TaskFacts): string {
-  const event = record.events?.findLast(({ by }) => by === 'operator');
-  if (event === undefined) return '';
+  const event = record.events?.findLast(({ what }) => what === record.status);
+  if (event?.by !== 'operator') return '';
   return ` by ${event.who ?? 'an operator'}${event.reason === undefined ? '' : `: “${event.reason}”`}`;
 }
 
