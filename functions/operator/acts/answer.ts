@@ -49,7 +49,7 @@ export async function answerTask(
     const answers = valid(() => answering(record, whole, open, given, 'refuse', now));
     if (answers === undefined) throw new OperatorError('No answer is given: key=value');
     if (answers.stored) await stored(context.inputs.put(answers.stored.record, answers.stored.text));
-    const change = byOperator(answers.change, operator);
+    const change = byOperator(record, answers.change, 'answered', operator);
     if (!(await write(record, change, 'payload', context))) continue;
     const changed = after(record, change);
     const left = Object.keys(open).filter((name) => !Object.hasOwn(given, name));
@@ -57,7 +57,8 @@ export async function answerTask(
       changed.status === 'working'
         ? await started(changed, context)
         : { done: true, message: `Answered. Still open: ${left.join(', ')}` };
-    return told('answer', record, operator, outcome, context);
+    const plain = changed.status === 'working' ? outcome.message : `Answered. ${left.length} open`;
+    return told('answer', record, operator, outcome, context, plain);
   }
   throw new OperatorError('The task is changing too fast: try again');
 }

@@ -52,7 +52,9 @@ async function end(
   }
   // After its deadline, the only change is the failure that readers will see.
   const late = overdue(record, now);
-  const ended = keepPayload(late ?? byOperator(change(now), operator));
+  const ended = keepPayload(
+    late ?? byOperator(record, change(now), act === 'cancel' ? 'cancelled' : 'failed', operator),
+  );
   const written = await write(record, ended, 'act', context);
   if (!written) {
     const after = await readRecord(key, false, context);

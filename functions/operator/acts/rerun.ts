@@ -1,12 +1,12 @@
 import { newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
-import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { create, isTerminal, NOT_STARTED } from '../../tasks/transitions.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
 import { type FirstInput, firstInputOf } from '../payload.ts';
 import { runsOf } from '../show.ts';
 import { errorOf, seenNow } from '../view.ts';
-import { byOperator, type Operator, type Outcome, readRecord, told } from './act.ts';
+import { factsOf, type Operator, type Outcome, readRecord, told } from './act.ts';
 import { allowed, begin } from './begin.ts';
 
 /**
@@ -80,6 +80,6 @@ function newRecord(
     },
     now,
   );
-  const event = byOperator({ from: [], set: {}, event: { at: now, what: 'created', by: 'operator' } }, operator).event;
-  return { ...made, rerunOf: record.taskId, ...(event && { events: [event] }) };
+  const events: readonly TaskEvent[] = [{ at: now, what: 'created', by: 'operator', ...factsOf(operator) }];
+  return { ...made, rerunOf: record.taskId, events };
 }

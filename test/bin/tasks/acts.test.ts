@@ -109,6 +109,15 @@ describe('answer', () => {
   });
 });
 
+test('the audit line of an answer counts the open questions, and names none', async () => {
+  const taskId = await asking('ask_two');
+  const open = Object.keys((await tasks('show', taskId, '--payload', '--json')).json().payload.questions);
+  const answered = await tasks('answer', taskId, `${open[0]}=decline`, ...why);
+  expect(answered.out).toBe(`Answered. Still open: ${open[1]}\n`);
+  expect(audited(answered)).toEqual([expect.objectContaining({ done: true, outcome: 'Answered. 1 open' })]);
+  await tasks('cancel', taskId, ...why);
+});
+
 describe('answer of a task with an idempotency key', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const keyed = async (key: string) => {
