@@ -23,6 +23,7 @@ import { listText } from './print-list.ts';
 import { logsText } from './print-logs.ts';
 import { storyText } from './print-story.ts';
 import { auditTo, type Terminal } from './terminal.ts';
+import { printable } from './text.ts';
 import { messageOf, UsageError } from './usage-error.ts';
 import { duration } from './values.ts';
 
@@ -49,7 +50,13 @@ const EMPTY_PAGES = 20;
 const WATCH = 2_000;
 
 /** `mcp-task-server tasks`. Returns the exit code: 0 done, 1 not done, 2 a wrong option. */
-export async function runTasks(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function runTasks(args: readonly string[], outside: Terminal): Promise<number> {
+  const json = args.includes('--json');
+  const terminal = {
+    ...outside,
+    out: (text: string) => outside.out(printable(text, json)),
+    err: (text: string) => outside.err(printable(text, false)),
+  };
   if (args.length === 0 || args[0] === 'help' || args.includes('--help')) {
     terminal.out(USAGE);
     return 0;

@@ -21,6 +21,13 @@ export const moment = (at: number): string =>
 /** With milliseconds, and no date. */
 export const clock = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it finds.
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Without control characters but newline and tab, as a tool or a client may have written some. JSON has them escaped. */
+export const printable = (text: string, json: boolean): string =>
+  text.replace(CONTROLS, (c) => (json ? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}` : ''));
+
 /** Columns with two blanks between them. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));

@@ -7,7 +7,7 @@ import type { InputRequest } from '../tasks/tool-contract.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed } from './errors.ts';
-import { isDenied } from './runs.ts';
+import { isDenied, isOlder } from './runs.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */
 export interface Payload {
@@ -55,21 +55,21 @@ export async function firstInputOf(
   whole: TaskRecord,
   { server, states }: OperatorContext,
 ): Promise<FirstInput | undefined> {
+  const own = whole.arguments ?? whole.kept;
   const machineArn = server.tools.get(whole.tool)?.machineArn;
   // A tool that asks first starts in round 2 for a client of 2025-11-25.
   for (const round of machineArn === undefined ? [] : [1, 2]) {
-    const input = await inputOf(executionArnOf({ taskId: whole.taskId, round }, machineArn ?? ''), states);
-    if (input !== undefined) return input;
+    const input = await inputOf(whole, executionArnOf({ taskId: whole.taskId, round }, machineArn ?? ''), states);
+    if (input !== undefined) return own === undefined ? input : { ...input, arguments: own };
   }
-  const args = whole.arguments ?? whole.kept;
-  return args === undefined ? undefined : { arguments: args, inputResponses: {} };
+  return own === undefined ? undefined : { arguments: own, inputResponses: {} };
 }
 
-async function inputOf(executionArn: string, states: AwsJson): Promise<FirstInput | undefined> {
+async function inputOf(record: TaskRecord, executionArn: string, states: AwsJson): Promise<FirstInput | undefined> {
   try {
-    const { input } = await states('DescribeExecution', { executionArn });
+    const { input, startDate } = await states('DescribeExecution', { executionArn });
     const value = typeof input === 'string' ? parsed(input) : undefined;
-    if (!isObject(value) || typeof value.arguments !== 'string') return undefined;
+    if (isOlder(startDate, record) || !isObject(value) || typeof value.arguments !== 'string') return undefined;
     return { arguments: value.arguments, inputResponses: isObject(value.inputResponses) ? value.inputResponses : {} };
   } catch (error) {
     if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;

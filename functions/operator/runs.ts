@@ -35,6 +35,13 @@ const EVENTS = 1_000;
 /** Executions of one tool that a search without the right to describe them reads. */
 const LISTED = 1_000;
 
+/** How far the clocks of the endpoint and of Step Functions may differ, in ms. */
+const SKEW = 60_000;
+
+/** Whether an execution is one of an older task, whose idempotency key this task has used again. @param startDate in s */
+export const isOlder = (startDate: unknown, { createdAt }: Pick<TaskRecord, 'createdAt'>): boolean =>
+  typeof startDate === 'number' && startDate * 1_000 < createdAt - SKEW;
+
 /** The run of one round, without what it got and returned. */
 export async function runOf(
   record: Pick<TaskRecord, 'taskId' | 'createdAt'>,
@@ -46,12 +53,13 @@ export async function runOf(
   const run = { round, executionArn, failures: [] };
   try {
     const described = await states('DescribeExecution', { executionArn, includedData: 'METADATA_ONLY' });
+    if (isOlder(described.startDate, record)) return { ...run, status: 'missing' };
     return { ...run, ...factsOf(described), ...(await historyOf(executionArn, states)) };
   } catch (error) {
     const { name } = error as Error;
     if (name === 'ExecutionDoesNotExist') return { ...run, status: 'missing' };
     if (!isDenied(error)) throw error;
-    return { ...run, ...(await listedRun(record.taskId, round, machineArn, states)) };
+    return { ...run, ...(await listedRun(record, round, machineArn, states)) };
   }
 }
 
@@ -117,13 +125,18 @@ function attemptsIn(events: readonly FailureEvent[]): Attempt[] {
 }
 
 /** By the list of executions, which holds no payload: the read policy allows it. */
-async function listedRun(taskId: string, round: number, stateMachineArn: string, states: AwsJson) {
-  const name = executionName(taskId, round);
+async function listedRun(
+  record: Pick<TaskRecord, 'taskId' | 'createdAt'>,
+  round: number,
+  stateMachineArn: string,
+  states: AwsJson,
+) {
+  const name = executionName(record.taskId, round);
   try {
     const listed = await states('ListExecutions', { stateMachineArn, maxResults: LISTED });
     const executions = (listed.executions ?? []) as Readonly<Record<string, unknown>>[];
     const found = executions.find((execution) => execution.name === name);
-    if (found !== undefined) return factsOf(found);
+    if (found !== undefined) return isOlder(found.startDate, record) ? { status: 'missing' as const } : factsOf(found);
     return { status: executions.length < LISTED ? ('missing' as const) : ('unknown' as const) };
   } catch (error) {
     if (isDenied(error)) return { status: 'unknown' as const };

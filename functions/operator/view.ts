@@ -1,4 +1,5 @@
 import { asOf } from '../tasks/deadlines.ts';
+import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isKnown } from '../tasks/table/known-record.ts';
 import type { StoredTask } from '../tasks/table/operator-reads.ts';
@@ -27,12 +28,12 @@ export function errorOf({
     const { code, message, data } = JSON.parse(error) as {
       code?: number;
       message?: string;
-      data?: { reason?: string };
+      data?: { reason?: unknown };
     };
     return {
       message: message ?? '',
       ...(code !== undefined && { code }),
-      ...(data?.reason && { reason: data.reason }),
+      ...(isErrorName(data?.reason) && { reason: data.reason }),
     };
   } catch {
     return { message: '' };

@@ -40,6 +40,8 @@ const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, ...REP
 const ROUND_FIELDS = ['statusMessage', ...REPORT_FIELDS] as const;
 
 export const KEY_EXPIRED = 'The task of this idempotency key has expired: use a new key';
+/** The message of a task whose first round was never started, as far as its writer knows. */
+export const NOT_STARTED = 'The task could not be started';
 
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
 export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
@@ -138,7 +140,7 @@ export function keyExpired(record: TaskRecord, now: number): Change {
  * ttl: no reader sees it, it is no open task, and DynamoDB deletes it.
  */
 export function withdraw(record: TaskRecord, now: number): Change {
-  const error = { code: -32603, message: 'The task could not be started', data: { reason: 'Unavailable' } };
+  const error = { code: -32603, message: NOT_STARTED, data: { reason: 'Unavailable' } };
   const failure = failAsSeen(record, error, now);
   const ttl = Math.max(0, now - record.createdAt);
   return { ...failure, set: { ...failure.set, ttl, expiresAt: Math.ceil(now / 1_000) } };

@@ -6,7 +6,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { PAYLOAD, SHOWN, WRITTEN } from '../../functions/tasks/table/shown-attributes.ts';
+import { ANSWERED, ENDED, PAYLOAD, SHOWN } from '../../functions/tasks/table/shown-attributes.ts';
 import { acknowledgeWildcard } from '../nag.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { machineArn } from '../tools/tool-workflow.ts';
@@ -26,11 +26,17 @@ export interface OperatorPoliciesProps {
 export interface OperatorPolicies {
   /** `list`, `show`, `explain`, `logs`: no argument, question, answer, result or message of a tool. */
   readonly read: ManagedPolicy;
-  /** Besides `read`: `cancel`, `fail`. With `payload`, too: `answer`, `rerun`. */
+  /** Besides `read`: `cancel`, `fail`. */
   readonly act: ManagedPolicy;
-  /** Besides `read`: arguments, questions, answers, results, inputs of runs, log lines of tools. */
+  /**
+   * Besides `read`: arguments, questions, answers, results, inputs of runs, log lines of tools; `answer` and `rerun`, so it
+   * can start any tool of the server with any input.
+   */
   readonly payload: ManagedPolicy;
 }
+
+/** Partitions of tasks, not those of what runs report: `functions/tasks/ids.ts`. */
+const OWNERS = ['task#*', 'session#*', 'owner#*'];
 
 /** Makes the policies directly in `scope`. They cost nothing, and no role has them until you attach them. */
 export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps): OperatorPolicies {
@@ -50,6 +56,18 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
       },
     });
   const allow = (actions: string[], ...resources: string[]) => new PolicyStatement({ actions, resources });
+  const writes = (action: string, attributes?: readonly string[]) =>
+    new PolicyStatement({
+      actions: [action],
+      resources: [table.tableArn],
+      conditions: {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': OWNERS },
+        // ForAllValues holds for a request without the key.
+        Null: { 'dynamodb:LeadingKeys': 'false' },
+        ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes } }),
+        StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
+      },
+    });
   // Log groups of this stack have its name at the beginning of theirs, unless they were given another one.
   const toolLogs = stack.formatArn({ service: 'logs', resource: 'log-group', resourceName: '' }).replace(/\/$/, ':');
   const stackLogs = Fn.join('', [toolLogs, stack.stackName, '-*']);
@@ -75,31 +93,25 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
       ],
     }),
     act: new ManagedPolicy(scope, 'OperatorAct', {
-      description: 'Ends MCP tasks; with the payload policy answers them and runs them again',
+      description: 'Ends MCP tasks',
       statements: [
-        new PolicyStatement({
-          actions: ['dynamodb:UpdateItem'],
-          resources: [table.tableArn],
-          conditions: {
-            'ForAllValues:StringEquals': { 'dynamodb:Attributes': WRITTEN },
-            StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
-          },
-        }),
-        allow(['dynamodb:PutItem'], table.tableArn),
-        allow(['states:StartExecution'], machines),
+        writes('dynamodb:UpdateItem', ENDED),
         allow(['states:StopExecution'], executions),
-        allow(['s3:PutObject'], results.arnForObjects('inputs/*')),
-        ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Write', 'states']),
+        ...keyStatements(scope, encryptionKey, ['dynamodb', 'states']),
       ],
     }),
     payload: new ManagedPolicy(scope, 'OperatorPayload', {
-      description: 'Reads what the clients and tools of MCP tasks wrote',
+      description: 'Reads what the clients and tools of MCP tasks wrote, answers tasks and runs them again',
       statements: [
         reads('dynamodb:Query', [...SHOWN, ...PAYLOAD], table.tableArn),
+        writes('dynamodb:UpdateItem', ANSWERED),
+        writes('dynamodb:PutItem'),
+        allow(['s3:PutObject'], results.arnForObjects('inputs/*')),
+        allow(['states:StartExecution'], machines),
         allow(['s3:GetObject'], results.arnForObjects('inputs/*'), results.arnForObjects('results/*')),
-        allow(['states:DescribeExecution', 'states:GetExecutionHistory'], executions),
+        allow(['states:DescribeExecution', 'states:GetExecutionHistory', 'states:StopExecution'], executions),
         allow(['logs:FilterLogEvents'], stackLogs),
-        ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Read', 'states']),
+        ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'states']),
       ],
     }),
   };

@@ -1,4 +1,6 @@
-import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { limits } from '../../tasks/limits.ts';
+import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { ENDED } from '../../tasks/table/shown-attributes.ts';
 import type { Change } from '../../tasks/transitions.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Act, OperatorContext } from '../context.ts';
@@ -37,18 +39,39 @@ export async function readRecord(key: TaskKey, payload: boolean, context: Operat
   );
 }
 
-/** The change as one of an operator: its event says who and why. */
-export function byOperator(change: Change, { who, reason }: Operator): Change {
-  const facts = { who: who.slice(0, KEPT), reason: reason.slice(0, KEPT) };
-  return change.event === undefined ? change : { ...change, event: { ...change.event, ...facts } };
+/** The change as one of an operator: its event says who and why, also in a record that takes no more events of others. */
+export function byOperator(record: TaskRecord, change: Change, what: TaskEvent['what'], operator: Operator): Change {
+  const { round, events = [] } = record;
+  const theirs = events.filter(({ by }) => by === 'operator').length;
+  if (change.event === undefined && theirs >= limits.events.others) return change;
+  const at = change.set.updatedAt ?? record.updatedAt;
+  const event = change.event ?? { at, what, ...(round > 1 && { round }) };
+  return { ...change, event: { ...event, ...factsOf(operator) } };
 }
 
-/** Writes a change. False: another one came first. Throws NotAllowed. */
-export async function write(record: TaskRecord, change: Change, { store }: OperatorContext): Promise<boolean> {
+/** What the event of an operator says besides. */
+export const factsOf = ({ who, reason }: Operator): Pick<TaskEvent, 'who' | 'reason'> => ({
+  who: who.slice(0, KEPT),
+  reason: reason.slice(0, KEPT),
+});
+
+/** The end of a task, which leaves its payload: the act policy may not name that. It expires with the record. */
+export function keepPayload(change: Change): Change {
+  const may = new Set<string>(ENDED);
+  return { ...change, remove: (change.remove ?? []).filter((name) => may.has(name)) };
+}
+
+/** Writes a change that the policy allows. False: another one came first. Throws NotAllowed. */
+export async function write(
+  record: TaskRecord,
+  change: Change,
+  policy: 'act' | 'payload',
+  { store }: OperatorContext,
+): Promise<boolean> {
   try {
     return await store.applyBlind(record, change);
   } catch (error) {
-    if (isDenied(error)) throw new NotAllowed(`Task ${record.taskId} is unchanged`, 'act', 'change it');
+    if (isDenied(error)) throw new NotAllowed(`Task ${record.taskId} is unchanged`, policy, 'change it');
     throw error;
   }
 }
@@ -76,9 +99,11 @@ export function told(
   operator: Operator,
   outcome: Omit<Outcome, 'taskId'>,
   { audit }: OperatorContext,
+  /** For the audit line, if the message holds what a tool wrote. */
+  plain: string = outcome.message,
 ): Outcome {
   const { taskId, owner, tool } = record;
-  const { done, message, newTaskId } = outcome;
-  audit({ act, taskId, owner, tool, ...operator, done, outcome: newTaskId ?? message });
+  const { done, newTaskId } = outcome;
+  audit({ act, taskId, owner, tool, ...operator, done, outcome: newTaskId ?? plain });
   return { taskId, ...outcome };
 }

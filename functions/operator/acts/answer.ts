@@ -3,12 +3,22 @@ import { McpError } from '../../tasks/errors.ts';
 import { outstanding } from '../../tasks/input.ts';
 import { addAnswers } from '../../tasks/questions/add-answers.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { after, isTerminal } from '../../tasks/transitions.ts';
+import { after, isTerminal, KEY_EXPIRED, keyExpired } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
 import { isDenied } from '../runs.ts';
-import { byOperator, type Operator, type Outcome, overAlready, readRecord, stopRun, told, write } from './act.ts';
+import {
+  byOperator,
+  keepPayload,
+  type Operator,
+  type Outcome,
+  overAlready,
+  readRecord,
+  stopRun,
+  told,
+  write,
+} from './act.ts';
 import { responsesFrom } from './responses.ts';
 
 /** Lost races with other writers. */
@@ -39,31 +49,41 @@ export async function answerTask(
     const answers = valid(() => addAnswers(record, whole, open, given, 'refuse', now));
     if (answers === undefined) throw new OperatorError('No answer is given: key=value');
     if (answers.stored) await stored(context.inputs.put(answers.stored.record, answers.stored.text));
-    const change = byOperator(answers.change, operator);
-    if (!(await write(record, change, context))) continue;
+    const change = byOperator(record, answers.change, 'answered', operator);
+    if (!(await write(record, change, 'payload', context))) continue;
     const changed = after(record, change);
     const left = Object.keys(open).filter((name) => !Object.hasOwn(given, name));
-    const message =
-      changed.status === 'working' ? await started(changed, context) : `Answered. Still open: ${left.join(', ')}`;
-    return told('answer', record, operator, { done: true, message }, context);
+    const outcome =
+      changed.status === 'working'
+        ? await started(changed, context)
+        : { done: true, message: `Answered. Still open: ${left.join(', ')}` };
+    const plain = changed.status === 'working' ? outcome.message : `Answered. ${left.length} open`;
+    return told('answer', record, operator, outcome, context, plain);
   }
   throw new OperatorError('The task is changing too fast: try again');
 }
 
 /** Starts the round that the last answer began. If it fails, a poll or the sweep starts it. */
-async function started(record: TaskRecord, context: OperatorContext): Promise<string> {
+async function started(record: TaskRecord, context: OperatorContext): Promise<Omit<Outcome, 'taskId'>> {
+  const answered = (message: string) => ({ done: true, message: `Answered${message}` });
   const machineArn = context.server.tools.get(record.tool)?.machineArn;
   try {
-    if ((await restart(record, machineArn, context.workflow, context.inputs)) === 'gone') {
-      return 'Answered, but this server no longer has the tool: the task ends at its deadline';
+    const start = await restart(record, machineArn, context.workflow, context.inputs);
+    if (start === 'gone') return answered(', but this server no longer has the tool: the task ends at its deadline');
+    if (start === 'taken' && record.digest !== undefined) {
+      const failure = keepPayload(keyExpired(record, context.now()));
+      const expired = await context.store.applyBlind(record, failure).catch(() => undefined);
+      if (expired !== false) return { done: false, message: `Answered, but it cannot go on: ${KEY_EXPIRED}` };
     }
   } catch (error) {
-    return `Answered. Its next round could not be started now (${(error as Error).name}): the sweep starts it within 2 minutes`;
+    return answered(
+      `. Its next round could not be started now (${(error as Error).name}): the sweep starts it within 2 minutes`,
+    );
   }
   // A cancel before the start found no run to stop.
   const seen = await readRecord(record, false, context);
   if (isTerminal(seen.status)) await stopRun(record, context);
-  return `Answered. Round ${record.round} runs`;
+  return answered(`. Round ${record.round} runs`);
 }
 
 function valid<T>(check: () => T): T {
@@ -77,7 +97,7 @@ function valid<T>(check: () => T): T {
 async function stored(put: Promise<void>): Promise<void> {
   await put.catch((error: Error & { readonly code?: string }) => {
     if (isDenied(error) || error.code === 'AccessDenied')
-      throw new NotAllowed('Not answered', 'act', 'store its answers');
+      throw new NotAllowed('Not answered', 'payload', 'store its answers');
     throw error;
   });
 }

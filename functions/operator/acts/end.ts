@@ -2,7 +2,17 @@ import { overdue } from '../../tasks/deadlines.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 import { type Change, cancel, fail } from '../../tasks/transitions.ts';
 import type { OperatorContext } from '../context.ts';
-import { byOperator, type Operator, type Outcome, overAlready, readRecord, stopRun, told, write } from './act.ts';
+import {
+  byOperator,
+  keepPayload,
+  type Operator,
+  type Outcome,
+  overAlready,
+  readRecord,
+  stopRun,
+  told,
+  write,
+} from './act.ts';
 
 /** What the client of a task sees that an operator has ended. It does not see the reason. */
 const ENDED = {
@@ -42,7 +52,10 @@ async function end(
   }
   // After its deadline, the only change is the failure that readers will see.
   const late = overdue(record, now);
-  const written = await write(record, late ?? byOperator(change(now), operator), context);
+  const ended = keepPayload(
+    late ?? byOperator(record, change(now), act === 'cancel' ? 'cancelled' : 'failed', operator),
+  );
+  const written = await write(record, ended, 'act', context);
   if (!written) {
     const after = await readRecord(key, false, context);
     const why = overAlready(after, now) ?? `it has changed meanwhile, and is ${after.status}: try again`;

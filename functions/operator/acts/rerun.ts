@@ -1,24 +1,18 @@
-import { newKeyBeside } from '../../tasks/ids.ts';
+import { newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
-import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
-import { create, failAsSeen, isTerminal } from '../../tasks/transitions.ts';
-import { roundInput } from '../../tasks/workflow.ts';
+import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { create, isTerminal, NOT_STARTED } from '../../tasks/transitions.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
-import { NotAllowed, OperatorError } from '../errors.ts';
 import { type FirstInput, firstInputOf } from '../payload.ts';
-import { isDenied } from '../runs.ts';
 import { runsOf } from '../show.ts';
-import { seenNow } from '../view.ts';
-import { byOperator, type Operator, type Outcome, readRecord, told } from './act.ts';
-
-/** Rounds of the first task whose runs are looked at: one that ran is enough. */
-const ROUNDS = 3;
+import { errorOf, seenNow } from '../view.ts';
+import { factsOf, type Operator, type Outcome, readRecord, told } from './act.ts';
+import { allowed, begin } from './begin.ts';
 
 /**
  * Makes a new task of the same owner from the same arguments, as far as they are still known. Refuses if that could repeat
- * an effect: the tool may not be repeated, and the first task may have run. `force` does it all the same. Needs the right to
- * payloads. Throws OperatorError.
+ * an effect: the tool may not be repeated, and the first task may have run; or an earlier rerun has made its task already.
+ * `force` does it all the same. Needs the right to payloads. Throws OperatorError.
  */
 export async function rerunTask(
   key: TaskKey,
@@ -43,18 +37,31 @@ export async function rerunTask(
   if (first === undefined) {
     return refuse('its arguments are not known any more. Set keepArguments of its tool to keep them with later tasks');
   }
-  const made = newRecord(record, first, tool, operator, context.now());
-  const message = await begin(made, first.arguments, tool.machineArn, context);
-  return told('rerun', record, operator, { done: true, newTaskId: made.taskId, message }, context);
+  const madeKey = force ? newKeyBeside(record, context.now()) : rerunKey(record);
+  const made = newRecord(madeKey, record, first, tool, operator, context.now());
+  const outcome = await begin(made, first.arguments, tool.machineArn, context);
+  return told('rerun', record, operator, outcome, context);
 }
 
-/** Whether a run of it began. What cannot be known counts as yes. */
+/**
+ * Whether a run of it may have begun. Only its own record can say no: Step Functions does not know a run that its machine
+ * was deleted with. And a record that says no may be wrong if the answer to its start was lost.
+ */
 async function mayHaveRun(record: TaskRecord, context: OperatorContext): Promise<boolean> {
-  const runs = await runsOf(record, ROUNDS, context);
-  return runs.some(({ status }) => status !== 'missing');
+  const { status, round, seenRound, result, events = [] } = record;
+  const saysNo =
+    status === 'failed' &&
+    errorOf(record)?.message === NOT_STARTED &&
+    round === 1 &&
+    seenRound === undefined &&
+    result === undefined &&
+    events.every(({ startedAt }) => startedAt === undefined);
+  const runs = await runsOf(record, 1, context);
+  return !saysNo || runs.some(({ status }) => status !== 'missing');
 }
 
 function newRecord(
+  key: TaskKey,
   record: TaskRecord,
   first: FirstInput,
   tool: ToolFacts,
@@ -64,7 +71,7 @@ function newRecord(
   const { legacy = false, accepts = [], ttl } = record;
   const given = Object.entries(first.inputResponses);
   const made = create(
-    newKeyBeside(record, now),
+    key,
     {
       ...{ tool: record.tool, ttl, timeout: tool.timeout, accepts, legacy },
       ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
@@ -73,41 +80,6 @@ function newRecord(
     },
     now,
   );
-  const event = byOperator({ from: [], set: {}, event: { at: now, what: 'created', by: 'operator' } }, operator).event;
-  return { ...made, rerunOf: record.taskId, ...(event && { events: [event] }) };
-}
-
-/** As the endpoint creates a task: its input, its record, its first round. */
-async function begin(made: TaskRecord, args: string, machineArn: string, context: OperatorContext): Promise<string> {
-  const { inputs, store, workflow } = context;
-  // The record needs its arguments only after a question, and a client that cannot answer is never asked.
-  const split = made.accepts !== undefined && isLarge({ ...made, arguments: args });
-  const large = split ? moved({ ...made, arguments: args }) : undefined;
-  const record = large?.record ?? made;
-  const keeps = large === undefined && (made.accepts !== undefined || !isLarge({ arguments: args }));
-  const input = roundInput(made, args, keeps);
-  if (input === undefined)
-    throw new OperatorError('Its arguments are too large to start with: 256 KiB with their escapes');
-  if (large !== undefined) await allowed(inputs.put(record, large.text));
-  if (!(await allowed(store.create(record)))) throw new OperatorError('The id of the new task is taken: try again');
-  try {
-    await workflow.start(record, machineArn, input);
-  } catch (error) {
-    const failure = failAsSeen(record, { code: -32603, message: 'The task could not be started' }, context.now());
-    await store.applyBlind(record, failure).catch(() => undefined);
-    if (isDenied(error)) throw new NotAllowed('Not run again', 'act', 'start its workflow');
-    throw new OperatorError(`The new task ${made.taskId} could not be started (${(error as Error).name}): try again`);
-  }
-  return `Runs again as ${made.taskId}`;
-}
-
-async function allowed<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (isDenied(error) || (error as { code?: string }).code === 'AccessDenied') {
-      throw new NotAllowed('Not run again', 'payload', 'read its arguments, or create a task (the act policy)');
-    }
-    throw error;
-  }
+  const events: readonly TaskEvent[] = [{ at: now, what: 'created', by: 'operator', ...factsOf(operator) }];
+  return { ...made, rerunOf: record.taskId, events };
 }

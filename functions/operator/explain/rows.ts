@@ -1,4 +1,4 @@
-import { isSeen, isTerminal, KEY_EXPIRED } from '../../tasks/transitions.ts';
+import { isSeen, isTerminal, KEY_EXPIRED, NOT_STARTED } from '../../tasks/transitions.ts';
 import { errorOf } from '../view.ts';
 import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';
 
@@ -18,7 +18,6 @@ export interface Row {
 const THROTTLED =
   /^Lambda\.(TooManyRequests|Resource(Conflict|NotReady)|CodeArtifact|SnapStart|S3Files|EC2|Ec2|ENI|Eni|Subnet|EFS|Efs)/;
 const CRASHED = /^Runtime\.|^Sandbox\.|^Lambda\.(Unknown|ServiceException|AWSLambda|SdkClient|ClientExecution)/;
-const NEVER_STARTED = 'The task could not be started';
 
 const works = ({ record, seen }: TaskFacts) => record.status === 'working' && seen?.status === 'working';
 const failed = ({ seen }: TaskFacts) => seen?.status === 'failed';
@@ -38,12 +37,14 @@ export const ROWS: readonly Row[] = [
     next: () => [],
   },
   {
-    name: 'asks, and nobody answers',
+    name: 'asks, and gets no answer',
     row: '17',
     fits: ({ record, seen }) => record.status === 'input_required' && seen?.status === 'input_required',
     why: ({ record }) => [
       `Its tool has asked its client in round ${record.round}, and waits for an answer since ${at(record.updatedAt)}.`,
-      ...(Object.keys(record.refused ?? {}).length > 0 ? ['The client has sent answers that are not valid.'] : []),
+      ...(record.events?.some(({ what, round = 1 }) => what === 'refused' && round === record.round)
+        ? ['The client has sent answers that are not valid.']
+        : []),
       'Nothing runs meanwhile.',
     ],
     next: () => ['mcp-task-server tasks show ID --payload', 'mcp-task-server tasks answer ID key=value --reason TEXT'],
@@ -168,7 +169,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'could not be started',
     row: '2–4',
-    fits: (facts) => failed(facts) && message(facts) === NEVER_STARTED,
+    fits: (facts) => failed(facts) && message(facts) === NOT_STARTED,
     why: () => [
       'Its first run was never started: Step Functions refused it, or the endpoint died before it. Nothing ran.',
     ],
@@ -281,8 +282,8 @@ export const ROWS: readonly Row[] = [
 ];
 
 function operatorOf({ record }: TaskFacts): string {
-  const event = record.events?.findLast(({ by }) => by === 'operator');
-  if (event === undefined) return '';
+  const event = record.events?.findLast(({ what }) => what === record.status);
+  if (event?.by !== 'operator') return '';
   return ` by ${event.who ?? 'an operator'}${event.reason === undefined ? '' : `: “${event.reason}”`}`;
 }
 

@@ -4,6 +4,7 @@ import {
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
 import { progressKey } from './progress-item.ts';
 import { PAYLOAD, SHOWN } from './shown-attributes.ts';
@@ -50,7 +51,7 @@ export interface OperatorReads {
     limit: number,
     from?: PageKey,
   ): Promise<{ readonly tasks: readonly StoredTask[]; readonly next?: PageKey }>;
-  /** Those of up to 100 tasks that exist, in one batch. */
+  /** Those of up to 100 tasks that exist, in one batch if it leaves none out. Throws Unavailable if some cannot be read. */
   getMany(keys: readonly TaskKey[]): Promise<readonly StoredTask[]>;
   /** Strongly consistent. `payload`: with the attributes that need the right to payloads. */
   get(key: TaskKey, payload: boolean): Promise<StoredTask | undefined>;
@@ -105,11 +106,20 @@ export function operatorReads(db: DynamoDBDocumentClient, table: string): Operat
     },
     async getMany(keys) {
       if (keys.length === 0) return [];
-      const Keys = keys.map(({ owner, taskId }) => ({ owner, taskId }));
-      const read = await db.send(
-        new BatchGetCommand({ RequestItems: { [table]: { Keys, ...projection(SHOWN, []) } } }),
-      );
-      return (read.Responses?.[table] ?? []) as StoredTask[];
+      const found: StoredTask[] = [];
+      let rest: Record<string, unknown>[] = keys.map(({ owner, taskId }) => ({ owner, taskId }));
+      // As TaskStore.getMany: a batch may leave keys out.
+      for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
+        const got = await db.send(
+          new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ...projection(SHOWN, []) } } }),
+        );
+        const some = (got.Responses?.[table] ?? []) as StoredTask[];
+        if (some.length > 0) idle = 0;
+        found.push(...some);
+        rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
+      }
+      if (rest.length > 0) throw new Unavailable();
+      return found;
     },
     async get({ owner, taskId }, payload) {
       const { items } = await query(

@@ -28,20 +28,44 @@ export const SHOWN = [
   'progressTotal',
   'events',
   'rerunOf',
+  'traceparent',
 ] as const;
 
 /** The rest of a record: only with the right to payloads. */
-export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept'] as const;
+export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept', 'digest'] as const;
 
-/** What the acts of an operator name: the conditions and the changes of `cancel`, `fail`, `answer` and a start. */
-export const WRITTEN = [
-  ...SHOWN.filter((name) => !['tool', 'createdAt', 'ttl', 'deadlineAt', 'legacy', 'scopes', 'accepts'].includes(name)),
+/**
+ * What `cancel` and `fail` of an operator name. No payload is among them: DynamoDB lets an update copy one attribute that it
+ * names into another, so who may name a payload could copy it into what the read policy shows.
+ */
+export const ENDED = [
+  'owner',
+  'taskId',
+  'status',
+  'round',
+  'updatedAt',
+  // Of a record, not of a report: text of the server.
   'statusMessage',
+  'error',
+  'events',
+  'due',
+  'dueAt',
+] as const;
+
+/** What `answer` names. It needs the right to payloads. */
+export const ANSWERED = [
+  'owner',
+  'taskId',
+  'version',
+  'status',
+  'round',
+  'updatedAt',
+  'dueAt',
+  'events',
+  'statusMessage',
+  'refused',
+  'inputRef',
   'asked',
   'arguments',
   'inputResponses',
-  'refused',
-  'progressToken',
-  'memory',
-  'memoryRound',
-];
+] as const;

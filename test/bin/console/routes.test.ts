@@ -104,7 +104,7 @@ describe('what it tells', () => {
     expect(list.json().tasks).toContainEqual(expect.objectContaining({ taskId: id, status: 'input_required' }));
     const task = await get(dev(), `api/task?id=${id}`);
     expect(task.json()).toMatchObject({
-      explanation: { cause: 'asks, and nobody answers' },
+      explanation: { cause: 'asks, and gets no answer' },
       story: { taskId: id, status: 'input_required' },
       timeline: { open: true, lanes: [{ kind: 'round' }, { kind: 'question' }] },
     });

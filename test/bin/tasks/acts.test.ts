@@ -109,6 +109,51 @@ describe('answer', () => {
   });
 });
 
+test('the audit line of an answer counts the open questions, and names none', async () => {
+  const taskId = await asking('ask_two');
+  const open = Object.keys((await tasks('show', taskId, '--payload', '--json')).json().payload.questions);
+  const answered = await tasks('answer', taskId, `${open[0]}=decline`, ...why);
+  expect(answered.out).toBe(`Answered. Still open: ${open[1]}\n`);
+  expect(audited(answered)).toEqual([expect.objectContaining({ done: true, outcome: 'Answered. 1 open' })]);
+  await tasks('cancel', taskId, ...why);
+});
+
+describe('answer of a task with an idempotency key', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const keyed = async (key: string) => {
+    const meta = { 'mcp-task-server/idempotencyKey': `the-long-key-of-${key}-${'0123456789'.repeat(3)}`, traceparent };
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {} }, { meta });
+    await poll(url(), body.result.taskId, ({ status }) => status === 'input_required');
+    return body.result.taskId as string;
+  };
+
+  test('starts the round in the trace of the call', async () => {
+    const taskId = await keyed('ann');
+    expect((await tasks('answer', taskId, 'ok=true', ...why)).code).toBe(0);
+    const starts = cloud()
+      .calls.since()
+      .filter(({ operation }) => operation === 'StartExecution')
+      .map(({ input }) => input as { readonly name: string; readonly input: string });
+    const inputs = starts.filter(({ name }) => name.startsWith(taskId)).map(({ input }) => JSON.parse(input));
+    expect(inputs).toMatchObject([
+      { round: 1, traceparent },
+      { round: 2, traceparent },
+    ]);
+  });
+
+  test('fails it if its round has the name of a run of an older task, as the endpoint does', async () => {
+    const taskId = await keyed('ben');
+    const error = { error: 'ExecutionAlreadyExists', status: 400 };
+    cloud().faults.add({ service: 'states', operation: 'StartExecution', caller: 'administrator', do: error });
+    const answered = await tasks('answer', taskId, 'ok=true', ...why);
+    expect(answered).toMatchObject({ code: 1, out: expect.stringContaining('use a new key') });
+    expect(await seen(taskId)).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('use a new key') },
+    });
+  });
+});
+
 describe('rerun', () => {
   test('makes a new task from the same arguments, linked to the first one', async () => {
     const first = await runTask(url(), 'returns', { json: '{"n":1}' });
@@ -134,18 +179,69 @@ describe('rerun', () => {
   });
 });
 
-describe('rerun of a task whose start was lost', () => {
-  const lost = async (more: object) => {
-    const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
-    const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
-    const store = taskStore(DynamoDBDocumentClient.from(client), cloud().tables[0] ?? '');
-    const task = { tool: 'echo', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
-    const record = { ...create(newTaskKey({ kind: 'anonymous' }, Date.now()), task, Date.now()), ...more };
-    await store.create(record);
-    await store.apply(record, fail({ code: -32603, message: 'The task could not be started' }, Date.now()));
-    return record.taskId;
-  };
+describe('rerun never repeats an effect without --force', () => {
+  const start = { service: 'states', operation: 'StartExecution', at: 'after', do: 'drop' } as const;
 
+  test('a second rerun of one task is refused, and names the task of the first', async () => {
+    const first = await runTask(url(), 'returns', { json: '1' });
+    const [a, b] = await Promise.all([tasks('rerun', first.taskId, ...why), tasks('rerun', first.taskId, ...why)]);
+    const [done, refused] = a.code === 0 ? [a, b] : [b, a];
+    expect([done.code, refused.code]).toEqual([0, 1]);
+    const newTaskId = /Runs again as (\w+)/.exec(done.out)?.[1] ?? '';
+    expect(refused.out).toContain(`it was run again before by arn:aws:iam::000000000000:user/administrator (“INC-7”)`);
+    expect(refused.out).toContain(newTaskId);
+    expect(await poll(url(), newTaskId, ended)).toMatchObject({ status: 'completed' });
+    expect((await tasks('rerun', first.taskId, '--force', ...why)).code).toBe(0);
+  });
+
+  test('a task without a run is refused, too, unless its record says that it never started', async () => {
+    const message = 'The tool failed';
+    for (const more of [{}, { seenRound: 1 }, { result: '{}' }, { round: 2 }]) {
+      const id = await lost({ kept: '{}', ...more }, Object.keys(more).length === 0 ? message : undefined);
+      expect((await tasks('rerun', id, ...why)).out, JSON.stringify(more)).toContain('may have had effects already');
+    }
+  });
+
+  test('a start whose answer is lost fails the new task, and stops its run', async () => {
+    const first = await started('sleep', { ms: 20_000 });
+    await tasks('cancel', first, ...why);
+    const fault = cloud().faults.add({ ...start, caller: 'administrator', times: 10 });
+    const again = await tasks('rerun', first, '--force', ...why);
+    fault.remove();
+    expect(again).toMatchObject({ code: 1, out: expect.not.stringContaining('try again') });
+    expect(audited(again)).toEqual([expect.objectContaining({ action: 'operator_rerun', done: false })]);
+    const newTaskId = /new task (\w+)/.exec(again.out)?.[1] ?? '';
+    expect(await seen(newTaskId)).toMatchObject({ status: 'failed' });
+    await expect.poll(() => runOf(newTaskId)?.status).toBe('ABORTED');
+  });
+
+  test('a put whose first answer is lost is its own: the task runs', async () => {
+    const first = await runTask(url(), 'returns', { json: '2' });
+    const fault = cloud().faults.add({
+      service: 'dynamodb',
+      operation: 'PutItem',
+      at: 'after',
+      do: 'drop',
+      caller: 'administrator',
+    });
+    const again = await tasks('rerun', first.taskId, '--json', ...why);
+    expect(fault.hits).toBe(1);
+    expect(await poll(url(), again.json().succeeded[0].newTaskId, ended)).toMatchObject({ status: 'completed' });
+  });
+});
+
+const lost = async (more: object, message = 'The task could not be started') => {
+  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
+  const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
+  const store = taskStore(DynamoDBDocumentClient.from(client), cloud().tables[0] ?? '');
+  const task = { tool: 'echo', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
+  const record = { ...create(newTaskKey({ kind: 'anonymous' }, Date.now()), task, Date.now()), ...more };
+  await store.create(record);
+  await store.apply(record, fail({ code: -32603, message }, Date.now()));
+  return record.taskId;
+};
+
+describe('rerun of a task whose start was lost', () => {
   test('needs no --force, as nothing ran, and uses the arguments that the tool keeps', async () => {
     const again = (await tasks('rerun', await lost({ kept: '{"n":7}' }), '--json', ...why)).json();
     const task = await poll(url(), again.succeeded[0].newTaskId, ended);

@@ -91,7 +91,7 @@ describe('of ten seeded failures, explain tells', () => {
     const taskId = await started('ask');
     await poll(url(), taskId, ({ status }) => status === 'input_required');
     const open = await explained(taskId);
-    expect(open).toMatchObject({ cause: 'asks, and nobody answers', row: '17' });
+    expect(open).toMatchObject({ cause: 'asks, and gets no answer', row: '17' });
     expect(open.next).toContain(`mcp-task-server tasks answer ${taskId} key=value --reason TEXT`);
     const late = recordOf(40 * MINUTE);
     await store.create(late);

@@ -1,5 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import {
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
@@ -116,9 +124,40 @@ describe('with more rights', () => {
   test('read and payload: shows arguments, questions and results, and ends nothing', async () => {
     expect((await auditor('show', open, '--payload')).out).toContain('Really?');
     expect((await auditor('show', done, '--payload')).out).toContain(ARGUMENT);
-    expect((await auditor('cancel', open, ...why)).code).toBe(1);
-    expect((await auditor('answer', open, 'ok=true', ...why)).err).toContain('The act policy of the server allows it');
+    for (const verb of ['cancel', 'fail'])
+      expect((await auditor(verb, open, ...why)).out).toContain('The act policy of the server allows it');
     expect(await statusOf(open)).toBe('input_required');
+  });
+
+  test('act alone names no payload, runs no tool, and writes only into records', async () => {
+    const { endpoint, region } = cloud();
+    const client = { endpoint, region, credentials: { accessKeyId: 'Actor', secretAccessKey: 'test' } };
+    const db = DynamoDBDocumentClient.from(new DynamoDBClient(client));
+    const TableName = cloud().tables[0] ?? '';
+    const Key = { owner: `task#${done}`, taskId: done };
+    const update = (from: string, more = {}) =>
+      db.send(new UpdateCommand({ TableName, Key, UpdateExpression: `SET updatedAt = ${from}`, ...more }));
+    const denied = { name: 'AccessDeniedException' };
+    for (const name of ['result', 'kept', 'arguments', 'asked', 'inputResponses', 'inputRef'])
+      await expect(update(name), name).rejects.toMatchObject(denied);
+    await expect(update('updatedAt', { ReturnValues: 'ALL_NEW' })).rejects.toMatchObject(denied);
+    await expect(update('updatedAt', { Key: { owner: `progress#task#${done}`, taskId: done } })).rejects.toMatchObject(
+      denied,
+    );
+    await expect(update('updatedAt')).resolves.toBeDefined();
+    await expect(db.send(new PutCommand({ TableName, Item: { ...Key, kept: 'x' } }))).rejects.toMatchObject(denied);
+    const stateMachineArn = cloud().stepFunctions.executions()[0]?.stateMachineArn;
+    const start = new StartExecutionCommand({ stateMachineArn, input: '{}' });
+    await expect(new SFNClient(client).send(start)).rejects.toMatchObject(denied);
+  });
+
+  test('payload alone gets no record back from what it writes', async () => {
+    const { endpoint, region } = cloud();
+    const client = { endpoint, region, credentials: { accessKeyId: 'Auditor', secretAccessKey: 'test' } };
+    const db = DynamoDBDocumentClient.from(new DynamoDBClient(client));
+    const Item = { owner: 'task#none', taskId: 'none' };
+    const put = new PutCommand({ TableName: cloud().tables[0] ?? '', Item, ReturnValues: 'ALL_OLD' });
+    await expect(db.send(put)).rejects.toMatchObject({ name: 'AccessDeniedException' });
   });
 
   test('read and act: cancels and fails; answers and runs again only with payload', async () => {

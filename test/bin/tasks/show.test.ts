@@ -45,6 +45,14 @@ describe('a task', () => {
     expect(JSON.stringify(after.result)).toContain(SECRET);
   });
 
+  test('is shown without the control characters that its client or its tool wrote', async () => {
+    const { taskId } = await runTask(url(), 'echo', { secret: 'a\u009b2Jb\u007fc' });
+    expect((await tasks('show', taskId, '--payload')).out).toContain('"secret": "a2Jbc"');
+    const shown = await tasks('show', taskId, '--payload', '--json');
+    expect(shown.out).not.toMatch(/[\u007f-\u009f]/);
+    expect(shown.json().payload.arguments).toEqual({ secret: 'a\u009b2Jb\u007fc' });
+  });
+
   test('is found by its id, by the end of its id, and as one of a session', async () => {
     const taskId = await asking();
     for (const name of [taskId, taskId.slice(-8), `…${taskId.slice(-8)}`]) {
@@ -59,9 +67,11 @@ describe('a task', () => {
   });
 
   test('with an idempotency key is found, too: its id does not say when it was made', async () => {
-    const _meta = { 'mcp-task-server/idempotencyKey': 'a-key-of-ann-that-is-long-enough' };
-    const { body } = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {}, _meta });
+    const meta = { 'mcp-task-server/idempotencyKey': 'a-key-of-ann-that-is-long-enough' };
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {} }, { meta });
     const { taskId } = body.result;
+    const again = await modernRequest(url(), 'tools/call', { name: 'ask', arguments: {} }, { meta });
+    expect(again.body.result.taskId).toBe(taskId);
     expect((await tasks('show', taskId, '--json')).json()).toMatchObject({ taskId, tool: 'ask' });
   });
 

@@ -68,7 +68,7 @@ describe('reading', () => {
     expect(shown.text).toBe(`Task ${taskId} is input_required, in round 1.`);
     const explained = await call('explain_task', { taskId });
     expect(explained.data).toEqual((await tasks('explain', taskId, '--json')).json());
-    expect(explained.text).toBe(`Task ${taskId} is input_required: asks, and nobody answers.`);
+    expect(explained.text).toBe(`Task ${taskId} is input_required: asks, and gets no answer.`);
     const logs = await call('task_logs', { part: 'endpoint', since: '1h' });
     expect(logs.data.lines.length).toBeGreaterThan(0);
     expect(logs.data.lines.length).toBeLessThanOrEqual(200);

@@ -1,0 +1,88 @@
+import type { TaskRecord } from '../../tasks/record.ts';
+import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
+import { failAsSeen, NOT_STARTED } from '../../tasks/transitions.ts';
+import { roundInput } from '../../tasks/workflow.ts';
+import type { OperatorContext } from '../context.ts';
+import { NotAllowed, OperatorError } from '../errors.ts';
+import { isDenied } from '../runs.ts';
+import { keepPayload, type Outcome, readRecord, stopRun } from './act.ts';
+
+/** As the endpoint creates a task: its input, its record, its first round. Throws OperatorError. */
+export async function begin(
+  made: TaskRecord,
+  args: string,
+  machineArn: string,
+  context: OperatorContext,
+): Promise<Began> {
+  const { inputs, store, workflow } = context;
+  // The record needs its arguments only after a question, and a client that cannot answer is never asked.
+  const split = made.accepts !== undefined && isLarge({ ...made, arguments: args });
+  const large = split ? moved({ ...made, arguments: args }) : undefined;
+  const record = large?.record ?? made;
+  const keeps = large === undefined && (made.accepts !== undefined || !isLarge({ arguments: args }));
+  const input = roundInput(made, args, keeps);
+  if (input === undefined)
+    throw new OperatorError('Its arguments are too large to start with: 256 KiB with their escapes');
+  if (large !== undefined) await allowed(inputs.put(record, large.text));
+  if (!(await allowed(store.create(record)))) {
+    const there = await readRecord(record, false, context);
+    // The SDK has repeated a put whose answer was lost.
+    if (!isSame(there, record)) return alreadyDone(there);
+  }
+  try {
+    if ((await workflow.start(record, machineArn, input)) !== 'taken') return began(record);
+    return await notStarted(record, 'another run has its name', context);
+  } catch (error) {
+    const outcome = await notStarted(record, (error as Error).name, context);
+    if (isDenied(error)) throw new NotAllowed('Not run again', 'payload', 'start its workflow');
+    return outcome;
+  }
+}
+
+type Began = Omit<Outcome, 'taskId'>;
+
+const began = ({ taskId }: TaskRecord): Began => ({
+  done: true,
+  newTaskId: taskId,
+  message: `Runs again as ${taskId}`,
+});
+
+const isSame = (a: TaskRecord, b: TaskRecord): boolean => {
+  const [first, other] = [a.events?.[0], b.events?.[0]];
+  return a.createdAt === b.createdAt && first?.who === other?.who && first?.reason === other?.reason;
+};
+
+function alreadyDone({ taskId, events = [], status }: TaskRecord): Began {
+  const { who, reason } = events[0] ?? {};
+  const by = who === undefined ? '' : ` by ${who}${reason ? ` (“${reason}”)` : ''}`;
+  const message = `Not run again: it was run again before${by}, as ${taskId}, which is ${status}. Act on that task, or use --force`;
+  return { done: false, message };
+}
+
+/**
+ * A start that failed, or whose answer was lost. The record fails first, so that a run that began cannot change it; then
+ * that run stops (docs/crash-table.md, rows 2 and 3).
+ */
+async function notStarted(record: TaskRecord, why: string, context: OperatorContext): Promise<Began> {
+  const { taskId } = record;
+  const failure = keepPayload(failAsSeen(record, { code: -32603, message: NOT_STARTED }, context.now()));
+  const failed = await context.store.applyBlind(record, failure).catch(() => undefined);
+  const seen = failed === true ? undefined : await readRecord(record, false, context).catch(() => undefined);
+  if (seen !== undefined && !['working', 'failed', 'cancelled'].includes(seen.status)) return began(record);
+  await stopRun(record, context);
+  const end = failed === true ? 'It is failed' : 'It ends within 2 minutes';
+  const message = `Not run again: the new task ${taskId} could not be started (${why}). ${end}, and its run, if it began, is stopped. See what it did: mcp-task-server tasks show ${taskId}`;
+  return { done: false, message };
+}
+
+/** Throws NotAllowed if AWS refuses the call. */
+export async function allowed<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isDenied(error) || (error as { code?: string }).code === 'AccessDenied') {
+      throw new NotAllowed('Not run again', 'payload', 'read its arguments, or create a task');
+    }
+    throw error;
+  }
+}

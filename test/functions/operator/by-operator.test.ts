@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { byOperator } from '../../../functions/operator/acts/act.ts';
+import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
+import { answer, cancel, create } from '../../../functions/tasks/transitions.ts';
+
+const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
+const ann = { who: 'ann', reason: 'INC-7' };
+const events = (count: number, event: Partial<TaskEvent> = {}): TaskEvent[] =>
+  Array.from({ length: count }, () => ({ at: 1, what: 'refused', ...event }));
+const record = (more: Partial<TaskRecord>): TaskRecord => ({
+  ...create({ owner: 'o', taskId: 'a' }, task, 1),
+  ...more,
+});
+const answered = (all: TaskEvent[]) => {
+  const full = record({ status: 'input_required', asked: '{}', events: all });
+  return byOperator(full, answer(full, ['r1.a'], { 'r1.a': '1' }, 9), 'answered', ann).event;
+};
+
+test('who and why are added to a record that is full for others, at most 20 times', () => {
+  expect(answered(events(20))).toEqual({ at: 9, what: 'answered', ...ann });
+  expect(answered([...events(25), ...events(19, { by: 'operator' })])).toBeDefined();
+  expect(answered([...events(25), ...events(20, { by: 'operator' })])).toBeUndefined();
+  const full = record({ events: events(60, { by: 'operator' }) });
+  expect(byOperator(full, cancel(9), 'cancelled', ann).event).toEqual({ at: 9, what: 'cancelled', ...ann });
+});

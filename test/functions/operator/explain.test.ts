@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { ROWS } from '../../../functions/operator/explain/rows.ts';
+import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+
+const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
+const ann = { who: 'ann', reason: 'INC-7' };
+const record = (more: Partial<TaskRecord>): TaskRecord => ({
+  ...create({ owner: 'o', taskId: 'a' }, task, 1),
+  ...more,
+});
+
+/** What `explain` says of a record. */
+const because = (seen: TaskRecord) => {
+  const facts = { record: seen, seen, now: 9, run: undefined, tool: undefined, reason: undefined, misfit: undefined };
+  return ROWS.find(({ fits }) => fits(facts))?.why(facts);
+};
+
+test('explain names who cancelled, not who answered before', () => {
+  const before = [{ at: 2, what: 'answered', by: 'operator', ...ann }] as const;
+  const cancelled = (by: Partial<TaskEvent>) =>
+    because(record({ status: 'cancelled', events: [...before, { at: 3, what: 'cancelled', ...by }] }));
+  expect(cancelled({ by: 'endpoint' })).toEqual(['It was cancelled by its client.']);
+  expect(cancelled({ by: 'operator', who: 'ben', reason: 'late' })).toEqual(['It was cancelled by ben: “late”.']);
+});
+
+test('explain says of a task that asks whether answers of this round were refused', () => {
+  const asking = (round: number) =>
+    because(record({ status: 'input_required', round, events: [{ at: 1, what: 'refused' }] }));
+  expect(asking(1)).toContain('The client has sent answers that are not valid.');
+  expect(asking(2)).not.toContain('The client has sent answers that are not valid.');
+});
