@@ -157,6 +157,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await page.keyboard.press('Enter');
     await until(taskId);
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await until('input required', 'h1');
     await press('Cancel …');
     await page.waitForSelector('dialog[open] input[name=reason]');
     await seen('cancel');
