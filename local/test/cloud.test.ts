@@ -86,7 +86,7 @@ test.each([
 ])('the endpoint refuses %s', async (_name, headers, status, type) => {
   const { request } = await import('node:http');
   const { promise, resolve } = Promise.withResolvers<[number | undefined, unknown]>();
-  const target = { 'x-amz-target': 'AmazonSQS.SendMessage', ...headers };
+  const target = { 'x-amz-target': 'Kinesis_20131202.PutRecord', ...headers };
   request(cloud.endpoint, { method: 'POST', headers: target }, (response) => {
     resolve([response.statusCode, response.headers['x-amzn-errortype']]);
     response.resume();

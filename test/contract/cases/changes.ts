@@ -47,6 +47,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
 /** What else `transitions.ts` and `deadlines.ts` export. */
 const NO_CHANGES = [
   'KEY_EXPIRED',
+  'NOT_STARTED',
   'isTerminal',
   'canMove',
   'create',

@@ -39,7 +39,9 @@ export function parse(request: Expressions): Parsed {
   const types = Object.entries(values).map(([name, value]) => `${name} ${Object.keys(value)[0]}`);
   const texts = KINDS.map((kind) => request[kind]);
   const key = JSON.stringify([texts, request.ExpressionAttributeNames, types]);
-  const entry = known.get(key) ?? parseAnew(request, values);
+  // The parser copies the values of `list_append`, so these texts are parsed each time.
+  const isCopied = request.UpdateExpression?.includes('list_append') === true;
+  const entry = (isCopied ? undefined : known.get(key)) ?? parseAnew(request, values);
   known.set(key, entry);
   if (entry.problem !== undefined) throw Object.assign(new Error(entry.problem), { name: 'ValidationException' });
   for (const [name, standIn] of entry.standIns) Object.assign(standIn, values[name]);
