@@ -20,7 +20,10 @@ export function isVerdict(operation: string, input: unknown): boolean {
   const { reason } = objectOf(verdict?.data) as { reason?: unknown };
   if (verdict === undefined || !VERDICTS.includes(String(reason))) return false;
   const record = { status: 'input_required', round } as TaskRecord;
-  const { ExpressionAttributeValues, ...expected } = updateExpression(failAsSeen(record, verdict, Number(updatedAt)));
+  const { ExpressionAttributeValues, ...expected } = updateExpression(
+    failAsSeen(record, verdict, Number(updatedAt)),
+    'endpoint',
+  );
   return (
     isDeepStrictEqual(values, ExpressionAttributeValues) &&
     isDeepStrictEqual(update, { ...expected, ReturnValues: 'NONE' })
