@@ -1,128 +1,19 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Session, startSession } from '../../local/dev/session.ts';
-import { terminal } from '../../local/dev/terminal.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { startSession } from '../../local/dev/session.ts';
 import { readProject } from '../../local/testing.ts';
 import { modernRequest } from '../support/clients.ts';
-
-const APP = `
-import { App, Duration, Stack } from 'aws-cdk-lib';
-import { UserPool } from 'aws-cdk-lib/aws-cognito';
-import { Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { anonymous, McpTaskServer, ToolFunction } from 'REPO/lib/index.ts';
-
-const stack = new Stack(new App(), 'Shop');
-new Vpc(stack, 'Network', { maxAzs: 2, natGateways: 0 });
-new UserPool(stack, 'People');
-const topic = new Topic(stack, 'Orders');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), serverInfo: { name: 'shop', version: '1' } });
-const environment = { TOPIC: topic.topicArn };
-const bundling = { loader: { '.sql': 'text' } };
-const handler = new ToolFunction(stack, 'Hello', { entry: 'hello.ts', environment, bundling });
-topic.grantPublish(handler);
-server.addTool('hello', { description: 'Says hello', inputSchema: { type: 'object' }, handler });
-`;
-const tool = (text: string) => `
-import { defineTool } from 'REPO/functions/tool/index.ts';
-export const handler = defineTool({ description: 'd', inputSchema: { type: 'object' } }, async () => ${text});
-`;
+import { APP, developed, tool } from './developed.ts';
 
 /** In ms: two syntheses take half a minute when the machine is busy. */
 const BUSY = 90_000;
-const ROOT = resolve(import.meta.dirname, '../..');
-const folder = mkdtempSync(join(tmpdir(), 'mcp-dev-'));
-const write = (file: string, text: string) => writeFileSync(join(folder, file), text.replaceAll('REPO', ROOT));
-const printed: string[] = [];
-const printer = terminal({
-  verbose: false,
-  write: (text) => void printed.push(text),
-  now: () => new Date(0),
-  nameOf: (name) => name,
-});
-const options = { port: 0, data: undefined, stack: undefined, strict: false, variables: {} };
-let session: Session;
-
-beforeAll(async () => {
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const compilerOptions = {
-    noEmit: true,
-    strict: true,
-    module: 'nodenext',
-    allowImportingTsExtensions: true,
-    types: [],
-  };
-  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['typed.ts'] }));
-  write('typed.ts', 'export const n: number = 1;\n');
-  write('package.json', '{"type":"module"}');
-  write('cdk.json', JSON.stringify({ app: `${process.execPath} app.ts` }));
-  write('app.ts', APP);
-  write('hello.ts', tool("'hello, world'"));
-  session = await startSession(readProject(folder), options, printer);
-}, 120_000);
-beforeEach(async () => {
-  await session.idle();
-  printed.length = 0;
-});
-afterAll(async () => {
-  await session?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function connected(): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${session.url}/mcp`)));
-  return client;
-}
-
-async function call(): Promise<string> {
-  const client = await connected();
-  try {
-    const { content } = await client.callTool({ name: 'hello', arguments: {} });
-    return String((content as { text: string }[])[0]?.text);
-  } finally {
-    await client.close();
-  }
-}
-
-async function started(name: string): Promise<string> {
-  const { body } = await modernRequest(`${session.url}/mcp`, 'tools/call', { name, arguments: {} });
-  return body.result.taskId;
-}
-
-/** Calls the tool as a client that knows tasks, and reads its task until it has ended. */
-async function start(): Promise<void> {
-  const { body } = await modernRequest(`${session.url}/mcp`, 'tools/call', { name: 'hello', arguments: {} });
-  const { taskId } = body.result ?? {};
-  for (let reads = 0; taskId !== undefined && reads < 20; reads++) {
-    const { result } = (await modernRequest(`${session.url}/mcp`, 'tasks/get', { taskId })).body;
-    if (result.status === 'failed' || result.status === 'completed') return;
-    await sleep(100);
-  }
-}
-
-async function descriptions() {
-  const client = await connected();
-  const { tools } = await client.listTools();
-  await client.close();
-  return tools.map(({ description }) => description);
-}
-
-/** Resolves when the terminal has printed a line that matches, since the last such wait. */
-async function until(line: RegExp): Promise<string> {
-  for (;;) {
-    const at = printed.findIndex((text) => line.test(text));
-    if (at !== -1) return printed.splice(0, at + 1).at(-1) ?? '';
-    await sleep(20);
-  }
-}
+const { folder, write, printer, options, session, call, started, descriptions, until } = developed();
 
 test('an app with a network, a user pool and a topic starts, and says what it leaves alone', () => {
-  const services = Object.fromEntries(session.leftAlone);
+  const services = Object.fromEntries(session().leftAlone);
   expect(services).toEqual({ 'AWS::EC2': 17, 'AWS::Cognito': 1, 'AWS::SNS': 1 });
 });
 
@@ -161,7 +52,7 @@ describe('a saved tool', () => {
     await sleep(60);
     write('hello.ts', tool("'second'"));
     await vi.waitFor(async () => expect(await call()).toBe('second'), 10_000);
-    await session.idle();
+    await session().idle();
     expect(await call()).toBe('second');
   });
 
@@ -185,7 +76,7 @@ describe('a saved tool', () => {
       `import { shared } from '${outside}/shared.ts';\nimport query from './query.sql';\n${tool('shared + query')}`,
     );
     await vi.waitFor(async () => expect(await call()).toBe('oneselect 1'), 10_000);
-    await session.idle();
+    await session().idle();
     shared('two');
     await vi.waitFor(async () => expect(await call()).toBe('twoselect 1'), 10_000);
     write('query.sql', 'select 2');
@@ -207,7 +98,7 @@ describe('a change of the app', () => {
   test('of a description alone is deployed beside what runs', async () => {
     write('app.ts', APP.replace('Says hello', 'Greets'));
     await until(/synthesized again: 1 function updated/);
-    await session.idle();
+    await session().idle();
     expect(await descriptions()).toContain('Greets');
   });
 
@@ -224,7 +115,7 @@ describe('a change of the app', () => {
     );
     await until(/restarted: tasks and sessions are kept/);
     expect(await descriptions()).toContain('slower');
-    const { body } = await modernRequest(`${session.url}/mcp`, 'tasks/get', { taskId: before });
+    const { body } = await modernRequest(`${session().url}/mcp`, 'tasks/get', { taskId: before });
     expect(body.result).toMatchObject({ status: 'completed' });
     expect(await call()).toBe('kept');
   });
@@ -260,66 +151,5 @@ server.addTool('machine', { description: 'm', inputSchema: { type: 'object' }, s
     await until(/✗ Could not resolve ".*no-such-tool\.ts"/);
     write('app.ts', APP);
     await sleep(500);
-  });
-});
-
-/** Mistakes that an author makes, and what the terminal says of each (docs/developing.md). */
-describe('the terminal says what to do', () => {
-  test('a type error, which does not keep the app from running', async () => {
-    write('typed.ts', "export const n: number = 'one';\n");
-    expect(await until(/typed\.ts/)).toMatch(/✗ typed\.ts:1:14: TS2322: Type 'string' is not assignable/);
-    write('typed.ts', 'export const n: number = 1;\n');
-  });
-
-  const TYPED = "outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }";
-  let last = '';
-  const withTool = (options: string) => `${APP.replace(/server\.addTool.*/, '')}
-server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, handler, ${options} });`;
-
-  test.each<[string, { tool?: string; options?: string }, RegExp]>([
-    ['a misspelt option', { options: 'timout: 5' }, /Tool 'hello': it has no option 'timout', only .*timeout/],
-    [
-      'a name twice',
-      { options: '}).addTool("hello", { description: "d", inputSchema: {}, handler' },
-      /registered twice/,
-    ],
-    ['a wrong import in the tool', { tool: "import('./no-such-file.ts')" }, /hello\.ts:3:\d+: Could not resolve/],
-    [
-      'a result that does not fit its outputSchema',
-      { tool: '({ n: "one" })', options: TYPED },
-      /hello: its structuredContent does not fit its outputSchema: \/n must be number/,
-    ],
-    [
-      'a question that is not valid',
-      {
-        tool: "({ inputRequests: { a: { method: 'elicitation/create', params: {} } } })",
-        options: "taskSupport: 'required'",
-      },
-      /hello ….{6} failed: InputRequestInvalid \(a question is .*use elicitForm\)/,
-    ],
-    [
-      'a rejection without a handler',
-      { tool: "{ void Promise.reject(new Error('lost')); await new Promise(() => {}) }" },
-      /UnhandledPromiseRejection/,
-    ],
-    ['a BigInt', { tool: '1n' }, /Unable to stringify response body/],
-    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3 .*an exit of its own/],
-    [
-      'a tool that takes too long',
-      { tool: 'new Promise(() => {})' },
-      /timed out after 3\.00 seconds .*raise the timeout/,
-    ],
-  ])('%s', async (_title, { tool: text = "'fine'", options = '' }, told) => {
-    write('hello.ts', tool("'fine'"));
-    const app = withTool(options);
-    write('app.ts', app);
-    if (app !== last && !/no option|twice/.test(String(told))) await until(/synthesized again|restarted/);
-    last = app;
-    write('hello.ts', tool(text));
-    if (!/no option|twice|resolve/.test(String(told))) {
-      await until(/hello\.ts rebuilt/);
-      await start();
-    }
-    await until(told);
   });
 });
