@@ -42,8 +42,12 @@ const recordOf = (age: number, timeout = 30 * MINUTE): TaskRecord => {
   const task = { tool: 'echo', ttl: 120 * MINUTE, timeout, accepts: ['elicitation/create'], legacy: false };
   return create(newTaskKey({ kind: 'anonymous' }, createdAt), task, createdAt);
 };
-const explained = async (taskId: string, ...more: string[]) =>
-  (await tasks('explain', taskId, '--json', ...more)).json();
+/** As an operator finds out: the first command lists the task, the second one explains it by the end of its id. */
+const explained = async (taskId: string, ...more: string[]) => {
+  const { out } = await tasks('list', '--status', 'all');
+  expect(out).toContain(taskId);
+  return (await tasks('explain', taskId.slice(-12), '--json', ...more)).json();
+};
 /** Waits for an explanation: a run takes a moment to fail. */
 const becomes = (taskId: string, cause: string) =>
   expect.poll(async () => (await explained(taskId)).cause, { timeout: 20_000, interval: 200 }).toBe(cause);
