@@ -1,0 +1,6 @@
+import { growth } from './growth/index.ts';
+import { peers } from './peers/index.ts';
+import type { Arm } from './report/row.ts';
+
+/** By the name that `npm run bench -- NAME` takes, in the order of the page. */
+export const arms: Readonly<Record<string, Arm>> = { peers, growth };
