@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +7,13 @@ import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
 import type { Manifest, ToolEntry } from '../functions/mcp/manifest.ts';
-import { bundled, type ServerFunction, serverCode } from './server-code.ts';
+import { bundled, CACHED, codeCaches, type ServerFunction, serverCode } from './server-code.ts';
 import { validatorsCode } from './tools/validators.ts';
 
+/** `assetHash` identifies what a folder of code does. It is the same for caches of code that differ in their bytes only. */
+type Use<T> = (folder: string, assetHash: string) => T;
 /** Makes a folder of code, and calls `use` while it exists. */
-export type Bundle = <T>(use: (folder: string) => T) => T;
+export type Bundle = <T>(use: Use<T>) => T;
 
 /**
  * The code of a function of the server itself. The function is made first, but its code depends on every tool. So it
@@ -27,7 +30,8 @@ export class BundledCode extends Code {
   }
 
   override bind(scope: Construct): CodeConfig {
-    const asset = () => (this.#asset ??= this.#bundle((path) => new Asset(scope, 'McpCode', { path })));
+    const asset = () =>
+      (this.#asset ??= this.#bundle((path, assetHash) => new Asset(scope, 'McpCode', { path, assetHash })));
     Aspects.of(scope).add({ visit: (node: IConstruct) => void (node === scope && asset()) });
     return {
       s3Location: {
@@ -39,7 +43,7 @@ export class BundledCode extends Code {
 }
 
 /** The endpoint, with its manifest and its validators beside it. */
-export function bundleEndpoint<T>(manifest: Manifest, use: (folder: string) => T): T {
+export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
   const parts = {
     'manifest.json': JSON.stringify(manifest),
     'validators.cjs': bundled(validatorsCode(manifest.tools)),
@@ -48,7 +52,7 @@ export function bundleEndpoint<T>(manifest: Manifest, use: (folder: string) => T
 }
 
 /** The reconciler, with the workflow and the state machine of each tool beside it. */
-export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
+export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T {
   const byName = (of: (tool: ToolEntry) => string | number | undefined) =>
     JSON.stringify(Object.fromEntries(tools.map((tool) => [tool.name, of(tool)])));
   const parts = {
@@ -59,31 +63,38 @@ export function bundleReconciler<T>(tools: readonly ToolEntry[], use: (folder: s
 }
 
 /** The authorizer, with the scopes that tools need beside it. */
-export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: (folder: string) => T): T {
+export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: Use<T>): T {
   const scopes = tools.flatMap(({ name, scopes }) => (scopes === undefined ? [] : [[name, scopes] as const]));
   return bundle('authorizer', { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
 }
 
 /** What tells the changes of tasks. */
-export function bundleTaskEvents<T>(use: (folder: string) => T): T {
+export function bundleTaskEvents<T>(use: Use<T>): T {
   return bundle('taskEvents', {}, use);
 }
 
 /** The rotation of the signing key. */
-export function bundleRotation<T>(use: (folder: string) => T): T {
+export function bundleRotation<T>(use: Use<T>): T {
   return bundle('rotation', {}, use);
 }
 
 type Parts = Readonly<Record<string, string | Uint8Array>>;
 
-/** `parts`: by name, the files beside the `index.js` of the function. */
-function bundle<T>(name: ServerFunction, parts: Parts, use: (folder: string) => T): T {
+/** `parts`: by name, the files beside the code of the function. */
+function bundle<T>(name: ServerFunction, parts: Parts, use: Use<T>): T {
+  const caches = codeCaches(name);
+  const code: Parts = CACHED.includes(name)
+    ? { 'index.js': serverCode('loader'), 'bundle.js': serverCode(name) }
+    : { 'index.js': serverCode(name) };
+  const files = Object.entries({ ...parts, ...code });
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {
-    for (const [part, content] of Object.entries({ ...parts, 'index.js': serverCode(name) })) {
-      writeFileSync(join(folder, part), content);
-    }
-    return use(folder);
+    for (const [part, content] of files) writeFileSync(join(folder, part), content);
+    for (const cache of caches) writeFileSync(join(folder, cache.name), cache.file);
+    const hash = createHash('sha256');
+    const contents = [...files, ...caches.map(({ name: part, identity }) => [part, identity] as const)];
+    for (const [part, content] of contents) hash.update(`${part}\n${content.length}\n`).update(content);
+    return use(folder, hash.digest('hex'));
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
+import { addCodeCaches } from './code-caches.ts';
 import { addCommonJs } from './common-js.ts';
 import { packageJson, templateJson } from './package-json.ts';
 import { removeUnreached } from './reachable.ts';
@@ -27,6 +28,7 @@ function server(out: string): void {
   for (const name of Object.keys(SERVER_FUNCTIONS) as ServerFunction[]) {
     writeFileSync(join(out, PREBUILT, `${name}.js`), serverCode(name));
   }
+  addCodeCaches(join(out, PREBUILT));
   addCommonJs(out);
   page(join(out, 'bin/console/page'));
   finish(out, json, ['README.md', 'CHANGELOG.md', 'LICENSE']);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { cacheName } from '../../functions/loader/cache-file.ts';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
 import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../lib/bundles.ts';
 
@@ -37,21 +38,23 @@ const probe = `
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
   console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;
 
-test('the endpoint is a CommonJS file under 331 KB, manifest and validators; none loads undici', () => {
+test('the endpoint: a bundle under 331 KB, loader, cache, manifest, validators; none loads undici', () => {
   bundleEndpoint(manifest, (folder) => {
-    expect(readdirSync(folder)).toEqual(['index.js', 'manifest.json', 'validators.cjs']);
+    expect(readdirSync(folder)).toEqual(['bundle.js', 'index.js', cacheName(), 'manifest.json', 'validators.cjs']);
+    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(3_000);
+    expect(statSync(join(folder, cacheName())).size).toBeLessThan(1_000_000);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(manifest);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(331_000);
+    expect(statSync(join(folder, 'bundle.js')).size).toBeLessThan(331_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the reconciler is a CommonJS file under 400 KB, with workflows of task-capable tools only', () => {
+test('the reconciler: a bundle under 400 KB, loader, cache, workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
-    expect(readdirSync(folder)).toEqual(['index.js', 'machines.json', 'state-machines.json']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(400_000);
+    expect(readdirSync(folder)).toEqual(['bundle.js', 'index.js', cacheName(), 'machines.json', 'state-machines.json']);
+    expect(statSync(join(folder, 'bundle.js')).size).toBeLessThan(400_000);
     expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });

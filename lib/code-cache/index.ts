@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheName } from '../../functions/loader/cache-file.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const KEPT = join(ROOT, 'node_modules/.cache/mcp-task-server');
+/** In ms. What is older belongs to code that has changed since. */
+const KEPT_FOR = 86_400_000;
+/** In ms. Making one takes half a second. */
+const PATIENCE = 60_000;
+/** The major version of Node that the functions run on. V8 of another one refuses the cache. */
+const NODE = '24';
+
+export interface CodeCache {
+  /** Its name beside the bundle. */
+  readonly name: string;
+  readonly file: Uint8Array;
+  /** Equal for caches that are as good as each other. Their bytes differ from run to run. */
+  readonly identity: string;
+}
+
+/**
+ * The cache of compiled code of a bundle, made on this machine: undefined when this is not Node 24, when
+ * MCP_TASK_SERVER_CODE_CACHE is `off`, and when it cannot be made, which a warning says. It is kept on disk.
+ */
+export function madeHere(name: string, code: Uint8Array): CodeCache | undefined {
+  if (process.versions.node.split('.')[0] !== NODE || isOff()) return undefined;
+  const identity = identityOf(name, code);
+  const kept = join(KEPT, `${identity}.cache`);
+  try {
+    if (!existsSync(kept)) make(name, code, kept);
+    return { name: cacheName(), file: readFileSync(kept), identity };
+  } catch (error) {
+    process.emitWarning(`${name} starts without a code cache: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** The caches that were made on other machines, beside the prebuilt bundle `file` as `<name>.<system>.cache`. */
+export function prebuiltCaches(file: string): readonly CodeCache[] {
+  if (isOff()) return [];
+  const stem = file.replace(/js$/, '');
+  return globSync(`${stem}*.cache`).map((path) => {
+    const content = readFileSync(path);
+    return {
+      name: path.slice(stem.length),
+      file: content,
+      identity: createHash('sha256').update(content).digest('hex'),
+    };
+  });
+}
+
+const isOff = () => process.env.MCP_TASK_SERVER_CODE_CACHE === 'off';
+
+/** Of the bundle, of the Node that compiles it, and of how that is done. */
+function identityOf(name: string, code: Uint8Array): string {
+  const { version, platform, arch } = process;
+  const hash = createHash('sha256').update(code).update([name, version, platform, arch].join('\n'));
+  for (const file of globSync(['lib/code-cache/*.ts', 'functions/loader/*.ts'], { cwd: ROOT }).sort()) {
+    hash.update(readFileSync(join(ROOT, file)));
+  }
+  return hash.digest('hex');
+}
+
+function make(name: string, code: Uint8Array, kept: string): void {
+  mkdirSync(KEPT, { recursive: true });
+  for (const file of globSync('*', { cwd: KEPT })) {
+    const path = join(KEPT, file);
+    if (Date.now() - statSync(path).mtimeMs > KEPT_FOR) rmSync(path, { force: true });
+  }
+  const [bundle, out] = [join(KEPT, `${randomUUID()}.js`), join(KEPT, randomUUID())];
+  try {
+    writeFileSync(bundle, code);
+    // Not with the options of this process: V8 refuses a cache that was made under other flags.
+    const { error, status, stderr } = spawnSync(
+      process.execPath,
+      [fileURLToPath(new URL('make.ts', import.meta.url)), name, bundle, out],
+      { env: { PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'pipe'], timeout: PATIENCE, encoding: 'utf8' },
+    );
+    if (status !== 0) throw error ?? new Error(stderr);
+    // Another process may make the same one.
+    renameSync(out, kept);
+  } finally {
+    rmSync(bundle, { force: true });
+    rmSync(out, { force: true });
+  }
+}
