@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
@@ -37,32 +37,29 @@ const probe = `
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
   console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;
 
-test('the endpoint is a CommonJS file under 331 KB, manifest and validators; none loads undici', () => {
+test('the endpoint is a CommonJS file, manifest and validators; none loads undici', () => {
   bundleEndpoint(manifest, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'manifest.json', 'validators.cjs']);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(manifest);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(331_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the reconciler is a CommonJS file under 400 KB, with workflows of task-capable tools only', () => {
+test('the reconciler is a CommonJS file, with workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'machines.json', 'state-machines.json']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(400_000);
     expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the authorizer is a CommonJS file under 60 KB, and the scopes of tools', () => {
+test('the authorizer is a CommonJS file, and the scopes of tools', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'deploy', scopes: ['ops:deploy'] } as ToolEntry];
   bundleAuthorizer(tools, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'scopes.json']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(60_000);
     expect(readFileSync(join(folder, 'scopes.json'), 'utf8')).toBe('{"deploy":["ops:deploy"]}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
@@ -80,10 +77,9 @@ test('the validators of the endpoint need nothing that does not lie beside them'
   });
 });
 
-test('the rotation of the signing key is one CommonJS file under 200 KB', () => {
+test('the rotation of the signing key is one CommonJS file', () => {
   bundleRotation((folder) => {
     expect(readdirSync(folder)).toEqual(['index.js']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(200_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
