@@ -63,10 +63,7 @@ export function codeCaches(name: ServerFunction): readonly CodeCache[] {
 }
 
 function fromSource(name: ServerFunction): Uint8Array {
-  return output({
-    alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'functions/mcp/env-credentials.ts') },
-    entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])],
-  });
+  return output({ entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])] });
 }
 
 /** CommonJS code, bundled with what it requires of this package's dependencies. */

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Act, OperatorContext } from '../../functions/operator/context.ts';
 import { type AwsJson, awsJson } from '../../functions/tasks/aws/aws-json.ts';
+import { dynamoDb } from '../../functions/tasks/aws/dynamodb.ts';
 import type { AwsCredentials } from '../../functions/tasks/aws/signed-request.ts';
 import { inputStore } from '../../functions/tasks/s3/input-store.ts';
 import { resultStore } from '../../functions/tasks/s3/result-store.ts';
@@ -54,12 +54,9 @@ export async function connect(target: Target, { env, folder, audit }: Surroundin
     discover(query('cloudformation', '2010-05-15'), region, stack, target.server),
   );
   const endpoint = access.endpoint('dynamodb');
-  const client = new DynamoDBClient({ region, credentials, maxAttempts: 5, ...(endpoint && { endpoint }) });
-  const documents = DynamoDBDocumentClient.from(client, {
-    marshallOptions: { removeUndefinedValues: true },
-    // By default, one number that JavaScript cannot hold exactly makes the whole page of items unreadable.
-    unmarshallOptions: { wrapNumbers: Number },
-  });
+  const options = { region, credentials, requestTimeout: TIMEOUT, attempts: 5, ...(endpoint && { endpoint }) };
+  // The endpoint is that of the target. Variables of the environment count for a deployed server only.
+  const db = dynamoDb(options, {});
   const json = (service: string, prefix: string, version: '1.0' | '1.1'): AwsJson =>
     awsJson({
       ...{ service, target: prefix, version, region, credentials },
@@ -68,10 +65,10 @@ export async function connect(target: Target, { env, folder, audit }: Surroundin
   const states = json('states', 'AWSStepFunctions', '1.0');
   const s3 = access.endpoint('s3');
   const results = resultStore({ bucket: server.bucket, region, credentials, ...(s3 && { endpoint: s3 }) });
-  const store = taskStore(documents, server.table, 'operator');
+  const store = taskStore(db, server.table, 'operator');
   return {
     server,
-    reads: operatorReads(documents, server.table),
+    reads: operatorReads(db, server.table),
     store,
     // The verbs name each workflow by its whole ARN.
     workflow: workflow(states, ''),

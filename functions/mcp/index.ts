@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
-import { connections } from '../tasks/aws/connections.ts';
+import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { currentState } from '../tasks/execution-history.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
@@ -27,7 +25,6 @@ import { wiredTools } from './wiring.ts';
 
 /** Of one attempt, in ms: a call that hangs is tried again, and the client still gets its answer in time. */
 const REQUEST_TIMEOUT = 5_000;
-const requestHandler = { ...connections, requestTimeout: REQUEST_TIMEOUT };
 /** For input that lies in S3, all attempts together, in ms. */
 const INPUT_PATIENCE = 4_000;
 
@@ -45,21 +42,17 @@ export function createHandler(manifest: Manifest, validators: Validators) {
 }
 
 function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): ServerContext {
-  const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler }), {
-    marshallOptions: { removeUndefinedValues: true },
-    // By default, one number that JavaScript cannot hold exactly makes the whole page of items unreadable.
-    unmarshallOptions: { wrapNumbers: Number },
-  });
   const functions = list(env, 'TOOL_FUNCTIONS');
   const stateMachines = list(env, 'TOOL_MACHINES');
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
   const region = variable(env, 'AWS_REGION');
+  const db = dynamoDb({ region, requestTimeout: REQUEST_TIMEOUT }, env);
   const place = { bucket: variable(env, 'RESULTS_BUCKET'), region };
   const results = resultStore(place);
   return {
     manifest,
     tools: wiredTools(manifest, validators, functions, stateMachines),
-    store: taskStore(documents, variable(env, 'TASKS_TABLE'), 'endpoint'),
+    store: taskStore(db, variable(env, 'TASKS_TABLE'), 'endpoint'),
     audit: printAudit,
     workflow: workflow(stepFunctions({ region, requestTimeout: REQUEST_TIMEOUT, attempts: 3 }, env), machineArnPrefix),
     // Each read of a waiting task may need it.

@@ -1,6 +1,5 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context, EventBridgeEvent } from 'aws-lambda';
+import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
@@ -20,10 +19,7 @@ export type ReconcilerEvent =
   | EventBridgeEvent<'Scheduled Event', object>;
 
 /** No client waits, and the next sweep finds what is left: so a call that hangs is given up soon. */
-const client = {
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-  maxAttempts: 2,
-};
+const PATIENCE = { requestTimeout: 2_000, attempts: 2 };
 /** The share of the time that a sweep may use. The rest, ten seconds, is for its last task and the metrics. */
 const SHARE = 5 / 6;
 const PAGE = 25;
@@ -75,15 +71,15 @@ function createContext(
   stateMachines: Readonly<Record<string, number>>,
   env: NodeJS.ProcessEnv,
 ): SweepContext {
-  const documents = DynamoDBDocumentClient.from(new DynamoDBClient(client));
-  const states = stepFunctions({ region: env.AWS_REGION ?? '', requestTimeout: 2_000, attempts: 2 }, env);
+  const db = dynamoDb(PATIENCE, env);
+  const states = stepFunctions({ region: env.AWS_REGION ?? '', ...PATIENCE }, env);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
   const names = (env.TOOL_MACHINES ?? '').split(',');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
   return {
-    store: taskStore(documents, env.TASKS_TABLE ?? '', 'reconciler'),
-    index: dueIndex(documents, env.TASKS_TABLE ?? '', PAGE),
-    oldestOpen: () => oldestOpen(documents, env.TASKS_TABLE ?? ''),
+    store: taskStore(db, env.TASKS_TABLE ?? '', 'reconciler'),
+    index: dueIndex(db, env.TASKS_TABLE ?? '', PAGE),
+    oldestOpen: () => oldestOpen(db, env.TASKS_TABLE ?? ''),
     workflow: workflow(states, machineArnPrefix),
     inputs: inputStore(resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 })),
     describe: describer(states),

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  DescribeSecretCommand,
-  PutSecretValueCommand,
-  ResourceExistsException,
-  type SecretsManagerClient,
-  UpdateSecretVersionStageCommand,
-} from '@aws-sdk/client-secrets-manager';
 import type { SecretsManagerRotationEvent } from 'aws-lambda';
+import type { AwsJson } from '../tasks/aws/aws-json.ts';
 
 /**
  * One step of the rotation of the signing key; `done` when it was the last. Secrets Manager repeats all steps after a
@@ -15,10 +9,10 @@ import type { SecretsManagerRotationEvent } from 'aws-lambda';
  */
 export async function rotate(
   { Step, SecretId, ClientRequestToken: version }: SecretsManagerRotationEvent,
-  secrets: Pick<SecretsManagerClient, 'send'>,
+  secrets: AwsJson,
 ): Promise<'done' | undefined> {
   if (Step !== 'createSecret' && Step !== 'finishSecret') return undefined;
-  const { VersionIdsToStages = {} } = await secrets.send(new DescribeSecretCommand({ SecretId }));
+  const { VersionIdsToStages = {} } = (await secrets('DescribeSecret', { SecretId })) as Described;
   const stages = VersionIdsToStages[version] ?? [];
   if (stages.includes('AWSCURRENT')) return undefined;
   if (!stages.includes('AWSPENDING')) throw new Error('This version is not the one to rotate to');
@@ -28,15 +22,20 @@ export async function rotate(
   }
   const [current] = Object.entries(VersionIdsToStages).find(([, labels]) => labels.includes('AWSCURRENT')) ?? [];
   const move = { VersionStage: 'AWSCURRENT', MoveToVersionId: version, RemoveFromVersionId: current };
-  await secrets.send(new UpdateSecretVersionStageCommand({ SecretId, ...move }));
+  await secrets('UpdateSecretVersionStage', { SecretId, ...move });
   return 'done';
 }
 
+/** The labels of each version. */
+interface Described {
+  readonly VersionIdsToStages?: Readonly<Record<string, readonly string[]>>;
+}
+
 /** The version may have its key already: then it keeps it. */
-async function create(SecretId: string, version: string, secrets: Pick<SecretsManagerClient, 'send'>): Promise<void> {
+async function create(SecretId: string, version: string, secrets: AwsJson): Promise<void> {
   const SecretString = randomBytes(48).toString('base64url');
   const put = { SecretId, SecretString, ClientRequestToken: version, VersionStages: ['AWSPENDING'] };
-  await secrets.send(new PutSecretValueCommand(put)).catch((error: unknown) => {
-    if (!(error instanceof ResourceExistsException)) throw error;
+  await secrets('PutSecretValue', put).catch((error: Error) => {
+    if (error.name !== 'ResourceExistsException') throw error;
   });
 }

@@ -1,6 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { connections } from '../tasks/aws/connections.ts';
+import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { setBounded } from '../tasks/bounded-map.ts';
 import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
@@ -27,7 +25,7 @@ export interface Amount {
 
 const stores = new Map<string, RunStore>();
 /** In ms. A dead connection must not use up the time of the function: a report may take seconds. */
-const requestHandler = { ...connections, requestTimeout: 5_000 };
+const REQUEST_TIMEOUT = 5_000;
 
 const INTERVAL = 1_000;
 /** Runs that one container remembers, as tasks may take turns in it. */
@@ -109,8 +107,7 @@ function isDenied(error: unknown, action: 'dynamodb:GetItem' | 'dynamodb:UpdateI
 }
 
 function storeOf({ table }: TaskContext): RunStore {
-  const store =
-    stores.get(table) ?? runStore(DynamoDBDocumentClient.from(new DynamoDBClient({ requestHandler })), table);
+  const store = stores.get(table) ?? runStore(dynamoDb({ requestTimeout: REQUEST_TIMEOUT }, process.env), table);
   stores.set(table, store);
   return store;
 }

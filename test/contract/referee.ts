@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
+import { type DynamoDb, dynamoDb } from '../../functions/tasks/aws/dynamodb.ts';
 import { type TaskStore, taskStore } from '../../functions/tasks/table/store.ts';
 import {
   AwsError,
@@ -31,6 +32,8 @@ export interface Referee {
   readonly endpoint: string;
   /** With clients as the endpoint makes them. */
   readonly store: TaskStore;
+  readonly dynamoDb: DynamoDb;
+  /** For what no store does. */
   readonly db: DynamoDBDocumentClient;
   readonly table: string;
   /** The tool workflows of the same stack. */
@@ -50,10 +53,11 @@ export async function openReferee(): Promise<Referee> {
   const client = new DynamoDBClient({ endpoint, region, credentials });
   if (own === undefined) await createTable(client, table);
   const db = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const lean = dynamoDb({ endpoint, region, credentials: async () => credentials, requestTimeout: 30_000 }, {});
   return {
-    ...{ endpoint, db, machines },
+    ...{ endpoint, db, machines, dynamoDb: lean },
     table: table.name,
-    store: taskStore(db, table.name),
+    store: taskStore(lean, table.name),
     async stop() {
       client.destroy();
       await own?.stop();

@@ -39,7 +39,7 @@ export function tableContract(referee: () => Referee): void {
 
   describe('the index of statuses', () => {
     test('has each task under its status, the newest first, and moves it with the status', async () => {
-      const reads = operatorReads(referee().db, referee().table);
+      const reads = operatorReads(referee().dynamoDb, referee().table);
       const owner = newOwner();
       const records = [3, 1, 2].map((n) => newTask({ owner, tool: owner, createdAt: now + n }));
       await Promise.all(records.map((record) => store().create(record)));
@@ -83,7 +83,7 @@ export function tableContract(referee: () => Referee): void {
     let shards = 100;
     const inShard = (shard: number, more: Partial<TaskRecord> = {}) => newTask({ due: String(shard), ...more });
     const duePage = (shard: number, until: number, pageSize = 100, after?: Cursor) =>
-      dueIndex(referee().db, referee().table, pageSize).page(shard, until, after);
+      dueIndex(referee().dynamoDb, referee().table, pageSize).page(shard, until, after);
     const due = async (shard: number, until = now + 86_400_000) => (await duePage(shard, until)).keys;
     const listed = (shard: number, until: number) =>
       expect.poll(() => due(shard, until), { interval: 20, timeout: 10_000 });

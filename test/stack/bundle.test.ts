@@ -38,34 +38,31 @@ const probe = `
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
   console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;
 
-test('the endpoint: a bundle under 331 KB, loader, cache, manifest, validators; none loads undici', () => {
+test('the endpoint: bundle, loader, cache, manifest, validators; none loads undici', () => {
   bundleEndpoint(manifest, (folder) => {
     expect(readdirSync(folder)).toEqual(['bundle.js', 'index.js', cacheName(), 'manifest.json', 'validators.cjs']);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(3_000);
     expect(statSync(join(folder, cacheName())).size).toBeLessThan(1_000_000);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(manifest);
-    expect(statSync(join(folder, 'bundle.js')).size).toBeLessThan(331_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the reconciler: a bundle under 400 KB, loader, cache, workflows of task-capable tools only', () => {
+test('the reconciler: bundle, loader, cache, workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
     expect(readdirSync(folder)).toEqual(['bundle.js', 'index.js', cacheName(), 'machines.json', 'state-machines.json']);
-    expect(statSync(join(folder, 'bundle.js')).size).toBeLessThan(400_000);
     expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the authorizer is a CommonJS file under 60 KB, and the scopes of tools', () => {
+test('the authorizer is a CommonJS file, and the scopes of tools', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'deploy', scopes: ['ops:deploy'] } as ToolEntry];
   bundleAuthorizer(tools, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'scopes.json']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(60_000);
     expect(readFileSync(join(folder, 'scopes.json'), 'utf8')).toBe('{"deploy":["ops:deploy"]}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
@@ -83,10 +80,9 @@ test('the validators of the endpoint need nothing that does not lie beside them'
   });
 });
 
-test('the rotation of the signing key is one CommonJS file under 200 KB', () => {
+test('the rotation of the signing key is one CommonJS file', () => {
   bundleRotation((folder) => {
     expect(readdirSync(folder)).toEqual(['index.js']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(200_000);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });

@@ -17,7 +17,23 @@ export interface AwsJsonOptions {
   readonly attempts: number;
   /** @default those of the environment */
   readonly credentials?: () => Promise<AwsCredentials>;
+  /** @default pauses of 100 and 500 ms, and no quota */
+  readonly retries?: Retries;
 }
+
+/** How calls are tried again, in the terms of the AWS clients. */
+export interface Retries {
+  /** At most, before the first retry, in ms. It doubles with each retry. */
+  readonly pause: number;
+  /** The same after a throttle. */
+  readonly throttlePause: number;
+  /** Each retry takes some of it, and each success returns some: in a long outage no call is tried again. */
+  readonly quota: number;
+}
+
+const RETRIES: Retries = { pause: 100, throttlePause: 500, quota: Number.POSITIVE_INFINITY };
+/** What a retry takes of the quota (@smithy/core, `Retry`), and what a success at the first attempt returns. */
+const COST = { retry: 14, throttled: 5, success: 1 };
 
 /** Has the shape of an SDK error: its name and its status say whether a retry is worth it. */
 interface Failure extends Error {
@@ -36,7 +52,7 @@ export type AwsJson = (
 
 /** A service that speaks awsJson: retries as the AWS clients do, without the 20 KB of such a client in the bundle. */
 export function awsJson(options: AwsJsonOptions): AwsJson {
-  const { service, target, version, region, requestTimeout, attempts } = options;
+  const { service, target, version, region, requestTimeout, attempts, retries = RETRIES } = options;
   const origin = new URL(options.endpoint ?? `https://${service}.${region}.amazonaws.com`);
   const request = signedRequests(service, origin, region, requestTimeout, options.credentials);
 
@@ -50,33 +66,52 @@ export function awsJson(options: AwsJsonOptions): AwsJson {
     });
     const { status } = answer;
     const text = answer.body.toString();
-    if (status === 200) return JSON.parse(text || '{}');
+    if (status === 200) return parsed(text || '{}', `${service} answered ${operation} with something that is no JSON`);
     // Never the message of AWS: it quotes names and inputs.
     throw Object.assign(new Error(`${service} refused ${operation}`), {
       name: answer.headers['x-amzn-errortype']?.replace(/:.*$/, '') ?? errorType(text),
       $metadata: { httpStatusCode: status, requestId: answer.headers['x-amzn-requestid'] },
     });
   };
+  let quota = retries.quota;
   return async (operation, input, isFinal = () => false) => {
-    const body = Buffer.from(JSON.stringify(input));
+    const body = Buffer.from(JSON.stringify(input, base64));
+    let paid = 0;
     for (let tried = 1; ; tried++) {
       try {
-        return await attempt(operation, body);
+        const answer = await attempt(operation, body);
+        quota = Math.min(retries.quota, quota + (paid || COST.success));
+        return answer;
       } catch (thrown) {
         const error = thrown as Failure;
         error.$metadata = { ...error.$metadata, attempts: tried };
-        const pause = retryPause(error);
-        if (pause === undefined || tried >= attempts || isFinal(error)) throw error;
-        await sleep(Math.random() * pause * 2 ** (tried - 1));
+        const throttled = isThrottlingError(error as SdkError);
+        paid = throttled ? COST.throttled : COST.retry;
+        if (!(throttled || isFault(error)) || tried >= attempts || isFinal(error) || quota < paid) throw error;
+        quota -= paid;
+        await sleep(Math.random() * (throttled ? retries.throttlePause : retries.pause) * 2 ** (tried - 1));
       }
     }
   };
 }
 
-/** How long the AWS clients wait at most before the first retry, in ms. Undefined: a retry is of no use. */
-function retryPause(error: Failure): number | undefined {
-  if (isThrottlingError(error as SdkError)) return 500;
-  return isTransientError(error as SdkError) || (error.$metadata.httpStatusCode ?? 0) >= 500 ? 100 : undefined;
+/** Whether AWS failed, or was out of reach. */
+const isFault = (error: Failure): boolean =>
+  isTransientError(error as SdkError) || (error.$metadata.httpStatusCode ?? 0) >= 500;
+
+/** The error of `JSON.parse` quotes the text, which may be what a task holds. */
+function parsed(text: string, message: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw Object.assign(new Error(message), { name: 'SyntaxError', $metadata: { httpStatusCode: 200 } });
+  }
+}
+
+/** How the protocol writes binary values. A Buffer has made itself something else before `value`. */
+function base64(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  const given = this[key];
+  return given instanceof Uint8Array ? Buffer.from(given).toString('base64') : value;
 }
 
 type SdkError = Parameters<typeof isThrottlingError>[0];

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { Sha256 } from '@smithy/core/checksum';
 import type { HttpRequest } from '@smithy/core/protocols';
+import { Hash } from '@smithy/core/serde';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { connections } from './connections.ts';
@@ -26,12 +26,14 @@ export interface SignedAnswer {
   readonly body: Buffer;
 }
 
+/** The only hash that needs no second one in JavaScript beside it in the bundle. */
+const sha256 = Hash.bind(null, 'sha256');
 /** In ms. AWS refuses a signature that is 5 minutes old or new; its clients correct their clock from 4 minutes on. */
 const MAX_SKEW = 240_000;
 
 /**
- * Requests to an AWS service on the parts that the DynamoDB client needs anyway: for one or two operations whose client
- * would add more to a cold start than all code of the endpoint. By default credentials are Lambda's, from the environment.
+ * Requests to an AWS service on parts of the AWS SDK: its clients would add more to a cold start than all code of the
+ * endpoint. By default credentials are Lambda's, from the environment.
  * `requestTimeout` in ms. One attempt, or a second one when AWS refuses the first by its date; rejects when there is no answer.
  */
 export function signedRequests(
@@ -43,7 +45,7 @@ export function signedRequests(
 ) {
   const http = new NodeHttpHandler({ ...connections, requestTimeout });
   // Only S3 signs the path as sent.
-  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, uriEscapePath: service !== 's3' });
+  const signer = new SignatureV4({ service, region, credentials, sha256, uriEscapePath: service !== 's3' });
   /** What AWS's clock is ahead of ours, in ms. */
   let skew = 0;
   const send = async ({ method, path, headers, body }: SignedRequest, abortSignal: AbortSignal) => {

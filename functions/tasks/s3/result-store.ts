@@ -56,8 +56,8 @@ export interface ResultStoreOptions {
 }
 
 /**
- * Two operations of S3 on parts that the DynamoDB client needs anyway: the client of S3 would add more to a cold start
- * than all code of the endpoint. Credentials are Lambda's, from the environment.
+ * Two operations of S3 by signed requests: the client of S3 would add more to a cold start than all code of
+ * the endpoint. Credentials are Lambda's, from the environment.
  *
  * @example
  * await resultStore({ bucket: task.results }).put(task, JSON.stringify(result));

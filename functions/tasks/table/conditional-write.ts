@@ -1,11 +1,9 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-
 /** The answer of a conditional write. Undefined when its condition does not hold. */
 export async function ifConditionHolds<T>(sent: Promise<T>): Promise<T | undefined> {
   try {
     return await sent;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
+    if ((error as Error).name === 'ConditionalCheckFailedException') return undefined;
     throw error;
   }
 }

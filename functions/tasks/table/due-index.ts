@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
 
 /** Where the next page of a shard begins. Only this file reads it. */
@@ -13,20 +13,18 @@ export interface DueIndex {
   page(shard: number, until: number, after?: Cursor): Promise<{ readonly keys: TaskKey[]; readonly next?: Cursor }>;
 }
 
-export function dueIndex(db: DynamoDBDocumentClient, table: string, pageSize: number): DueIndex {
+export function dueIndex(db: DynamoDb, table: string, pageSize: number): DueIndex {
   return {
     async page(shard, until, after) {
-      const { Items = [], LastEvaluatedKey: next } = await db.send(
-        new QueryCommand({
-          TableName: table,
-          IndexName: 'due',
-          KeyConditionExpression: '#due = :shard AND #dueAt <= :until',
-          ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
-          ExpressionAttributeValues: { ':shard': String(shard), ':until': until },
-          Limit: pageSize,
-          ...(after !== undefined && { ExclusiveStartKey: after }),
-        }),
-      );
+      const { Items = [], LastEvaluatedKey: next } = await db.query({
+        TableName: table,
+        IndexName: 'due',
+        KeyConditionExpression: '#due = :shard AND #dueAt <= :until',
+        ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
+        ExpressionAttributeValues: { ':shard': String(shard), ':until': until },
+        Limit: pageSize,
+        ...(after !== undefined && { ExclusiveStartKey: after }),
+      });
       return { keys: Items as TaskKey[], ...(next !== undefined && { next }) };
     },
   };

@@ -1,10 +1,4 @@
-import {
-  BatchGetCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { asOf } from '../deadlines.ts';
 import { InternalError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -61,9 +55,9 @@ const SEEN = [
 ] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 
-export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): OpenTaskSlotStore {
+export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStore {
   async function add(owner: string, slot: string, most: number, expiresAt: number): Promise<boolean> {
-    const update = new UpdateCommand({
+    const update: UpdateInput = {
       TableName: table,
       Key: { owner, taskId: SORT_KEY },
       ConditionExpression:
@@ -79,25 +73,25 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
         ':small': limits.openTaskSlots.small,
         ':expiresAt': expiresAt,
       },
-    });
-    return (await ifConditionHolds(db.send(update))) !== undefined;
+    };
+    return (await ifConditionHolds(db.update(update))) !== undefined;
   }
 
   async function taken(owner: string): Promise<string[]> {
     const Key = { owner, taskId: SORT_KEY };
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
     return Item?.taken instanceof Set ? [...(Item.taken as Set<string>)] : [];
   }
 
   async function free(owner: string, slots: readonly string[], room: number): Promise<void> {
-    const update = new UpdateCommand({
+    const update: UpdateInput = {
       TableName: table,
       Key: { owner, taskId: SORT_KEY },
       UpdateExpression: `SET #room = :room${slots.length > 0 ? ' DELETE #taken :slots' : ''}`,
       ExpressionAttributeNames: { '#room': 'room', ...(slots.length > 0 && { '#taken': 'taken' }) },
       ExpressionAttributeValues: { ':room': room, ...(slots.length > 0 && { ':slots': new Set(slots) }) },
-    });
-    await db.send(update);
+    };
+    await db.update(update);
   }
 
   /**
@@ -126,7 +120,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
         ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
         ExpressionAttributeNames: SEEN_NAMES,
       };
-      const got = await db.send(new BatchGetCommand({ RequestItems: { [table]: request } }));
+      const got = await db.batchGet({ RequestItems: { [table]: request } });
       const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key.taskId as string));
       const records = new Map(
         (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as unknown]),
@@ -140,7 +134,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
   async function full(owner: string, now: number): Promise<number | undefined> {
     const Key = { owner, taskId: FULL_SORT_KEY };
     // Consistent: a cancel may have ended it a moment ago.
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
     return Item !== undefined && now < Item.until ? (Item.open as number) : undefined;
   }
 
@@ -150,7 +144,7 @@ export function openTaskSlotStore(db: DynamoDBDocumentClient, table: string): Op
    */
   async function noteFull(owner: string, open: number, until: number, expiresAt: number): Promise<void> {
     const Item = { owner, taskId: FULL_SORT_KEY, open, until, expiresAt };
-    await db.send(new PutCommand({ TableName: table, Item }));
+    await db.put({ TableName: table, Item });
   }
 
   return {

@@ -1,9 +1,4 @@
-import {
-  BatchGetCommand,
-  type DynamoDBDocumentClient,
-  QueryCommand,
-  type QueryCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
 import { progressKey } from './progress-item.ts';
@@ -59,11 +54,13 @@ export interface OperatorReads {
   progress(key: TaskKey, payload: boolean): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
-export function operatorReads(db: DynamoDBDocumentClient, table: string): OperatorReads {
-  async function query(input: Omit<QueryCommandInput, 'TableName'>, attributes: readonly string[], names: Names) {
-    const { Items = [], LastEvaluatedKey: next } = await db.send(
-      new QueryCommand({ TableName: table, ...input, ...projection(attributes, names) }),
-    );
+export function operatorReads(db: DynamoDb, table: string): OperatorReads {
+  async function query(input: Omit<QueryInput, 'TableName'>, attributes: readonly string[], names: Names) {
+    const { Items = [], LastEvaluatedKey: next } = await db.query({
+      TableName: table,
+      ...input,
+      ...projection(attributes, names),
+    });
     return { items: Items, ...(next !== undefined && { next }) };
   }
 
@@ -110,9 +107,7 @@ export function operatorReads(db: DynamoDBDocumentClient, table: string): Operat
       let rest: Record<string, unknown>[] = keys.map(({ owner, taskId }) => ({ owner, taskId }));
       // As TaskStore.getMany: a batch may leave keys out.
       for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
-        const got = await db.send(
-          new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ...projection(SHOWN, []) } } }),
-        );
+        const got = await db.batchGet({ RequestItems: { [table]: { Keys: rest, ...projection(SHOWN, []) } } });
         const some = (got.Responses?.[table] ?? []) as StoredTask[];
         if (some.length > 0) idle = 0;
         found.push(...some);

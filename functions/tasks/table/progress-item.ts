@@ -1,4 +1,4 @@
-import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb, GetInput, UpdateInput } from '../aws/dynamodb.ts';
 import { limits } from '../limits.ts';
 import { logEvent } from '../log.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
@@ -50,7 +50,7 @@ const memoryKey = ({ owner, taskId }: TaskKey): TaskKey => ({
   taskId: `${taskId}#memory`,
 });
 
-export function progressStore(db: DynamoDBDocumentClient, table: string): ProgressStore {
+export function progressStore(db: DynamoDb, table: string): ProgressStore {
   /** `round` names the attribute that holds the round of the writer. Undefined values are removed. */
   async function write(run: RunKey, Key: TaskKey, round: string, item: Readonly<Record<string, unknown>>) {
     // Nothing reads these items after the deadline.
@@ -58,7 +58,7 @@ export function progressStore(db: DynamoDBDocumentClient, table: string): Progre
     const names = Object.keys(all);
     const given = Object.entries(all).filter(([, value]) => value !== undefined);
     const gone = names.filter((name) => !given.some(([one]) => one === name));
-    const update = new UpdateCommand({
+    const update: UpdateInput = {
       TableName: table,
       Key,
       ConditionExpression: `attribute_not_exists(#${round}) OR #${round} <= :${round}`,
@@ -68,8 +68,8 @@ export function progressStore(db: DynamoDBDocumentClient, table: string): Progre
       ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
       ExpressionAttributeValues: Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
       ReturnValues: 'NONE',
-    });
-    return (await ifConditionHolds(db.send(update))) !== undefined;
+    };
+    return (await ifConditionHolds(db.update(update))) !== undefined;
   }
 
   return {
@@ -82,38 +82,34 @@ export function progressStore(db: DynamoDBDocumentClient, table: string): Progre
       }),
     remember: (run, memory) => write(run, memoryKey(run), 'memoryRound', { memory }),
     async recall(run) {
-      const get = new GetCommand({
+      const get: GetInput = {
         TableName: table,
         Key: memoryKey(run),
         ConsistentRead: true,
         ProjectionExpression: '#memoryRound, #memory',
         ExpressionAttributeNames: { '#memoryRound': 'memoryRound', '#memory': 'memory' },
-      });
-      const { memoryRound, memory } = (await db.send(get)).Item ?? {};
+      };
+      const { memoryRound, memory } = (await db.get(get)).Item ?? {};
       return memoryRound === run.round && isString(memory) ? (memory as string) : undefined;
     },
   };
 }
 
 /** The report of a task's run, perhaps a second late: half a read unit. Undefined if it cannot be read. */
-export async function readProgress(
-  db: DynamoDBDocumentClient,
-  table: string,
-  key: TaskKey,
-): Promise<ProgressItem | undefined> {
-  const get = new GetCommand({ TableName: table, Key: progressKey(key) });
-  return (await db.send(get).catch(unread))?.Item;
+export async function readProgress(db: DynamoDb, table: string, key: TaskKey): Promise<ProgressItem | undefined> {
+  const get: GetInput = { TableName: table, Key: progressKey(key) };
+  return (await db.get(get).catch(unread))?.Item;
 }
 
 /** Up to 100 records; those that are working with the reports of their runs. */
 export async function withAllProgress(
-  db: DynamoDBDocumentClient,
+  db: DynamoDb,
   table: string,
   records: readonly TaskRecord[],
 ): Promise<TaskRecord[]> {
   const Keys = records.filter(({ status }) => status === 'working').map(progressKey);
   if (Keys.length === 0) return [...records];
-  const read = await db.send(new BatchGetCommand({ RequestItems: { [table]: { Keys } } })).catch(unread);
+  const read = await db.batchGet({ RequestItems: { [table]: { Keys } } }).catch(unread);
   const items = new Map((read?.Responses?.[table] ?? []).map((item) => [`${item.owner} ${item.taskId}`, item]));
   return records.map((record) => {
     const { owner, taskId } = progressKey(record);

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb, PutInput } from '../aws/dynamodb.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
@@ -37,24 +37,24 @@ const SORT_KEY = '#session';
 /** At most a few streams of one session change its notes at once. */
 const ATTEMPTS = 10;
 
-export function sessionStore(db: DynamoDBDocumentClient, table: string): SessionStore {
+export function sessionStore(db: DynamoDb, table: string): SessionStore {
   async function read(session: string): Promise<{ notes: SessionNotes; version: number }> {
     const Key = { owner: session, taskId: SORT_KEY };
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
     if (Item === undefined) return { notes: { waiting: {}, asked: {} }, version: 0 };
     const { owner: _o, taskId: _t, expiresAt: _e, version, ...notes } = Item;
     return { notes: notes as SessionNotes, version };
   }
 
   async function write(session: string, notes: SessionNotes, version: number, expiresAt: number): Promise<boolean> {
-    const put = new PutCommand({
+    const put: PutInput = {
       TableName: table,
       Item: { ...notes, owner: session, taskId: SORT_KEY, version: version + 1, expiresAt },
       ConditionExpression: 'attribute_not_exists(#version) OR #version = :version',
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':version': version },
-    });
-    return (await ifConditionHolds(db.send(put))) !== undefined;
+    };
+    return (await ifConditionHolds(db.put(put))) !== undefined;
   }
 
   return {

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import type { Status } from '../record.ts';
 
 const OPEN = ['working', 'input_required'] as const satisfies Status[];
@@ -7,10 +7,10 @@ const OPEN = ['working', 'input_required'] as const satisfies Status[];
  * When the oldest unfinished task was created, in ms since the epoch, by the index `status`. Undefined if there is none. The
  * index may be a moment behind its table.
  */
-export async function oldestOpen(db: DynamoDBDocumentClient, table: string): Promise<number | undefined> {
+export async function oldestOpen(db: DynamoDb, table: string): Promise<number | undefined> {
   const oldest = await Promise.all(
     OPEN.map(async (status) => {
-      const query = new QueryCommand({
+      const query: QueryInput = {
         TableName: table,
         IndexName: 'status',
         KeyConditionExpression: '#status = :status',
@@ -18,8 +18,8 @@ export async function oldestOpen(db: DynamoDBDocumentClient, table: string): Pro
         ExpressionAttributeNames: { '#status': 'status', '#createdAt': 'createdAt' },
         ExpressionAttributeValues: { ':status': status },
         Limit: 1,
-      });
-      return (await db.send(query)).Items?.[0]?.createdAt as number | undefined;
+      };
+      return (await db.query(query)).Items?.[0]?.createdAt as number | undefined;
     }),
   );
   const found = oldest.filter((createdAt) => createdAt !== undefined);

@@ -1,11 +1,4 @@
-import {
-  BatchGetCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb, GetInput, PutInput, UpdateInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { TaskKey, TaskRecord, Writer } from '../record.ts';
 import type { Change } from '../transitions.ts';
@@ -57,28 +50,30 @@ export interface RunStore extends ProgressStore {
 
 const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
 
-export function runStore(db: DynamoDBDocumentClient, table: string): RunStore {
+export function runStore(db: DynamoDb, table: string): RunStore {
   return {
     ...progressStore(db, table),
     async glimpse(key) {
-      const get = new GetCommand({
+      const get: GetInput = {
         TableName: table,
         Key: tableKey(key),
         ConsistentRead: true,
         ProjectionExpression: GLIMPSE.map((attribute) => `#${attribute}`).join(', '),
         ExpressionAttributeNames: Object.fromEntries(GLIMPSE.map((attribute) => [`#${attribute}`, attribute])),
-      });
-      return (await db.send(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
+      };
+      return (await db.get(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
     },
   };
 }
 
 /** @param by who writes, for the events of the records. @default not said */
-export function taskStore(db: DynamoDBDocumentClient, table: string, by?: Writer): TaskStore {
-  const updateOf = (key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
-    new UpdateCommand({ TableName: table, Key: tableKey(key), ...updateExpression(change, by), ReturnValues });
+export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
+  const update = (key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
+    ifConditionHolds(
+      db.update({ TableName: table, Key: tableKey(key), ...updateExpression(change, by), ReturnValues }),
+    );
   async function get(key: TaskKey): Promise<TaskRecord | undefined> {
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key: tableKey(key), ConsistentRead: true }));
+    const { Item } = await db.get({ TableName: table, Key: tableKey(key), ConsistentRead: true });
     return Item && known(Item);
   }
 
@@ -88,13 +83,13 @@ export function taskStore(db: DynamoDBDocumentClient, table: string, by?: Writer
     ...openTaskSlotStore(db, table),
     ...streamCountStore(db, table),
     async create(record) {
-      const put = new PutCommand({
+      const put: PutInput = {
         TableName: table,
         Item: record,
         ConditionExpression: 'attribute_not_exists(#taskId)',
         ExpressionAttributeNames: { '#taskId': 'taskId' },
-      });
-      return (await ifConditionHolds(db.send(put))) !== undefined;
+      };
+      return (await ifConditionHolds(db.put(put))) !== undefined;
     },
     get,
     async look(key) {
@@ -107,9 +102,7 @@ export function taskStore(db: DynamoDBDocumentClient, table: string, by?: Writer
       let rest: Record<string, unknown>[] = keys.map(tableKey);
       // A batch may leave keys out (16 MB, throttling). Read them again, and give up after five reads without progress.
       for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
-        const got = await db.send(
-          new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } }),
-        );
+        const got = await db.batchGet({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } });
         const some = got.Responses?.[table] ?? [];
         if (some.length > 0) idle = 0;
         found.push(...some.filter(isKnown));
@@ -119,39 +112,37 @@ export function taskStore(db: DynamoDBDocumentClient, table: string, by?: Writer
       return withAllProgress(db, table, found);
     },
     async list(owner, limit, after) {
-      const page = await db.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: '#owner = :owner AND #taskId > :first',
-          ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
-          ExpressionAttributeValues: { ':owner': owner, ':first': '$' },
-          ConsistentRead: true,
-          ScanIndexForward: false,
-          Limit: limit,
-          ...(after !== undefined && { ExclusiveStartKey: { owner, taskId: after } }),
-        }),
-      );
+      const page = await db.query({
+        TableName: table,
+        KeyConditionExpression: '#owner = :owner AND #taskId > :first',
+        ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+        ExpressionAttributeValues: { ':owner': owner, ':first': '$' },
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        Limit: limit,
+        ...(after !== undefined && { ExclusiveStartKey: { owner, taskId: after } }),
+      });
       const last: unknown = page.LastEvaluatedKey?.taskId;
       const tasks = await withAllProgress(db, table, (page.Items ?? []).filter(isKnown));
       return { tasks, ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
-      const written = (await ifConditionHolds(db.send(updateOf(key, change, 'ALL_NEW'))))?.Attributes;
+      const written = (await update(key, change, 'ALL_NEW'))?.Attributes;
       return written && known(written);
     },
     async applyBlind(key, change) {
-      return (await ifConditionHolds(db.send(updateOf(key, change, 'NONE')))) !== undefined;
+      return (await update(key, change, 'NONE')) !== undefined;
     },
     async postpone(key, now, later) {
-      const move = new UpdateCommand({
+      const move: UpdateInput = {
         TableName: table,
         Key: tableKey(key),
         ConditionExpression: 'attribute_exists(#due) AND #dueAt <= :now',
         UpdateExpression: 'SET #dueAt = :later',
         ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
         ExpressionAttributeValues: { ':now': now, ':later': later },
-      });
-      await ifConditionHolds(db.send(move));
+      };
+      await ifConditionHolds(db.update(move));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
@@ -29,18 +29,18 @@ const ATTEMPTS = 3;
 /** The attribute that counts the streams opened in a window. */
 const countOf = (window: number): string => `n${window}`;
 
-export function streamCountStore(db: DynamoDBDocumentClient, table: string): StreamCountStore {
+export function streamCountStore(db: DynamoDb, table: string): StreamCountStore {
   const keyOf = (owner: string) => ({ TableName: table, Key: { owner, taskId: SORT_KEY } });
 
   async function add({ owner, window }: CountedStream, most: number): Promise<boolean> {
-    const update = new UpdateCommand({
+    const update: UpdateInput = {
       ...keyOf(owner),
       ConditionExpression: '#window = :window AND #held < :most',
       UpdateExpression: 'SET #held = #held + :one, #count = #count + :one',
       ExpressionAttributeNames: { '#window': 'window', '#held': 'held', '#count': countOf(window) },
       ExpressionAttributeValues: { ':window': window, ':most': most, ':one': 1 },
-    });
-    return (await ifConditionHolds(db.send(update))) !== undefined;
+    };
+    return (await ifConditionHolds(db.update(update))) !== undefined;
   }
 
   /** Begins a window with its first stream. Streams of the last window may still be open. */
@@ -53,7 +53,7 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
     const last = before === undefined || window - Number(before.window) > longest ? undefined : Number(before.window);
     const counts = Object.keys(before ?? {}).filter((name) => /^n\d+$/.test(name));
     const old = counts.filter((name) => last === undefined || name !== countOf(last));
-    const update = new UpdateCommand({
+    const update: UpdateInput = {
       ...keyOf(owner),
       ConditionExpression:
         (before === undefined ? 'attribute_not_exists(#window)' : '#window = :before') +
@@ -76,15 +76,15 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
         ...(before !== undefined && { ':before': before.window }),
         ...(last !== undefined && { ':most': most }),
       },
-    });
-    return (await ifConditionHolds(db.send(update))) !== undefined;
+    };
+    return (await ifConditionHolds(db.update(update))) !== undefined;
   }
 
   return {
     async openStream(owner, most, now, longest) {
       const own = Math.floor(now / longest) * longest;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const { Item } = await db.send(new GetCommand({ ...keyOf(owner), ConsistentRead: true }));
+        const { Item } = await db.get({ ...keyOf(owner), ConsistentRead: true });
         // The clock of another container may be ahead.
         const stream = { owner, window: Math.max(own, Number(Item?.window ?? 0)) };
         if (stream.window === Item?.window) {
@@ -95,15 +95,15 @@ export function streamCountStore(db: DynamoDBDocumentClient, table: string): Str
       return undefined;
     },
     async closeStream({ owner, window }) {
-      const update = new UpdateCommand({
+      const update: UpdateInput = {
         ...keyOf(owner),
         // Without the attribute, the stream no longer counts.
         ConditionExpression: '#count > :none',
         UpdateExpression: 'SET #held = #held - :one, #count = #count - :one',
         ExpressionAttributeNames: { '#held': 'held', '#count': countOf(window) },
         ExpressionAttributeValues: { ':one': 1, ':none': 0 },
-      });
-      await ifConditionHolds(db.send(update));
+      };
+      await ifConditionHolds(db.update(update));
     },
   };
 }

@@ -1,11 +1,10 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { create, fail } from '../../../functions/tasks/transitions.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { dynamoDbOf } from '../../support/dynamodb.ts';
 import { verbsOn } from './verbs.ts';
 
 const cloud = useCloud();
@@ -231,9 +230,7 @@ describe('rerun never repeats an effect without --force', () => {
 });
 
 const lost = async (more: object, message = 'The task could not be started') => {
-  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
-  const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
-  const store = taskStore(DynamoDBDocumentClient.from(client), cloud().tables[0] ?? '');
+  const store = taskStore(dynamoDbOf(cloud(), 'administrator'), cloud().tables[0] ?? '');
   const task = { tool: 'echo', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
   const record = { ...create(newTaskKey({ kind: 'anonymous' }, Date.now()), task, Date.now()), ...more };
   await store.create(record);

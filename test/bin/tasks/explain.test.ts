@@ -10,6 +10,7 @@ import { askFirst, create, keyExpired } from '../../../functions/tasks/transitio
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { dynamoDbOf } from '../../support/dynamodb.ts';
 import { verbsOn } from './verbs.ts';
 
 const MINUTE = 60_000;
@@ -28,7 +29,7 @@ beforeAll(() => {
   const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
   const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
   db = DynamoDBDocumentClient.from(client);
-  store = taskStore(db, cloud().tables[0] ?? '');
+  store = taskStore(dynamoDbOf(cloud(), 'administrator'), cloud().tables[0] ?? '');
 });
 afterEach(() => cloud().faults.clear());
 

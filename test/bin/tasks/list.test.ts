@@ -1,9 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TaskStore, taskStore } from '../../../functions/tasks/table/store.ts';
 import { askFirst, cancel, create } from '../../../functions/tasks/transitions.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { dynamoDbOf } from '../../support/dynamodb.ts';
 import { verbsOn } from './verbs.ts';
 
 const MANY = 600;
@@ -25,9 +24,7 @@ const added = async (n: number, more: { tool?: string; owner?: string; createdAt
 const idsOf = (page: { tasks: { taskId: string }[] }) => page.tasks.map(({ taskId }) => taskId);
 
 beforeAll(async () => {
-  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
-  const db = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
-  store = taskStore(DynamoDBDocumentClient.from(db), cloud().tables[0] ?? '');
+  store = taskStore(dynamoDbOf(cloud(), 'administrator'), cloud().tables[0] ?? '');
   const every = async (n: number) => {
     const record = await added(n);
     // Every fifth was cancelled; every third of the others asks.

@@ -15,6 +15,7 @@ import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { cancel, create } from '../../../functions/tasks/transitions.ts';
 import { modernRequest } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { dynamoDbOf } from '../../support/dynamodb.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
@@ -22,11 +23,6 @@ const key = { owner: 'o', taskId: 't' };
 const named = (name: string) => expect.objectContaining({ name });
 const denied = named('AccessDeniedException');
 
-function clientOf(accessKeyId: string) {
-  const credentials = { accessKeyId, secretAccessKey: 'test' };
-  const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
-  return DynamoDBDocumentClient.from(client);
-}
 /** The embedded cloud knows a function by the name that its template has for it. */
 function toolFunction(): string {
   const text = readFileSync(join(inject('assembly'), 'Test.template.json'), 'utf8');
@@ -36,7 +32,11 @@ function toolFunction(): string {
   return name ?? '';
 }
 const table = () => cloud().tables[0] ?? '';
-const tool = () => clientOf(toolFunction());
+const tool = () => {
+  const credentials = { accessKeyId: toolFunction(), secretAccessKey: 'test' };
+  const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
+  return DynamoDBDocumentClient.from(client);
+};
 const read = (more: Partial<GetCommandInput>) => tool().send(new GetCommand({ TableName: table(), Key: key, ...more }));
 const set = (attribute: string, value: unknown, Key: object, more: object = {}) => ({
   ...{ TableName: table(), Key, UpdateExpression: 'SET #a = :a' },
@@ -50,11 +50,11 @@ describe('with the credentials of its function, a tool', () => {
   const written = ['round', 'updatedAt', 'statusMessage', 'progress', 'progressTotal', 'memoryRound', 'memory'];
   beforeAll(async () => {
     const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
-    await taskStore(clientOf('administrator'), table()).create(create(key, task, Date.now()));
+    await taskStore(dynamoDbOf(cloud(), 'administrator'), table()).create(create(key, task, Date.now()));
   });
 
   test('reads of a task what the tool library reads, reports on it and keeps its steps', async () => {
-    const store = taskStore(tool(), table());
+    const store = taskStore(dynamoDbOf(cloud(), toolFunction()), table());
     const run = { ...key, round: 1, deadline: Date.now() };
     expect(await store.glimpse(key)).toEqual({ status: 'working', round: 1 });
     expect(await store.report(run, { message: 'half of it', progress: 1, total: 2 }, Date.now())).toBe(true);
@@ -72,7 +72,7 @@ describe('with the credentials of its function, a tool', () => {
   });
 
   test('writes no attribute of a record, not even one that it may write beside it (C-10)', async () => {
-    const store = taskStore(clientOf('administrator'), table());
+    const store = taskStore(dynamoDbOf(cloud(), 'administrator'), table());
     const record = await store.get(key);
     const attributes = [...Object.keys(record ?? {}), ...written, 'result', 'error', 'asked', 'arguments', 'expiresAt'];
     for (const attribute of attributes.filter((name) => name !== 'owner' && name !== 'taskId')) {
@@ -111,7 +111,7 @@ describe('with the credentials of its function, a tool', () => {
   });
 
   test('changes nothing that a reader sees of a task that is over (C-10)', async () => {
-    const store = taskStore(clientOf('administrator'), table());
+    const store = taskStore(dynamoDbOf(cloud(), 'administrator'), table());
     const cancelled = await store.apply(key, cancel(Date.now()));
     await update('statusMessage', 'Step 4 of 7', beside);
     expect(await store.look(key)).toEqual(cancelled);
@@ -122,7 +122,7 @@ describe('with the credentials of its function, a tool', () => {
 test('a number that JavaScript cannot hold, written by a tool, keeps no reader from any task', async () => {
   const call = () => modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 5_000 } });
   const ids = (await Promise.all([call(), call()])).map(({ body }) => body.result.taskId as string);
-  const administrator = taskStore(clientOf('administrator'), table());
+  const administrator = taskStore(dynamoDbOf(cloud(), 'administrator'), table());
   for (const [i, taskId] of ids.entries()) {
     const run = { owner: `task#${taskId}`, taskId, round: 1, deadline: Date.now() + 60_000 };
     await administrator.report(run, { message: `task ${i}` }, Date.now());

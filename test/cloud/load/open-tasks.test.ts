@@ -1,10 +1,9 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { create, fail, withdraw } from '../../../functions/tasks/transitions.ts';
 import { legacySession } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { dynamoDbOf } from '../../support/dynamodb.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
@@ -58,11 +57,7 @@ describe('open-task slots', () => {
   const NOW = 1_900_000_000_000;
   const EXPIRES = 2_000_000_000;
   const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
-  const storeOf = () => {
-    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-    const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
-    return taskStore(DynamoDBDocumentClient.from(client), cloud().tables[0] ?? '');
-  };
+  const storeOf = () => taskStore(dynamoDbOf(cloud(), 'test'), cloud().tables[0] ?? '');
   const idOf = (n: number | string) => String(n).padStart(36, 'x');
   const keysOf = (owner: string, count: number) =>
     Array.from({ length: count }, (_, i) => ({ owner, taskId: idOf(i) }));

@@ -7,6 +7,7 @@ import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { legacySession, modernMessage, modernRequest, openStream } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
+import { dynamoDbOf } from '../../support/dynamodb.ts';
 
 /**
  * Two releases over each other's records: a rollback leaves records that the older code does not know, an upgrade
@@ -111,7 +112,7 @@ describe('a record that this release does not understand', () => {
 
   test('holds up no slot of a new task (C-37)', async () => {
     const owner = 'an owner';
-    const store = taskStore(client(), table());
+    const store = taskStore(dynamoDbOf(cloud(), 'administrator'), table());
     const now = cloud().clock.now();
     const keyOf = () => newTaskKey({ kind: 'verified', key: owner }, now);
     for (let i = 0; i < 3; i++) {
@@ -149,6 +150,8 @@ describe('a record that this release does not understand', () => {
         ...{ ExpressionAttributeNames: names, ExpressionAttributeValues: { ':s': 'working', ':v': 1 } },
       }),
     );
-    expect(await taskStore(client(), table()).get(key)).toMatchObject({ status: 'working' });
+    expect(await taskStore(dynamoDbOf(cloud(), 'administrator'), table()).get(key)).toMatchObject({
+      status: 'working',
+    });
   });
 });

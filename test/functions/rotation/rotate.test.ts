@@ -1,4 +1,3 @@
-import { ResourceExistsException } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, test } from 'vitest';
 import { rotate } from '../../../functions/rotation/rotate.ts';
 
@@ -8,21 +7,21 @@ type Stages = Record<string, string[]>;
 function secretsManager(stages: Stages, values: Record<string, string> = {}) {
   const did: string[] = [];
   const put: string[] = [];
-  const send = async (command: { constructor: { name: string }; input: Record<string, string> }) => {
-    const { input } = command;
-    const name = command.constructor.name.replace('Command', '');
+  const send = async (name: string, given: object) => {
+    const input = given as Record<string, string>;
     did.push(name);
     if (name === 'DescribeSecret') return { VersionIdsToStages: stages };
     if (name === 'PutSecretValue') {
       expect(input).toMatchObject({ SecretId: 'arn', VersionStages: ['AWSPENDING'] });
-      if (values[String(input.ClientRequestToken)]) throw new ResourceExistsException({ message: '', $metadata: {} });
+      if (values[String(input.ClientRequestToken)])
+        throw Object.assign(new Error(), { name: 'ResourceExistsException' });
       put.push(String(input.SecretString));
     }
     if (name === 'UpdateSecretVersionStage') did.push(JSON.stringify(input));
     return {};
   };
   const step = (Step: 'createSecret' | 'setSecret' | 'testSecret' | 'finishSecret') =>
-    rotate({ Step, SecretId: 'arn', ClientRequestToken: 'new' }, { send } as never);
+    rotate({ Step, SecretId: 'arn', ClientRequestToken: 'new' }, send);
   return { did, put, step };
 }
 

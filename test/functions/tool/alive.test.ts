@@ -6,6 +6,7 @@ vi.mock('../../../functions/tasks/table/store.ts', () => ({
   runStore: () => ({ glimpse: async () => seen.record, recall: async () => seen.kept }),
 }));
 
+vi.stubEnv('AWS_REGION', 'eu-west-1');
 const task = { taskId: 't', owner: 'o', table: 'T', results: 'B', round: 2, attempt: 0, deadline: 1 };
 
 test.each([

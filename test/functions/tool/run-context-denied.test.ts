@@ -1,11 +1,15 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 import { defineTool } from '../../../functions/tool/define-tool.ts';
+import { byDocumentClient } from '../../support/dynamodb.ts';
 
 const db = mockClient(DynamoDBDocumentClient);
+vi.mock('../../../functions/tasks/aws/dynamodb.ts', () => ({
+  dynamoDb: () => byDocumentClient(DynamoDBDocumentClient.from(new DynamoDBClient())),
+}));
 const denied = Object.assign(new Error('arn:aws:dynamodb:secret is not authorized'), { name: 'AccessDeniedException' });
 const lost = new ConditionalCheckFailedException({ message: 'The conditional request failed', $metadata: {} });
 const logged = vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -9,6 +9,7 @@ vi.mock('../../../functions/tasks/table/store.ts', () => ({
   }),
 }));
 
+vi.stubEnv('AWS_REGION', 'eu-west-1');
 let tests = 0;
 const taskOf = (name: string) => ({
   ...{ taskId: `${tests} ${name}`, owner: 'o', table: 'T', results: 'B' },

@@ -4,15 +4,17 @@ import { answersContract } from '../../contract/cases/answers.ts';
 import { besideContract } from '../../contract/cases/beside.ts';
 import { changesContract } from '../../contract/cases/changes.ts';
 import { racesContract } from '../../contract/cases/races.ts';
+import { byDocumentClient } from '../../support/dynamodb.ts';
 import { documentClient } from './table/client.ts';
 import { createTable } from './table/table.ts';
 
 /** What the model stands on answers the store as the engines of the contract tests do. */
 const table = createTable(Date.now, () => {});
 const db = documentClient(table, async (_what, carryOut) => carryOut(false));
+const dynamoDb = byDocumentClient(db);
 const referee = {
-  ...{ endpoint: '', db, table: 'tasks', machines: [] },
-  store: taskStore(db, 'tasks'),
+  ...{ endpoint: '', db, dynamoDb, table: 'tasks', machines: [] },
+  store: taskStore(dynamoDb, 'tasks'),
   stop: async () => {},
 };
 const parts = {

@@ -2,9 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { connections } from '../../../../functions/tasks/aws/connections.ts';
+import { dynamoDb } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { signedRequests } from '../../../../functions/tasks/aws/signed-request.ts';
 
 const held: ServerResponse[] = [];
@@ -24,16 +23,21 @@ afterAll(() => {
 beforeEach(() => void held.splice(0));
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' };
-const requestHandler = { ...connections, requestTimeout: 30_000 };
 
 const senders: Record<string, () => () => Promise<unknown>> = {
-  'an AWS client': () => {
-    const client = new DynamoDBClient({
-      ...{ region: 'eu-west-1', endpoint: origin(), credentials, maxAttempts: 1, requestHandler },
-    });
-    return () => client.send(new ListTablesCommand({}));
+  DynamoDB: () => {
+    const given = async () => credentials;
+    const options = {
+      region: 'eu-west-1',
+      endpoint: origin(),
+      credentials: given,
+      attempts: 1,
+      requestTimeout: 30_000,
+    };
+    const db = dynamoDb(options, {});
+    return () => db.get({ TableName: 'T', Key: { owner: 'o' } });
   },
-  'a request that we sign': () => {
+  'another service': () => {
     const request = signedRequests('lambda', new URL(origin()), 'eu-west-1', 30_000);
     return () => request({ method: 'POST', path: '/' }, AbortSignal.timeout(30_000));
   },

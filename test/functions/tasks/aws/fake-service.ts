@@ -4,8 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished, vi } from 'vitest';
 
-/** Status, body and headers. `cut` closes the connection, `silence` never answers. */
-export type FakeAnswer = [status: number, body?: object | string, headers?: Record<string, string>] | 'cut' | 'silence';
+/** Status, body and headers. `cut` closes the connection, `half` in the middle of a body, `silence` never answers. */
+export type FakeAnswer =
+  | [status: number, body?: object | string, headers?: Record<string, string>]
+  | 'cut'
+  | 'half'
+  | 'silence';
 
 /** An AWS service that speaks awsJson. It gives these answers in turn, and the last one again and again. */
 export async function fakeService(...answers: FakeAnswer[]) {
@@ -15,6 +19,9 @@ export async function fakeService(...answers: FakeAnswer[]) {
     const line = `${request.method} ${request.url}`;
     asked.push({ line, headers: request.headers, body: JSON.parse(await text(request)) });
     if (answer === 'cut') return request.socket.destroy();
+    if (answer === 'half') {
+      return response.writeHead(200, { 'content-length': 1_000 }).write('{"Item":', () => request.socket.destroy());
+    }
     if (answer === 'silence') return undefined;
     const [status, body, headers] = answer;
     response.writeHead(status, headers);

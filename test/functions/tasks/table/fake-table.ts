@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { byDocumentClient } from '../../../support/dynamodb.ts';
 
 /** The parts of a command's input that these tests read. */
 export interface Input {
@@ -22,7 +22,7 @@ export function fakeTable(answer: (command: string, input: Input) => unknown) {
     return answer(command, input) ?? {};
   };
   const inputs = (command: string) => asked.filter((one) => one.command === command).map(({ input }) => input);
-  return { db: { send } as unknown as DynamoDBDocumentClient, asked, inputs };
+  return { db: byDocumentClient({ send } as Parameters<typeof byDocumentClient>[0]), asked, inputs };
 }
 
 export const conditionFailed = () => new ConditionalCheckFailedException({ message: 'm', $metadata: {} });

@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { taskStore, updateExpression } from '../../../../functions/tasks/table/store.ts';
 import { answer, cancel, create } from '../../../../functions/tasks/transitions.ts';
@@ -9,13 +8,13 @@ function leavingOut(times: number) {
   let asked = 0;
   const task = { tool: 'x', ttl: 60_000, timeout: 10_000, accepts: [], legacy: false };
   const keys = [1, 2].map((n) => create({ owner: 'o', taskId: String(n) }, task, 1_700_000_000_000));
-  const send = async () => {
+  const { db } = fakeTable(() => {
     const [first, second] = keys;
     if (++asked === 1) return { Responses: { t: [first] }, UnprocessedKeys: { t: { Keys: [second] } } };
     if (asked <= times) return { Responses: { t: [] }, UnprocessedKeys: { t: { Keys: [second] } } };
     return { Responses: { t: [second] } };
-  };
-  return { keys, store: taskStore({ send } as unknown as DynamoDBDocumentClient, 't'), asked: () => asked };
+  });
+  return { keys, store: taskStore(db, 't'), asked: () => asked };
 }
 
 test('a task that throttling leaves out of an answer is asked for again, a few times', async () => {

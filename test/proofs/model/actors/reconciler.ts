@@ -2,6 +2,7 @@ import { type StatusChange, settleEnded } from '../../../../functions/reconciler
 import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
 import { noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
+import { byDocumentClient } from '../../../support/dynamodb.ts';
 import { documentClient } from '../table/client.ts';
 import type { Process } from '../world/process.ts';
 import { type Execution, MACHINE_PREFIX } from '../world/step-functions.ts';
@@ -80,7 +81,7 @@ function settle(world: World, change: StatusChange, retries: number): void {
 function sweepWorld(world: World, process: Process): SweepContext {
   return {
     ...world.services(process, 'reconciler'),
-    index: dueIndex(documentClient(world.table, world.quiet(process)), 'tasks', PAGE),
+    index: dueIndex(byDocumentClient(documentClient(world.table, world.quiet(process))), 'tasks', PAGE),
     oldestOpen: async () => undefined,
     inputs: noInputs(),
     machines,

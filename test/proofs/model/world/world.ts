@@ -7,6 +7,7 @@ import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { type Integration, StatesError } from '../../../../local/testing.ts';
+import { byDocumentClient } from '../../../support/dynamodb.ts';
 import { announce } from '../actors/reconciler.ts';
 import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';
 import { checkBegin, checkExecution } from '../checks/starts.ts';
@@ -155,7 +156,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
   const start: World['start'] = (life) =>
     startProcess({ ...life, skew: (skews[processes++] ?? 0) * 1_000 }, agenda, faults, note);
   const services: World['services'] = (process, of) => {
-    const store = taskStore(documentClient(table, carry(process)), 'tasks');
+    const store = taskStore(byDocumentClient(documentClient(table, carry(process))), 'tasks');
     const client = stepFunctions.client(process);
     return parts.services({ store, workflow: workflow(client, MACHINE_PREFIX), describe: describer(client) }, of);
   };

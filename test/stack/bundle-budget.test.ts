@@ -1,0 +1,48 @@
+import { globSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { expect, onTestFinished, test } from 'vitest';
+import { ToolFunction } from '../../lib/index.ts';
+import { SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
+import { temporaryDir } from '../../local/test/fixture.ts';
+
+/**
+ * Each kilobyte of a bundle is time of a cold start. `bundle-budget.json` has the size of each bundle in bytes: put the
+ * new number there when a change is worth it, or makes the bundle smaller.
+ */
+const budgets: Readonly<Record<string, number>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'bundle-budget.json'), 'utf8'),
+);
+
+/** What is wrong with a size. Undefined: it is at most 3 % over its budget, and at most 10 % below it. */
+function complaint(name: string, size: number, budget: number): string | undefined {
+  if (size > budget * 1.03) return `${name} has grown from ${budget} to ${size} bytes: what else is in it now?`;
+  if (size < budget * 0.9) return `${name} has shrunk from ${budget} to ${size} bytes: lower its budget`;
+  return undefined;
+}
+
+/** The smallest tool, bundled as CDK does it, in bytes. */
+function sizeOfTool(): number {
+  const outdir = temporaryDir();
+  onTestFinished(() => rmSync(outdir, { recursive: true }));
+  new ToolFunction(new Stack(new App({ outdir }), 'S'), 'Tool', { entry: 'functions/examples/greet.ts' });
+  const [file] = globSync('asset.*/index.js', { cwd: outdir });
+  return statSync(join(outdir, file ?? 'no bundle')).size;
+}
+
+test.each(Object.keys(SERVER_FUNCTIONS) as ServerFunction[])('the bundle of %s keeps to its budget', (name) => {
+  expect(complaint(name, serverCode(name).length, budgets[name] ?? 0)).toBeUndefined();
+});
+
+test('the bundle of the smallest tool keeps to its budget, and to 150 KB', () => {
+  const size = sizeOfTool();
+  expect(complaint('greet', size, budgets.greet ?? 0)).toBeUndefined();
+  expect(size).toBeLessThan(150_000);
+});
+
+test('a bundle over its budget by more than 3 %, or below it by more than 10 %, is a failure', () => {
+  expect([970, 1_000, 1_030, 900].map((size) => complaint('b', size, 1_000))).toEqual(Array(4).fill(undefined));
+  expect(complaint('b', 1_031, 1_000)).toContain('grown');
+  expect(complaint('b', 899, 1_000)).toContain('lower');
+  expect(complaint('b', 1, 0)).toContain('grown');
+});
