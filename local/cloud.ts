@@ -24,6 +24,7 @@ import type { FunctionResource } from './template/specs.ts';
 import type { TestingControls, TestingOptions } from './testing.ts';
 import { fixedClock, movableClock } from './time/clock.ts';
 import { createCallLog } from './wire/call-log.ts';
+import { callJson } from './wire/execute.ts';
 import { jsonService, openWire } from './wire/server.ts';
 
 export interface CloudOptions extends TestingOptions, AppOptions, WorkerOptions {
@@ -177,10 +178,12 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(events.stop);
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
+  const execution = { calls, bench, iam, now, onError };
   const integrations = createIntegrations({
     lambda,
     bench,
     iam,
+    updateItem: (accessKey, input) => callJson(dynamoDb.service, 'UpdateItem', input, accessKey, execution),
     endpoint: wire.url,
     region,
     calls,
@@ -215,11 +218,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     query: operations.query,
     lambda: lambda.handleHttp,
     s3: s3.service,
-    calls,
-    bench,
-    iam,
-    now,
-    onError,
+    ...execution,
   });
   const redirects = options.redirects ?? new Map();
   const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, redirects, now, onError });

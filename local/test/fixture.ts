@@ -101,3 +101,20 @@ export function clientConfig({ endpoint, region }: Pick<Cloud, 'endpoint' | 'reg
 export function dynamoDbClient(cloud: Cloud): DynamoDBClient {
   return new DynamoDBClient(clientConfig(cloud));
 }
+
+/** Sends an UpdateItem to a DynamoDB that verifies no signatures. */
+export function updateItemAt(
+  endpoint: string,
+): (accessKey: string, input: object) => Promise<{ status: number; body: string }> {
+  return async (accessKey, input) => {
+    const credential = `Credential=${accessKey}/20260101/us-east-1/dynamodb/aws4_request`;
+    const headers = {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': 'DynamoDB_20120810.UpdateItem',
+      'x-amz-date': '20260101T000000Z',
+      authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=0`,
+    };
+    const answer = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(input) });
+    return { status: answer.status, body: await answer.text() };
+  };
+}

@@ -4,7 +4,7 @@ import { type Cloud, startCloud } from '../cloud.ts';
 import type { InvokeResult, Lambda } from '../lambda/index.ts';
 import { createIntegrations } from '../step-functions/integrations/integrations.ts';
 import { createCallLog } from '../wire/call-log.ts';
-import { tableResource, writeAssembly } from './fixture.ts';
+import { tableResource, updateItemAt, writeAssembly } from './fixture.ts';
 
 const OPTIMIZED = 'arn:aws:states:::lambda:invoke';
 const SDK = 'arn:aws:states:::aws-sdk:lambda:invoke';
@@ -24,6 +24,7 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
   const options = {
     lambda,
     endpoint,
+    updateItem: updateItemAt(endpoint),
     region: 'us-east-1',
     calls,
     now: Date.now,

@@ -1,8 +1,9 @@
 import { AwsError } from '../aws-error.ts';
 import { type CallFacts, ConnectionLost, type FaultBench, readInput } from '../faults/index.ts';
 import type { Iam } from '../iam/index.ts';
+import type { JsonObject } from '../json.ts';
 import type { CallLog } from './call-log.ts';
-import type { WireResponse } from './types.ts';
+import type { WireResponse, WireService } from './types.ts';
 
 export interface ExecuteOptions {
   readonly calls: CallLog;
@@ -50,6 +51,19 @@ export async function executeCall(
     if (struck instanceof ConnectionLost) log({ status: 0, error: 'ConnectionLost' });
     throw struck;
   }
+}
+
+/** A call that another part of this cloud makes with the rights of an access key, without a connection. */
+export function callJson(
+  service: WireService,
+  operation: string,
+  input: JsonObject,
+  caller: string,
+  options: ExecuteOptions,
+): Promise<WireResponse> {
+  const call = { caller, worker: undefined, service: service.name, operation, input: () => input };
+  const run = () => service.handle({ operation, caller, headers: {}, body: Buffer.from(JSON.stringify(input)) });
+  return executeCall(call, run, (error) => failure(error, options), options);
 }
 
 /** An error in the form of AWS JSON. Anything but an AwsError is a failure of the embedded cloud. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoDBClient, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { AwsError } from '../../aws-error.ts';
 import { ConnectionLost, type FaultBench, noFaults } from '../../faults/index.ts';
 import type { Iam } from '../../iam/index.ts';
-import { isObject, type JsonObject, objectOf, stringOf } from '../../json.ts';
+import { type JsonObject, objectOf, stringOf } from '../../json.ts';
 import { runtimeExited } from '../../lambda/errors.ts';
 import type { InvokeResult, Lambda } from '../../lambda/index.ts';
 import type { CallLog } from '../../wire/call-log.ts';
+import type { WireResponse } from '../../wire/types.ts';
 import { AGAIN, type Integration, type IntegrationCall, StatesError } from '../index.ts';
 import { describeExecution, ENDS_RULE, startExecutionSync } from './nested-executions.ts';
 
@@ -17,6 +17,8 @@ export interface IntegrationOptions {
   readonly bench?: Pick<FaultBench, 'withFaults' | 'strike'>;
   /** @default every call is allowed */
   readonly iam?: Pick<Iam, 'denied'>;
+  /** Sends the input of an UpdateItem to DynamoDB. Throws if there is no answer. */
+  readonly updateItem: (accessKey: string, input: JsonObject) => Promise<Pick<WireResponse, 'status' | 'body'>>;
   /** The AWS endpoint of the embedded cloud. */
   readonly endpoint: string;
   readonly region: string;
@@ -180,20 +182,18 @@ interface ClientConfig {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-function updateItem(options: IntegrationOptions): Integration {
-  const clientOf = clientsOf(options, (config) => new DynamoDBClient(config));
+function updateItem({ updateItem: send, accessKeyOfRole }: IntegrationOptions): Integration {
   return async (call) => {
     // Evaluates the Arguments again: a condition on the time must hold at the write, which may happen much later.
     if (call.lost) return AGAIN;
-    const command = new UpdateItemCommand(objectOf(call.arguments) as unknown as UpdateItemCommandInput);
-    try {
-      const { $metadata, ...output } = await clientOf(call.roleArn).send(command, {
-        abortSignal: call.signal,
-      });
-      return output;
-    } catch (error) {
-      throw new StatesError(dynamoErrorName(error), error instanceof Error ? error.message : String(error));
-    }
+    const sent = send(accessKeyOfRole(call.roleArn), objectOf(call.arguments));
+    const { status, body } = await sent.catch((error: unknown) => {
+      throw new StatesError('DynamoDB.SdkClientException', error instanceof Error ? error.message : String(error));
+    });
+    const output = objectOf(JSON.parse(String(body)));
+    if (status === 200) return output;
+    const name = stringOf(output.__type)?.split('#').at(-1) ?? '';
+    throw new StatesError(dynamoErrorName(name), stringOf(output.message ?? output.Message) ?? '');
   };
 }
 
@@ -210,9 +210,6 @@ const MODELLED = new Set([
   'TransactionConflictException',
 ]);
 
-function dynamoErrorName(error: unknown): string {
-  const name = error instanceof Error ? error.name : '';
-  if (MODELLED.has(name)) return `DynamoDB.${name}`;
-  const answered = isObject(error) && isObject(error.$response);
-  return answered ? 'DynamoDB.AmazonDynamoDBException' : 'DynamoDB.SdkClientException';
+function dynamoErrorName(name: string): string {
+  return `DynamoDB.${MODELLED.has(name) ? name : 'AmazonDynamoDBException'}`;
 }
