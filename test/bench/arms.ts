@@ -1,6 +1,7 @@
 import { growth } from './growth/index.ts';
 import { peers } from './peers/index.ts';
 import type { Arm } from './report/row.ts';
+import { warm } from './warm/index.ts';
 
 /** By the name that `npm run bench -- NAME` takes, in the order of the page. */
-export const arms: Readonly<Record<string, Arm>> = { peers, growth };
+export const arms: Readonly<Record<string, Arm>> = { warm, peers, growth };

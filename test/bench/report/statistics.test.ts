@@ -3,7 +3,12 @@ import { interleaved, paired, quantile } from './statistics.ts';
 
 test('a ratio is the median of the ratios of pairs, not that of medians', () => {
   // A slow moment strikes both samples of the second pair.
-  expect(paired([10, 1_000, 30], [20, 2_000, 20])).toEqual({ median: 0.5, low: 0.5, high: expect.closeTo(1.3), pairs: 3 });
+  expect(paired([10, 1_000, 30], [20, 2_000, 20])).toEqual({
+    median: 0.5,
+    low: 0.5,
+    high: expect.closeTo(1.3),
+    pairs: 3,
+  });
   expect(() => paired([1], [])).toThrow('a sample without its pair');
 });
 
