@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { startAws } from '../../../lib/code-cache/aws.ts';
 import { warmUps } from '../../../lib/code-cache/warm-up.ts';
 import { bundled, endpoint, handler, LAST_RELEASE, release, withoutCache } from './arms.ts';
-import { type Round, type Row, rowsOf, type Sample } from './rows.ts';
+import { type Measured, type Round, type Row, rowsOf, type Sample } from './rows.ts';
 
 export type { Row } from './rows.ts';
 

@@ -14,7 +14,7 @@ test('a ratio is the median of the ratios within rounds, not the ratio of two me
     { a: sample(300), b: sample(600) },
   ];
   const [load] = rowsOf(rounds, [['a', 'b']]);
-  const cpu = { median: 200, ratio: 0.5, spread: [0.5, 1] };
+  const cpu = { median: 200, ratio: 0.5, spread: [0.5, 0.9] };
   expect(load).toEqual({ arm: 'a', step: 'load', base: 'b', ...cpu, median: 20, cpu, pairs: 3 });
 });
 
