@@ -27,8 +27,7 @@ function madeForLambda(name: (typeof CACHED)[number]): Uint8Array | undefined {
 }
 
 function checked(name: string, file: Uint8Array, code: Uint8Array): Uint8Array {
-  // The tag of no V8: only the bundle and the bytes are compared.
-  const problem = opened(Buffer.from(file), code, -1);
+  const problem = opened(Buffer.from(file), code);
   if (problem === 'source') throw new Error(`${name} was made of another bundle: build it from the same commit`);
   if (problem === 'damaged') throw new Error(`${name} is damaged`);
   return file;

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 import { metricLines, print } from '../tasks/log.ts';
 import { cacheName, opened } from './cache-file.ts';
@@ -19,13 +18,13 @@ export function load(folder: string, plain: NodeJS.Require): Exports {
   const file = `${folder}/bundle.js`;
   const cache = readCache(`${folder}/${cacheName()}`);
   if (cache === undefined) return plain(file);
-  const source = typeof cache === 'string' ? undefined : readFileSync(file);
-  const data = source === undefined ? cache : opened(cache as Buffer, source, cachedDataVersionTag());
-  if (source === undefined || typeof data === 'string') {
-    refused(String(data));
+  const source = readFileSync(file);
+  const data = typeof cache === 'string' ? cache : opened(cache, source);
+  if (typeof data === 'string') {
+    refused(data);
     return plain(file);
   }
-  const script = compiled(file, source, data as Buffer);
+  const script = compiled(file, source, data);
   if (script.cachedDataRejected === true) refused('v8');
   const module = { exports: {} as Exports, id: file, filename: file, loaded: false, children: [], paths: [] };
   script.runInThisContext().call(module.exports, module.exports, plain, module, file, folder);

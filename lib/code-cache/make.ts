@@ -2,9 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
-import type { Script } from 'node:vm';
-import { HEAD, sealed } from '../../functions/loader/cache-file.ts';
+import { sealed } from '../../functions/loader/cache-file.ts';
 import { compiled } from '../../functions/loader/load.ts';
 import type { ServerFunction } from '../server-code.ts';
 import { startAws } from './aws.ts';
@@ -14,7 +12,6 @@ import { type Handler, streaming, warmUps } from './warm-up.ts';
  * `node make.ts NAME BUNDLE OUT`: runs the bundle of a function through its warm-up, and writes the cache of all that was
  * compiled then. It is a process of its own, since a cache holds for the Node that made it.
  */
-const TRIES = 20;
 const [name = '', bundle = '', out = ''] = process.argv.slice(2);
 const warmUp = warmUps[name as ServerFunction];
 if (warmUp === undefined) throw new Error(`There is no warm-up of '${name}'`);
@@ -31,23 +28,8 @@ try {
   const module = { exports: {} as { handler?: Handler } };
   script.runInThisContext().call(module.exports, module.exports, createRequire(file), module, file, folder);
   await warmUp.run(module.exports.handler as Handler);
-  writeFileSync(out, sealed(source, inBoth(script)));
+  writeFileSync(out, sealed(source, script.createCachedData()));
 } finally {
   rmSync(folder, { recursive: true });
   aws.close();
-}
-
-/**
- * The cache by V8's tag, with and without the flag that Lambda starts Node with: V8 refuses a cache that was made under
- * other flags. Between the two a garbage collection may drop compiled code, so they are made until only their heads differ.
- */
-function inBoth(script: Script): ReadonlyMap<number, Buffer> {
-  for (let tries = 1; ; tries++) {
-    const caches = ['--no-expose-gc', '--expose-gc'].map((flag) => {
-      setFlagsFromString(flag);
-      return [cachedDataVersionTag(), script.createCachedData()] as const;
-    });
-    const [plain, exposed] = caches.map(([, cache]) => cache.subarray(HEAD));
-    if (tries === TRIES || (plain && exposed?.equals(plain))) return new Map(caches);
-  }
 }

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startAws } from '../../../lib/code-cache/aws.ts';
+import { warmUps } from '../../../lib/code-cache/warm-up.ts';
+import { bundled, endpoint, handler, LAST_RELEASE, release, withoutCache } from './arms.ts';
+import { type Measured, type Round, type Row, rowsOf, type Sample } from './rows.ts';
+
+export type { Row } from './rows.ts';
+
+/**
+ * How Lambda has started Node for a function of 512 MB. The flags change what V8 and Node themselves load from caches.
+ */
+const FLAGS = ['--expose-gc', '--max-http-header-size=81920', '--max-semi-space-size=25', '--max-old-space-size=461'];
+
+export interface ColdStartOptions {
+  /** How often each arm is measured. @default 40 */
+  readonly pairs?: number;
+  /** The commit or tag of the last release. @default a commit of 0.1 */
+  readonly ref?: string;
+  /** Of Node. @default those of Lambda */
+  readonly flags?: readonly string[];
+  /** Gets what the run says beside its rows, such as an arm that is left out. */
+  readonly note?: (line: string) => void;
+}
+
+const NOW = 'endpoint';
+const BARE = 'empty handler, same AWS clients';
+
+/** Where an arm comes from, by its name, and how its tasks are polled. */
+const armsOf = (ref: string) =>
+  new Map<string, { readonly make: (folder: string) => void; readonly poll?: string }>([
+    [NOW, { make: endpoint }],
+    ['endpoint without its code cache', { make: withoutCache }],
+    [BARE, { make: handler('bare') }],
+    ['official SDK, same AWS clients', { make: handler('sdk'), poll: 'poll' }],
+    [`endpoint of ${ref}`, { make: release(ref) }],
+  ]);
+
+/**
+ * Cold starts on this machine: each sample is a fresh process, each round takes one sample of each arm in random order, and
+ * only ratios within a round count. AWS is a double on 127.0.0.1. Each arm is compared with the empty handler, and the
+ * endpoint with all others.
+ */
+export async function coldStart(options: ColdStartOptions = {}): Promise<Row[]> {
+  const { pairs = 40, ref = LAST_RELEASE, flags = FLAGS, note = console.error } = options;
+  const root = mkdtempSync(join(tmpdir(), 'mcp-cold-start-'));
+  const aws = await startAws();
+  try {
+    const sample = join(root, 'sample.cjs');
+    bundled('sample.ts', sample);
+    const arms = [...armsOf(ref)].flatMap(([name, { make, poll = 'tasks/get' }], i) => {
+      const folder = join(root, `arm-${i}`);
+      mkdirSync(folder);
+      try {
+        make(folder);
+        return [{ name, args: [...flags, sample, join(folder, 'index.js'), poll] }];
+      } catch (error) {
+        if (!name.endsWith(ref)) throw error;
+        note(`left out: ${name}: ${(error as Error).message.split('\n')[0]}`);
+        return [];
+      }
+    });
+    const rounds: Round[] = [];
+    // The first round fills the caches of the file system, and does not count.
+    for (let round = 0; round <= pairs; round++) {
+      const samples: Record<string, Sample> = {};
+      for (const { name, args } of shuffled(arms)) samples[name] = await sampleOf(args, aws.url);
+      if (round > 0) rounds.push(samples);
+    }
+    const names = arms.map(({ name }) => name);
+    const others = names.filter((name) => name !== NOW && name !== BARE);
+    return rowsOf(rounds, [
+      [NOW, BARE],
+      ...others.map((name) => [name, BARE] as const),
+      ...others.map((name) => [NOW, name] as const),
+    ]);
+  } finally {
+    aws.close();
+    rmSync(root, { recursive: true });
+  }
+}
+
+async function sampleOf(args: readonly string[], url: string): Promise<Sample> {
+  const account = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' };
+  const env = { PATH: process.env.PATH, ...account, AWS_ENDPOINT_URL: url, ...warmUps.endpoint?.env };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: 30_000 });
+  return JSON.parse(stdout);
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const rest = [...items];
+  return items.flatMap(() => rest.splice(Math.floor(Math.random() * rest.length), 1));
+}
+
+// `node test/bench/cold-start/index.ts [REF]`
+if (import.meta.main) {
+  const [ref] = process.argv.slice(2);
+  const shown = ({ median, ratio, spread }: Measured) =>
+    `${median.toFixed(1)} ms, ${ratio.toFixed(2)} (${spread.map((one) => one.toFixed(2)).join(' to ')})`;
+  for (const row of await coldStart(ref === undefined ? {} : { ref })) {
+    console.log(`${row.arm} / ${row.base} | ${row.step} | ${shown(row)} | cpu ${shown(row.cpu)} | ${row.pairs} pairs`);
+  }
+}
