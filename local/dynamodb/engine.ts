@@ -1,11 +1,9 @@
-import { EventEmitter } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import dynalite from 'dynalite';
 import { AwsError } from '../aws-error.ts';
-import { type JsonObject, objectOf } from '../json.ts';
+import { isObject, type JsonObject, objectOf } from '../json.ts';
+import { type ExpressionParser, rememberExpressions } from './parsed-expressions.ts';
 import type { Store } from './store.ts';
 
 /** dynalite, in this process. */
@@ -24,24 +22,18 @@ export interface EngineAnswer {
   readonly body: string;
 }
 
-const HEADERS = {
-  'content-type': 'application/x-amz-json-1.0',
-  // dynalite requires every part of a signature and checks none.
-  authorization: 'AWS4-HMAC-SHA256 Credential=local/0/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
-  'x-amz-date': '0',
-};
-
 export function startEngine(dataDir: string | undefined): Engine {
   const path = dataDir === undefined ? undefined : join(dataDir, 'dynamodb');
   if (path !== undefined) mkdirSync(path, { recursive: true });
-  const { server, store } = startDynalite({ ...(path === undefined ? {} : { path }) });
+  const store = database.create({ ...(path !== undefined && { path }), createTableMs: 0, deleteTableMs: 0 });
+  keepTables(store);
   const pending = new Set<Promise<unknown>>();
   let closed = false;
 
   const send = async (operation: string, body: string | Buffer): Promise<EngineAnswer> => {
     // If its database is closed, dynalite throws where no caller can catch.
     if (closed) throw new AwsError('ServiceUnavailable', 'DynamoDB is stopped', 503);
-    const answer = request(server, operation, body);
+    const answer = request(store, operation, body.toString());
     const done = answer.finally(() => pending.delete(done)).catch(() => undefined);
     pending.add(done);
     return answer;
@@ -58,29 +50,9 @@ export function startEngine(dataDir: string | undefined): Engine {
     async close() {
       closed = true;
       await Promise.all(pending);
-      await closeDatabase(server);
+      await store.lifecycleManager.gracefulClose();
     },
   };
-}
-
-/** The same module object that dynalite itself gets. */
-const dynaliteDb: { create(options: object): Store } = createRequire(import.meta.url)('dynalite/db');
-
-/** dynalite keeps its database to itself, so this takes it where dynalite creates it. */
-function startDynalite(options: { readonly path?: string }): { server: Server; store: Store } {
-  const { create } = dynaliteDb;
-  let store: Store | undefined;
-  dynaliteDb.create = (all) => {
-    store = create(all);
-    return store;
-  };
-  try {
-    const server = dynalite({ ...options, createTableMs: 0, deleteTableMs: 0 });
-    if (!store) throw new Error('this version of dynalite creates its database elsewhere');
-    return { server, store };
-  } finally {
-    dynaliteDb.create = create;
-  }
 }
 
 /** `com.amazonaws.dynamodb.v20120810#Name` -> `Name` */
@@ -89,31 +61,117 @@ export function errorType(output: JsonObject): string | undefined {
 }
 
 /**
- * Passes a request to dynalite without a connection. A port of dynalite would be open to every process of the machine,
- * and to web pages too, because it allows all origins. This is also faster.
+ * The parts of dynalite behind its server. A port of dynalite would be open to every process of the machine, and to web
+ * pages too, because it allows all origins. Its server also reads a signature and makes a checksum of every answer,
+ * which nothing here uses.
  */
-function request(server: Server, operation: string, body: string | Buffer): Promise<EngineAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
-  const headers = { ...HEADERS, 'x-amz-target': `DynamoDB_20120810.${operation}` };
-  const incoming = Object.assign(new EventEmitter(), { method: 'POST', url: '/', headers });
-  const outgoing = {
-    statusCode: 200,
-    setHeader: () => undefined,
-    end: (text = '') => resolve({ status: outgoing.statusCode, body: text }),
+const load = createRequire(import.meta.url);
+const database: { create(options: object): Store } = load('dynalite/db');
+const validations: Validations = load('dynalite/validations');
+rememberExpressions(validations);
+
+interface Validations extends ExpressionParser {
+  /** Leaves out what the operation does not know. Throws a Refusal. */
+  checkTypes(input: JsonObject, types: object): JsonObject;
+  /** Throws a Refusal. */
+  checkValidations(input: JsonObject, types: object, custom: unknown, store: Store): void;
+  toLowerFirst(name: string): string;
+}
+
+/** How dynalite names what is wrong with a request. */
+interface Refusal {
+  readonly statusCode?: number;
+  readonly body?: JsonObject;
+}
+
+interface Handler {
+  readonly types: object;
+  readonly custom: unknown;
+  readonly run: (store: Store, input: JsonObject, done: (error: Refusal | null, output?: JsonObject) => void) => void;
+}
+
+const OPERATIONS = new Set(
+  (
+    'BatchGetItem BatchWriteItem CreateTable DeleteItem DeleteTable DescribeTable DescribeTimeToLive GetItem ' +
+    'ListTables ListTagsOfResource PutItem Query Scan TagResource UntagResource UpdateItem UpdateTable'
+  ).split(' '),
+);
+const handlers = new Map<string, Handler>();
+
+/** Loaded at the first request: most operations have none. */
+function handlerOf(operation: string): Handler {
+  const name = validations.toLowerFirst(operation);
+  const known = handlers.get(name) ?? {
+    run: load(`dynalite/actions/${name}`),
+    ...load(`dynalite/validations/${name}`),
   };
-  try {
-    server.emit('request', incoming, outgoing);
-    incoming.emit('data', Buffer.from(body));
-    incoming.emit('end');
-  } catch (error) {
-    reject(error);
+  handlers.set(name, known);
+  return known;
+}
+
+/** What dynalite's server does with a request. An error of the database ends the process: no caller can catch it. */
+function request(store: Store, operation: string, body: string): Promise<EngineAnswer> {
+  const { promise, resolve } = Promise.withResolvers<EngineAnswer>();
+  const answer = (status: number, output: JsonObject = {}) => resolve({ status, body: JSON.stringify(output) });
+  const refuse = (error: Refusal) => {
+    if (error.statusCode === undefined) throw error;
+    answer(error.statusCode, error.body);
+  };
+  const input = parse(body);
+  if (input === undefined) answer(400, { __type: 'com.amazon.coral.service#SerializationException' });
+  else if (!OPERATIONS.has(operation)) answer(400, { __type: 'com.amazon.coral.service#UnknownOperationException' });
+  else {
+    const { types, custom, run } = handlerOf(operation);
+    try {
+      const checked = validations.checkTypes(input, types);
+      validations.checkValidations(checked, types, custom, store);
+      run(store, checked, (error, output) => (error ? refuse(error) : answer(200, output)));
+    } catch (error) {
+      refuse(error as Refusal);
+    }
   }
   return promise;
 }
 
-/** dynalite closes its database only if its server listens, so the server listens for this moment. */
-function closeDatabase(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.listen(0, '127.0.0.1', () => server.close((error) => (error ? reject(error) : resolve())));
-  });
+function parse(body: string): JsonObject | undefined {
+  try {
+    const input: unknown = JSON.parse(body);
+    return isObject(input) ? input : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** dynalite reads the description of a table from its database for every request of an item. */
+function keepTables(store: Store): void {
+  const { getTable, tableDb } = store;
+  const kept = new Map<string, { readonly TableStatus: string }>();
+  let changes = 0;
+  const forget = (name: string) => {
+    changes++;
+    kept.delete(name);
+  };
+  for (const change of ['put', 'del'] as const) {
+    const write = tableDb[change];
+    tableDb[change] = (name, ...rest) => {
+      forget(name);
+      const written = rest.pop() as (error: unknown) => void;
+      write(name, ...rest, (error: unknown) => {
+        // A read that began before may have found the table as it was.
+        forget(name);
+        written(error);
+      });
+    };
+  }
+  store.getTable = (name, status, done) => {
+    // Operations of tables say whether they want the status checked, and change what they get.
+    if (typeof status !== 'function') return getTable(name, status, done);
+    const table = kept.get(name);
+    if (table !== undefined) return status(null, table);
+    const before = changes;
+    getTable(name, (error, found) => {
+      if (found?.TableStatus === 'ACTIVE' && changes === before) kept.set(name, found);
+      status(error, found);
+    });
+  };
 }

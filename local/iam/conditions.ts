@@ -1,23 +1,24 @@
 import { isObject, listOf } from '../json.ts';
-import { isArn, isLike } from './patterns.ts';
+import { arnLike, like } from './patterns.ts';
 
 /** The context keys of a request. Operators distinguish an absent key from an empty list. */
 export type ConditionKeys = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type Condition = (context: ConditionKeys) => boolean;
 
-type Test = (value: string, wanted: string) => boolean;
+/** Compiled once, for the wanted value. */
+type Test = (wanted: string) => (value: string) => boolean;
 
-const EQUAL: Test = (value, wanted) => value === wanted;
+const EQUAL: Test = (wanted) => (value) => value === wanted;
 const OPERATORS: Readonly<Record<string, { readonly test: Test; readonly negated?: boolean }>> = {
   StringEquals: { test: EQUAL },
   StringNotEquals: { test: EQUAL, negated: true },
-  StringLike: { test: isLike },
-  StringNotLike: { test: isLike, negated: true },
+  StringLike: { test: like },
+  StringNotLike: { test: like, negated: true },
   // AWS documents both as the same.
-  ArnEquals: { test: isArn },
-  ArnLike: { test: isArn },
-  Bool: { test: (value, wanted) => value.toLowerCase() === wanted.toLowerCase() },
+  ArnEquals: { test: arnLike },
+  ArnLike: { test: arnLike },
+  Bool: { test: (wanted) => (value) => value.toLowerCase() === wanted.toLowerCase() },
 };
 
 /** The keys that requests of this cloud have. A condition on another key would be silently wrong. */
@@ -57,7 +58,8 @@ function readOne(operator: string, name: string, wanted: unknown, where: string)
   }
   const { test, negated = false } = known;
   // Negated: no wanted value may match.
-  const fits = (value: string) => values.some((one) => test(value, one)) !== negated;
+  const tests = values.map(test);
+  const fits = (value: string) => tests.some((holds) => holds(value)) !== negated;
   return (context) => {
     const value = context[key];
     if (value === undefined) return ifExists !== undefined || set === 'ForAllValues' || negated;

@@ -45,17 +45,23 @@ function nameOf(table: string): string {
 
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 
+/** Most policies ask for few of the keys, or none: each is computed when it is read. */
 function contextOf(action: string, call: JsonObject, schema: JsonObject): ConditionKeys {
-  const projected = stringOf(call.ProjectionExpression) !== undefined || call.AttributesToGet !== undefined;
-  const all = call.IndexName === undefined ? 'ALL_ATTRIBUTES' : 'ALL_PROJECTED_ATTRIBUTES';
-  const leading = leadingKeys(call, schema);
   return {
-    'dynamodb:Attributes': attributes(call),
-    'dynamodb:LeadingKeys': leading.length > 0 ? leading : undefined,
+    get 'dynamodb:Attributes'() {
+      return attributes(call);
+    },
+    get 'dynamodb:LeadingKeys'() {
+      const leading = leadingKeys(call, schema);
+      return leading.length > 0 ? leading : undefined;
+    },
     'dynamodb:ReturnValues': stringOf(call.ReturnValues),
-    'dynamodb:Select': READS.has(action)
-      ? (stringOf(call.Select) ?? (projected ? 'SPECIFIC_ATTRIBUTES' : all))
-      : undefined,
+    get 'dynamodb:Select'() {
+      if (!READS.has(action)) return undefined;
+      const projected = stringOf(call.ProjectionExpression) !== undefined || call.AttributesToGet !== undefined;
+      const all = call.IndexName === undefined ? 'ALL_ATTRIBUTES' : 'ALL_PROJECTED_ATTRIBUTES';
+      return stringOf(call.Select) ?? (projected ? 'SPECIFIC_ATTRIBUTES' : all);
+    },
   };
 }
 

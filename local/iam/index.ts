@@ -5,7 +5,7 @@ import type { Specs } from '../template/specs.ts';
 import { type Grant, type Ledger, openLedger } from './ledger.ts';
 import { type Role, readResourcePolicies, readRoles } from './policies.ts';
 import { createRequests, type RegionAndAccount } from './requests.ts';
-import { type AccessRequest, match, type Statement } from './statements.ts';
+import { type AccessRequest, type Covering, covering, type Statement } from './statements.ts';
 
 export type { Grant } from './ledger.ts';
 
@@ -40,18 +40,17 @@ export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place:
   const requestsOf = createRequests(specs, place);
   const ledger = openLedger([...[...roles.values()].flatMap((role) => role.statements), ...resourcePolicies]);
 
-  const judge = (statements: readonly Statement[], request: AccessRequest): Verdict => {
+  const judge = (statements: readonly Covering[], request: AccessRequest): Verdict => {
     let verdict: Verdict = 'silent';
-    for (const statement of statements) {
-      const matched = match(statement, request);
-      if (!matched) continue;
+    for (const { statement, grant } of statements) {
+      if (!statement.condition(request.context)) continue;
       if (!statement.allows) return 'denied';
-      ledger.use(statement, matched);
+      ledger.use(statement, grant);
       verdict = 'allowed';
     }
     return verdict;
   };
-  const ofRole = ({ statements, managed }: Role) => [...statements, ...managed];
+  const ofRole = rememberCovering();
   const onBehalf = (source: string) => ({
     'aws:SourceArn': source,
     'aws:SourceAccount': source.split(':')[4] || place.account,
@@ -66,7 +65,7 @@ export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place:
       const caller = callers.get(call.caller);
       if (!caller) return undefined;
       for (const request of requestsOf(call)) {
-        const verdict = judge(ofRole(caller.role), request);
+        const verdict = judge(ofRole(caller.role, request), request);
         if (verdict !== 'allowed') return accessDenied(call, caller, request, verdict);
       }
       return undefined;
@@ -77,15 +76,35 @@ export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place:
     },
     mayRole(roleArn, action, resource) {
       const role = roles.get(roleArn);
-      return role === undefined || judge(ofRole(role), { action, resource, context: {} }) === 'allowed';
+      const request = { action, resource, context: {} };
+      return role === undefined || judge(ofRole(role, request), request) === 'allowed';
     },
     mayAssume(service, roleArn, source) {
       const role = roles.get(roleArn);
       const request = { action: 'sts:AssumeRole', resource: roleArn, context: onBehalf(source) };
-      return role === undefined || judge(ofService(role.trust, service), request) === 'allowed';
+      return role === undefined || judge(covering(ofService(role.trust, service), request), request) === 'allowed';
     },
-    mayService: (service, action, resource, source) =>
-      judge(ofService(resourcePolicies, service), { action, resource, context: onBehalf(source) }) === 'allowed',
+    mayService(service, action, resource, source) {
+      const request = { action, resource, context: onBehalf(source) };
+      return judge(covering(ofService(resourcePolicies, service), request), request) === 'allowed';
+    },
+  };
+}
+
+/** Answers that are kept for each role: many resources, such as executions, appear once. */
+const REMEMBERED = 1_000;
+
+/** The statements of a role that cover an action on a resource. Remembered: most calls repeat the two. */
+function rememberCovering(): (role: Role, request: AccessRequest) => readonly Covering[] {
+  const known = new Map<Role, Map<string, readonly Covering[]>>();
+  return (role, request) => {
+    const ofRole = known.get(role) ?? new Map<string, readonly Covering[]>();
+    known.set(role, ofRole);
+    const key = `${request.action} ${request.resource}`;
+    const found = ofRole.get(key) ?? covering([...role.statements, ...role.managed], request);
+    if (ofRole.size >= REMEMBERED) ofRole.clear();
+    ofRole.set(key, found);
+    return found;
   };
 }
 

@@ -1,11 +1,18 @@
+type Pattern = (text: string) => boolean;
+
 /** The wildcards `*` and `?` of IAM. */
-export function isLike(text: string, pattern: string): boolean {
-  if (!/[*?]/.test(pattern)) return text === pattern;
+export function like(pattern: string): Pattern {
+  if (!/[*?]/.test(pattern)) return (text) => text === pattern;
   const escaped = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')
     .replaceAll('?', '.');
-  return new RegExp(`^${escaped}$`, 's').test(text);
+  const whole = new RegExp(`^${escaped}$`, 's');
+  return (text) => whole.test(text);
+}
+
+export function isLike(text: string, pattern: string): boolean {
+  return like(pattern)(text);
 }
 
 /** Compares actions case-insensitively. */
@@ -16,10 +23,18 @@ export function isAction(action: string, pattern: string): boolean {
 const PARTS = 6;
 
 /** Compares ARNs part by part: a wildcard matches within its part. The last part may contain colons. */
+export function arnLike(pattern: string): Pattern {
+  if (pattern === '*') return () => true;
+  const patterns = arnParts(pattern).map(like);
+  if (patterns.length !== PARTS) return () => false;
+  return (arn) => {
+    const parts = arnParts(arn);
+    return patterns.every((matches, index) => matches(parts[index] ?? ''));
+  };
+}
+
 export function isArn(arn: string, pattern: string): boolean {
-  if (pattern === '*') return true;
-  const [parts, patterns] = [arnParts(arn), arnParts(pattern)];
-  return patterns.length === PARTS && patterns.every((part, index) => isLike(parts[index] ?? '', part));
+  return arnLike(pattern)(arn);
 }
 
 function arnParts(arn: string): string[] {

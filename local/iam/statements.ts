@@ -66,13 +66,22 @@ function strings(value: unknown): string[] {
   return (Array.isArray(value) ? listOf(value) : [value]).flatMap((item) => stringOf(item) ?? []);
 }
 
-/** The action and the resource of a statement that a request matches; undefined if it matches none. */
-export function match(statement: Statement, request: AccessRequest): { action: string; resource: string } | undefined {
-  const { actions, resources, exceptActions, exceptResources, condition } = statement;
-  const action = found(actions, exceptActions, (pattern) => isAction(request.action, pattern));
-  const resource = found(resources, exceptResources, (pattern) => isArn(request.resource, pattern));
-  if (action === undefined || resource === undefined || !condition(request.context)) return undefined;
-  return { action, resource };
+/** A statement that covers a request, and the action and the resource of it that do. Its condition is not asked yet. */
+export interface Covering {
+  readonly statement: Statement;
+  readonly grant: { readonly action: string; readonly resource: string };
+}
+
+export function covering(
+  statements: readonly Statement[],
+  request: Pick<AccessRequest, 'action' | 'resource'>,
+): Covering[] {
+  return statements.flatMap((statement) => {
+    const { actions, resources, exceptActions, exceptResources } = statement;
+    const action = found(actions, exceptActions, (pattern) => isAction(request.action, pattern));
+    const resource = found(resources, exceptResources, (pattern) => isArn(request.resource, pattern));
+    return action === undefined || resource === undefined ? [] : [{ statement, grant: { action, resource } }];
+  });
 }
 
 function found(patterns: readonly string[], except: boolean, fits: (pattern: string) => boolean): string | undefined {

@@ -73,7 +73,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   });
   if (!answer) return;
   const type = answer.error === undefined ? {} : { 'x-amzn-errortype': answer.error };
-  response.writeHead(answer.status, { ...answer.headers, ...type, 'x-amzn-requestid': randomUUID() });
+  // With the length an answer is one chunk, and one write.
+  const length = answer.status === 204 ? {} : { 'content-length': Buffer.byteLength(answer.body) };
+  response.writeHead(answer.status, { ...length, ...answer.headers, ...type, 'x-amzn-requestid': randomUUID() });
   response.end(answer.body);
 }
 
@@ -99,9 +101,18 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
     throw new AwsError('UnknownOperationException', `nothing here answers ${target ?? path}`, 404);
   }
   if (!service) return invoke(request, path, body, who, options);
-  const call = { ...who, service: service.name, operation, input: () => parseInput(body) };
+  const call = { ...who, service: service.name, operation, input: once(() => parseInput(body)) };
   const run = () => service.handle({ operation, caller, headers: request.headers, body });
   return executeCall(call, run, (error) => failure(error, options), options);
+}
+
+/** Policies, faults and the call log all read the input of a call. */
+function once(parse: () => JsonObject): () => JsonObject {
+  let parsed: JsonObject | undefined;
+  return () => {
+    parsed ??= parse();
+    return parsed;
+  };
 }
 
 type Who = Pick<CallFacts, 'caller' | 'worker'>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ConditionKeys } from '../../iam/conditions.ts';
 import { isAction, isArn } from '../../iam/patterns.ts';
-import { match, readStatements } from '../../iam/statements.ts';
+import { type AccessRequest, covering, readStatements, type Statement } from '../../iam/statements.ts';
 
 const statement = (more: object) => {
   const document = { Statement: { Effect: 'Allow', Action: 'a:B', Resource: '*', ...more } };
@@ -10,6 +10,8 @@ const statement = (more: object) => {
   return read;
 };
 const request = (context: ConditionKeys = {}) => ({ action: 'a:B', resource: 'arn:aws:a:r:1:x', context });
+const match = (one: Statement, asked: AccessRequest) =>
+  covering([one], asked).find((covers) => covers.statement.condition(asked.context))?.grant;
 const holds = (condition: object, context: ConditionKeys) =>
   match(statement({ Condition: condition }), request(context)) !== undefined;
 

@@ -158,12 +158,12 @@ describe('time to live', () => {
       cloud.sweepExpired(),
       ...ids.map(async (id, index) => {
         // Keeps the lock of the item busy while the sweep comes to it.
-        const touches = Array.from({ length: 3 }, () =>
-          update(id, { ...touch, ConditionExpression: 'attribute_exists(id)' }),
+        const touches = Promise.allSettled(
+          Array.from({ length: 3 }, () => update(id, { ...touch, ConditionExpression: 'attribute_exists(id)' })),
         );
         await sleep(index % 10);
         const answer = await remove(id);
-        await Promise.allSettled(touches);
+        await touches;
         return answer.Attributes ? id : undefined;
       }),
     ]);
