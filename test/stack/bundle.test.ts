@@ -50,7 +50,7 @@ test('the endpoint is a CommonJS file under 331 KB, manifest and validators; non
 test('the reconciler is a CommonJS file under 400 KB, with workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
-    expect(readdirSync(folder)).toEqual(['index.js', 'machines.json', 'state-machines.json']);
+    expect(readdirSync(folder)).toEqual(['express.json', 'index.js', 'machines.json', 'state-machines.json']);
     expect(statSync(join(folder, 'index.js')).size).toBeLessThan(400_000);
     expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
