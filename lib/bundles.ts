@@ -51,13 +51,14 @@ export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
   return bundle('endpoint', parts, use);
 }
 
-/** The reconciler, with the workflow and the state machine of each tool beside it. */
+/** The reconciler, with the workflow, the engine and the state machine of each tool beside it. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T {
   const byName = (of: (tool: ToolEntry) => string | number | undefined) =>
     JSON.stringify(Object.fromEntries(tools.map((tool) => [tool.name, of(tool)])));
   const parts = {
     'machines.json': byName(({ machine }) => machine),
     'state-machines.json': byName(({ stateMachine }) => stateMachine),
+    'express.json': JSON.stringify(tools.flatMap(({ name, engine }) => (engine === 'express' ? [name] : []))),
   };
   return bundle('reconciler', parts, use);
 }

@@ -171,7 +171,7 @@ export class McpTaskServer extends Construct {
   }
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {
-    const run = functionRun(handler, isRepeatable(entry));
+    const run = functionRun(handler, isRepeatable(entry), entry.engine);
     if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
     this.#addWorkflow({ entry, handler }, run);
     if (this.#reporters.has(handler.node.path)) return;

@@ -15,6 +15,7 @@ import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
 import { createQueues, type QueueMessage } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
+import { expressFate } from './step-functions/integrations/express-fate.ts';
 import { createIntegrations } from './step-functions/integrations/integrations.ts';
 import { type AppOptions, readApp } from './template/app.ts';
 import { DEFAULT_ACCOUNT, DEFAULT_REGION } from './template/assembly.ts';
@@ -197,6 +198,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     now,
     timeScale,
     onNotice: onError,
+    expressFate: expressFate(bench, accessKeyOfRole),
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
       events.statusChanged(change);

@@ -29,6 +29,9 @@ export function storyText(story: Story | Unreadable, now: number): string {
       ? ['Arguments, questions, answers and result are hidden: --payload shows them']
       : Object.entries(payload).map(([name, value]) => `${name}\n${pretty(value, '  ')}`)),
     ...(links.execution === undefined ? [] : [`Execution  ${links.execution}`]),
+    ...(links.runLogs === undefined
+      ? []
+      : [`Runs       on Express, without a history: see the log group ${links.runLogs}`]),
     ...(links.logs === undefined ? [] : [`Logs       ${links.logs}`]),
     `Why        mcp-task-server tasks explain ${story.taskId}`,
   ].join('\n');

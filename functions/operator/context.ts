@@ -15,6 +15,8 @@ export interface ToolFacts {
   readonly logGroup?: string;
   /** Whether a run that may have had effects can be repeated. */
   readonly repeatable: boolean;
+  /** Its workflow is an Express state machine: AWS keeps no history of its runs, and stops none. */
+  readonly express?: boolean;
   /** In ms, as `ttl`. */
   readonly timeout: number;
   readonly ttl?: number;

@@ -1,7 +1,7 @@
 import type { TaskKey } from '../tasks/record.ts';
 import { readRecord } from './acts/act.ts';
 import type { OperatorContext } from './context.ts';
-import { isDenied } from './runs.ts';
+import { expressLogs, isDenied, isExpress } from './runs.ts';
 
 export interface LogLine {
   /** In ms since the epoch. */
@@ -42,6 +42,9 @@ export async function logsOf(
     hidden.push('the lines of its tool: its log group is not known');
   else if (record !== undefined && !payload) hidden.push('the lines of its tool: --payload shows them');
   else if (record !== undefined && tool?.logGroup !== undefined) groups.push([record.tool, tool.logGroup]);
+  if (record !== undefined && tool !== undefined && isExpress(record, tool)) {
+    hidden.push(`the lines of its runs on Express: they are in the log group ${expressLogs(tool)}`);
+  }
   const startTime = from ?? (record?.createdAt ?? 0) - BEFORE;
   const found = await Promise.all(
     groups.map(async ([source, logGroupName]) => {

@@ -7,7 +7,7 @@ import type { InputRequest } from '../tasks/tool-contract.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed } from './errors.ts';
-import { isDenied, isOlder } from './runs.ts';
+import { isDenied, isExpress, isOlder } from './runs.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */
 export interface Payload {
@@ -49,14 +49,15 @@ export interface FirstInput {
 
 /**
  * What a task was called with: from its record, or from the input of its first run, which Step Functions keeps for 90 days
- * after its end. Undefined: not known any more.
+ * after its end. On Express only the record has it. Undefined: not known any more.
  */
 export async function firstInputOf(
   whole: TaskRecord,
   { server, states }: OperatorContext,
 ): Promise<FirstInput | undefined> {
   const own = whole.arguments ?? whole.kept;
-  const machineArn = server.tools.get(whole.tool)?.machineArn;
+  const tool = server.tools.get(whole.tool);
+  const machineArn = isExpress(whole, tool) ? undefined : tool?.machineArn;
   // A tool that asks first starts in round 2 for a client of 2025-11-25.
   for (const round of machineArn === undefined ? [] : [1, 2]) {
     const input = await inputOf(whole, executionArnOf({ taskId: whole.taskId, round }, machineArn ?? ''), states);
@@ -80,6 +81,7 @@ async function inputOf(record: TaskRecord, executionArn: string, states: AwsJson
 async function resultOf(record: TaskRecord, { results }: OperatorContext): Promise<string | undefined> {
   const stored = storedResult(record.result ?? '');
   if (stored === undefined) return record.result;
-  const text = await results.get({ ...record, attempt: stored.attempt ?? 0 });
+  const { attempt = 0, run } = stored;
+  const text = await results.get({ ...record, attempt, ...(run !== undefined && { run }) });
   return isProven(stored, record) && isOf(stored, text) ? text : undefined;
 }

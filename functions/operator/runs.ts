@@ -4,6 +4,7 @@ import { executionName } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
+import type { ToolFacts } from './context.ts';
 
 /** What Step Functions says of one round of a task. */
 export interface RunFacts {
@@ -62,6 +63,14 @@ export async function runOf(
     return { ...run, ...(await listedRun(record, round, machineArn, states)) };
   }
 }
+
+/** Whether AWS keeps no history of the runs of a task and stops none. The tool may have had the other engine then. */
+export const isExpress = (record: Pick<TaskRecord, 'express'>, tool: ToolFacts | undefined): boolean =>
+  record.express === true || tool?.express === true;
+
+/** Where the runs of a tool on Express leave a trace: the log group of its workflow, as `lib/tools/tool-workflow.ts` names it. */
+export const expressLogs = ({ machineArn = '' }: ToolFacts): string =>
+  `/aws/vendedlogs/states/${machineArn.split(':').at(-1)}`;
 
 export const isDenied = (error: unknown): boolean => /AccessDenied/.test((error as Error).name);
 

@@ -20,6 +20,7 @@ export interface ToolMark {
   /** The log group of its function. */
   readonly logs?: string;
   readonly repeatable?: boolean;
+  readonly express?: boolean;
   /** In ms, as `ttl`. */
   readonly timeout: number;
   readonly ttl?: number;

@@ -6,7 +6,7 @@ import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
 import { type Moment, momentsOf } from './moments.ts';
 import { type Payload, payloadOf } from './payload.ts';
-import { isDenied, type RunFacts, runOf } from './runs.ts';
+import { expressLogs, isDenied, isExpress, type RunFacts, runOf } from './runs.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';
 
 /** All that is known of one task. Times in ms since the epoch. */
@@ -35,7 +35,8 @@ export interface Story {
   readonly runs: readonly RunFacts[];
   /** Only if it was asked for. */
   readonly payload?: Payload;
-  readonly links: { readonly execution?: string; readonly logs?: string };
+  /** `runLogs`: the log group of the runs of a tool on Express, of which there is no history. */
+  readonly links: { readonly execution?: string; readonly logs?: string; readonly runLogs?: string };
 }
 
 /** A stored item that this release does not understand: its attributes without payloads. */
@@ -66,6 +67,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const { taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt, ttl, isError } = record;
   const error = errorOf(seen ?? record);
   const last = runs.at(-1);
+  const facts = context.server.tools.get(tool);
   return {
     ...{ taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt },
     ...(seenAs !== status && { seenAs }),
@@ -81,6 +83,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     links: {
       ...(last && isOnAws(last) && { execution: executionLink(last.executionArn, context.server.region) }),
       logs: `mcp-task-server tasks logs ${taskId}`,
+      ...(facts && isExpress(record, facts) && { runLogs: expressLogs(facts) }),
     },
   };
 }
@@ -100,8 +103,9 @@ export async function readTask(key: TaskKey, payload: boolean, { reads }: Operat
 
 /** The runs of the last rounds of a task, the oldest first. */
 export async function runsOf(record: TaskRecord, most: number, context: OperatorContext): Promise<RunFacts[]> {
-  const machineArn = context.server.tools.get(record.tool)?.machineArn;
-  if (machineArn === undefined) return [];
+  const tool = context.server.tools.get(record.tool);
+  const machineArn = tool?.machineArn;
+  if (machineArn === undefined || isExpress(record, tool)) return [];
   const first = Math.max(1, record.round - most + 1);
   const rounds = Array.from({ length: record.round - first + 1 }, (_, i) => first + i);
   return Promise.all(rounds.map((round) => runOf(record, round, machineArn, context.states)));

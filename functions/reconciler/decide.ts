@@ -12,8 +12,8 @@ import {
 } from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
-/** What was wrong with a task. */
-export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended';
+/** What was wrong with a task. `run_lost`: on Express, its run is over, or never began, and has written nothing. */
+export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended' | 'run_lost';
 
 export type Decision =
   /** `nothing` is to repair. `look`: depends on the run, which was not seen yet. `look_again`: on one seen before. */
@@ -21,7 +21,7 @@ export type Decision =
   | {
       /** `postponed`: nothing is wrong. The sweep comes back later. */
       readonly kind: Repair | 'postponed';
-      /** Start the round again, under the same name, before the change is written. */
+      /** Start the round again, under the same name, before the change is written. On Express it then runs once more. */
       readonly start?: true;
       readonly change: Change;
       /** Stop the run, if there is one, after the change was written: from then on it can change nothing. */

@@ -29,12 +29,14 @@ const STALE = 90_000;
 /**
  * The reconciler as a Lambda function. `lambda.ts` calls it once. `machines`: see
  * `ReconcilerContext`. `stateMachines`: for each tool that is a state machine, its index in the variable TOOL_MACHINES.
+ * `express`: the tools on Express.
  */
 export function createHandler(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>> = {},
+  express: readonly string[] = [],
 ) {
-  const context = createContext(machines, stateMachines, process.env);
+  const context = { ...createContext(machines, stateMachines, process.env), express: new Set(express) };
   const server = process.env.SERVER_NAME ?? '';
   return (event: ReconcilerEvent, lambda: Pick<Context, 'getRemainingTimeInMillis'>) =>
     handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
@@ -70,7 +72,7 @@ function createContext(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>>,
   env: NodeJS.ProcessEnv,
-): SweepContext {
+): Omit<SweepContext, 'express'> {
   const db = dynamoDb(PATIENCE, env);
   const states = stepFunctions({ region: env.AWS_REGION ?? '', ...PATIENCE }, env);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';

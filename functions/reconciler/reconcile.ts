@@ -7,6 +7,7 @@ import type { TaskStore } from '../tasks/table/store.ts';
 import { isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
 import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone } from './decide.ts';
+import { decideExpress } from './decide-express.ts';
 import type { Execution } from './describe.ts';
 import type { Run } from './outcome.ts';
 
@@ -18,6 +19,8 @@ export interface ReconcilerContext {
   readonly describe: (executionArn: string) => Promise<Execution>;
   /** By tool: the end of the name of its workflow. */
   readonly machines: ReadonlyMap<string, string>;
+  /** Tools on Express. */
+  readonly express: ReadonlySet<string>;
   /** By tool that is a state machine: its ARN. */
   readonly stateMachines: ReadonlyMap<string, string>;
   /** The ARN of every tool workflow begins with it. */
@@ -35,7 +38,8 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
     await context.store.postpone(key, context.now(), context.now() + limits.unknownRecord);
     return 'postponed';
   }
-  const decision = decide(record, context.now());
+  const express = record !== undefined && isExpress(record, context);
+  const decision = express ? decideExpress(record, context.now()) : decide(record, context.now());
   if (record === undefined) return decision.kind;
   const looks = decision.kind === 'look' || decision.kind === 'look_again';
   if (!looks || !mayLook) return act(record, decision, context);
@@ -84,13 +88,18 @@ async function readKnown(key: TaskKey, { store }: ReconcilerContext): Promise<Ta
   }
 }
 
+/** Also a task that began when its tool had the other engine: both know no run of it by its name. */
+const isExpress = (record: TaskRecord, { express }: ReconcilerContext): boolean =>
+  record.express === true || express.has(record.tool);
+
 async function act(record: TaskRecord, decision: Decision, context: ReconcilerContext): Promise<Done> {
   const { store, workflow, machines, inputs } = context;
   if (!('change' in decision)) return decision.kind;
   const machine = machines.get(record.tool);
-  // After a crash behind the start, the next sweep finds the execution: no name starts twice.
+  // After a crash behind the start, the next sweep finds the execution: no name starts twice. On Express it runs twice.
   try {
-    if (decision.start) await restart(record, machine, workflow, inputs);
+    const start = decision.start ? await restart(record, machine, workflow, inputs) : 'started';
+    if (start === 'gone' && isExpress(record, context)) return act(record, postpone(record, context.now()), context);
   } catch (error) {
     // No later sweep could start it.
     if (!(error instanceof InputLost)) throw error;
@@ -98,7 +107,8 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   }
   const written = await store.applyBlind(record, decision.change);
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
-  if ((written ? decision.stop : decision.start) && machine !== undefined) await stop(record, machine, workflow);
+  const over = written ? decision.stop : decision.start;
+  if (over && machine !== undefined && !isExpress(record, context)) await stop(record, machine, workflow);
   return written ? decision.kind : 'nothing';
 }
 

@@ -35,6 +35,13 @@ export const limits = {
   startRetryAfter: 5 * SECOND,
   /** A read starts an answered round again if nothing has changed in the task for this time. */
   restartAfter: 15 * SECOND,
+  /**
+   * One run of a tool on Express. `longest`: Step Functions ends it after this
+   * (https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html). `work`: its tool has this long; the rest
+   * is for the last write. `function`: the most that the tool's function may take, so that it can start a little late.
+   * `dead`: no run that was started this long ago still works.
+   */
+  express: { longest: 300 * SECOND, work: 270 * SECOND, function: 240 * SECOND, dead: 330 * SECOND },
   /** When the sweep comes back to a task whose tool it does not know. */
   unknownTool: 300 * SECOND,
   /** When the sweep comes back to a task whose record it does not understand. */

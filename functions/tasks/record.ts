@@ -27,6 +27,8 @@ export interface TaskRecord {
   readonly statusMessage?: string;
   readonly progress?: number;
   readonly progressTotal?: number;
+  /** Its runs are Express executions: they can be neither asked about nor stopped, and are started again if they die. */
+  readonly express?: boolean;
   /** Made by a 2025-11-25 client (F-04). */
   readonly legacy?: boolean;
   /** The creating request's token for progress notifications (C-33). */
@@ -46,7 +48,7 @@ export interface TaskRecord {
 
   /** While input is required, and until the next round has ended: JSON text, exactly as the tool returned it. */
   readonly asked?: string;
-  /** JSON text of the tool's arguments; kept only once a round ended in input_required. */
+  /** JSON text of the tool's arguments; kept once a round ended in input_required, on Express from the beginning. */
   readonly arguments?: string;
   /** Answers of all rounds, JSON text by wire key (`r<round>.<name>`); only while unfinished. */
   readonly inputResponses?: Readonly<Record<string, string>>;
@@ -75,7 +77,10 @@ export interface TaskRecord {
   /** Shard and time of the sparse `due` index; only while unfinished. */
   readonly due?: string;
   readonly dueAt?: number;
-  /** The last round whose run was seen in Step Functions: it has started, so it is never started again. */
+  /**
+   * The last round whose run was seen in Step Functions: it has started, so it is never started again. On Express, where
+   * no run can be seen: `dueAt` is when the run of this round is surely over.
+   */
   readonly seenRound?: number;
   /** DynamoDB TTL, in seconds since the epoch. */
   readonly expiresAt: number;

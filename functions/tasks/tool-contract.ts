@@ -26,6 +26,8 @@ export interface TaskContext {
   readonly round: number;
   /** 0 for the first try of this round, +1 for each retry by the workflow. */
   readonly attempt: number;
+  /** On Express, where two runs of a round may be at the same attempt: a name for this try. Absent on Standard. */
+  readonly run?: string;
   /** When unfinished work is given up, in milliseconds since the epoch. */
   readonly deadline: number;
   /** The trace of the call that created the task, as W3C Trace Context writes it. Absent: the call named none. */

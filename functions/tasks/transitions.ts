@@ -55,6 +55,7 @@ export interface NewTask {
   readonly ttl: number;
   readonly timeout: number;
   readonly accepts: readonly string[];
+  readonly express?: boolean;
   readonly legacy: boolean;
   readonly progressToken?: string | number;
   readonly digest?: string;
@@ -82,6 +83,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ttl,
     deadlineAt: now + task.timeout,
     ...(task.accepts.length > 0 && { accepts: task.accepts }),
+    ...(task.express && { express: true }),
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),
@@ -173,9 +175,9 @@ export function lookAgain(record: TaskRecord, now: number, after: number = limit
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
-/** The round was started again: its first start was lost. */
-export function restarted(record: TaskRecord, now: number): Change {
-  return { ...lookAgain(record, now), ...openEvent('restarted', record, now) };
+/** The round was started again: its first start was lost. `after` as for lookAgain. */
+export function restarted(record: TaskRecord, now: number, after?: number): Change {
+  return { ...lookAgain(record, now, after), ...openEvent('restarted', record, now) };
 }
 
 /**

@@ -58,6 +58,7 @@ function toolMark(
     ...(handlerId !== undefined && { handler: handlerId }),
     ...(logs !== undefined && { logs }),
     ...(isRepeatable(entry) && { repeatable: true }),
+    ...(entry.engine === 'express' && { express: true }),
     ...(entry.keepArguments && { keepArguments: true }),
     timeout,
     ...(ttl !== undefined && { ttl }),

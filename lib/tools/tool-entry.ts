@@ -3,6 +3,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { TaskSupport, ToolEntry } from '../../functions/mcp/manifest.ts';
 import { isQuestion } from '../../functions/tasks/questions/question.ts';
 import { checkScopes } from '../auth/auth.ts';
+import { engineOf } from './engine.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool-props.ts';
 
@@ -18,7 +19,15 @@ type Refuse = (problem: string) => never;
 
 /** A misspelt option would have no effect, and nothing would tell: not every app is checked by TypeScript. */
 const OPTIONS = {
-  ...{ handler: true, stateMachine: true, taskSupport: true, description: true, title: true, inputSchema: true },
+  ...{
+    handler: true,
+    stateMachine: true,
+    taskSupport: true,
+    engine: true,
+    description: true,
+    title: true,
+    inputSchema: true,
+  },
   ...{ outputSchema: true, annotations: true, timeout: true, pollInterval: true, expectedDuration: true, ttl: true },
   ...{ askFirst: true, scopes: true, immediateResponse: true, keepArguments: true },
 } satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
@@ -39,6 +48,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (props.handler !== undefined && (props.handler as Partial<IFunction>).functionArn === undefined) {
     refuse('its handler is no Lambda function: give it a ToolFunction, or any other lambda.IFunction');
   }
+  const express = engineOf(props, { ...props, taskSupport }, refuse) === 'express';
   const direct = taskSupport === 'forbidden';
   const timeout = timeoutOf(props, direct, maxTtl, refuse);
   const pollInterval = props.pollInterval?.toMilliseconds();
@@ -76,7 +86,8 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
     ...(props.keepArguments === true && { keepArguments: true }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
-    ...(!direct && { machine: machineSuffix(name) }),
+    ...(express && { engine: 'express' }),
+    ...(!direct && { machine: machineSuffix(name, express) }),
     ...(props.scopes !== undefined && props.scopes.length > 0 && { scopes: props.scopes }),
     ...(headers.length > 0 && { headers }),
   };
@@ -113,11 +124,14 @@ function longTtl(timeout: number, maxTtl: number): number | undefined {
   return timeout < HOUR ? undefined : Math.min(timeout + HOUR, maxTtl);
 }
 
-/** A tool's name as the end of a state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. */
-function machineSuffix(name: string): string {
+/**
+ * A tool's name as the end of a state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. Another one on Express:
+ * CloudFormation replaces a machine whose type changes, and both exist for a moment.
+ */
+function machineSuffix(name: string, express: boolean): string {
   const plain = name.replaceAll('.', '-');
-  if (plain === name && name.length <= 47) return name;
-  return `${plain.slice(0, 38)}-${hash(name).slice(0, 8)}`;
+  if (plain === name && name.length <= 47 && !express) return name;
+  return `${plain.slice(0, 38)}-${hash(express ? `express ${name}` : name).slice(0, 8)}`;
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

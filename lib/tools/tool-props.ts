@@ -1,7 +1,7 @@
 import type { Duration } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import type { JsonSchema, TaskSupport } from '../../functions/mcp/manifest.ts';
+import type { Engine, JsonSchema, TaskSupport } from '../../functions/mcp/manifest.ts';
 import type { InputRequest } from '../../functions/tasks/tool-contract.ts';
 
 /** A tool: a function or a state machine that follows the contract in `functions/tasks/tool-contract.ts`. */
@@ -17,6 +17,13 @@ export interface FunctionToolProps extends AnyToolProps {
    * waits for the result. `required`: always a task. @default 'forbidden'
    */
   readonly taskSupport?: TaskSupport;
+  /**
+   * The kind of Step Functions state machine that runs it. `express` costs about half, and is for tools that may run more
+   * than once (`readOnlyHint` or `idempotentHint`) and whose function takes 4 minutes at most. A task that asks people may
+   * take longer: each round is one run. A run cannot be stopped or looked into, and one that died starts again within 7
+   * minutes (docs/crash-table.md, "On Express"). @default 'standard'
+   */
+  readonly engine?: Engine;
 }
 
 /**
@@ -31,6 +38,7 @@ export interface StateMachineToolProps extends AnyToolProps {
    */
   readonly stateMachine: IStateMachine;
   readonly handler?: never;
+  readonly engine?: 'standard';
   /** As for a function, but not `forbidden`: a state machine cannot be invoked directly. @default 'optional' */
   readonly taskSupport?: Exclude<TaskSupport, 'forbidden'>;
 }

@@ -3,11 +3,13 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, IVersion } from 'aws-cdk-lib/aws-lambda';
 import { type IStateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
+import type { Engine } from '../../functions/mcp/manifest.ts';
 import { definition, machineDefinition } from '../workflow/definition.ts';
 
 /** What the `Run` state of a tool workflow does, and what its role needs for that. */
 export interface ToolRun {
   readonly definition: string;
+  readonly type: StateMachineType;
   readonly substitutions: Readonly<Record<string, string>>;
   readonly statements: readonly PolicyStatement[];
 }
@@ -19,13 +21,14 @@ export interface FunctionRun extends ToolRun {
 }
 
 /** `repeatable`: a run that may have had side effects can be repeated. */
-export function functionRun(handler: IFunction, repeatable: boolean): FunctionRun {
+export function functionRun(handler: IFunction, repeatable: boolean, engine: Engine = 'standard'): FunctionRun {
   // Versions and aliases have it. Runs that began before a deployment still invoke the last version.
   const { lambda } = handler as Partial<IVersion>;
   const versions = lambda && { versionsArn: `${lambda.functionArn}:*` };
   const resources = versions ? [lambda.functionArn, versions.versionsArn] : [handler.functionArn];
   return {
-    definition: definition(repeatable),
+    definition: definition(repeatable, engine),
+    type: engine === 'express' ? StateMachineType.EXPRESS : StateMachineType.STANDARD,
     substitutions: { FunctionArn: handler.functionArn },
     statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources })],
     ...versions,
@@ -54,6 +57,7 @@ export function machineRun(scope: Construct, tool: string, stateMachine: IStateM
   const rule = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
   return {
     definition: machineDefinition(),
+    type: StateMachineType.STANDARD,
     substitutions: { StateMachineArn: stateMachineArn, ExecutionArnPrefix: executionArnPrefix },
     statements: [
       new PolicyStatement({ actions: ['states:StartExecution'], resources: [stateMachineArn] }),

@@ -7,6 +7,7 @@ import {
   DefinitionBody,
   LogLevel,
   StateMachine,
+  StateMachineType,
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { keyStatements } from '../storage/kms-grants.ts';
@@ -47,6 +48,7 @@ export class ToolWorkflow extends Construct {
     });
     this.stateMachine = new StateMachine(this, 'StateMachine', {
       stateMachineName: props.machineName,
+      ...(props.run.type === StateMachineType.EXPRESS && { stateMachineType: props.run.type }),
       role,
       definitionBody: DefinitionBody.fromString(props.run.definition),
       definitionSubstitutions: {

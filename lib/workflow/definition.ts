@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Engine } from '../../functions/mcp/manifest.ts';
 import { limits, MAX_TTL } from '../../functions/tasks/limits.ts';
 
 /**
@@ -45,18 +46,39 @@ const NUMBERS = {
   deadlineGrace: limits.deadlineGrace,
   lateWrite: limits.lateWrite,
   eventRounds: limits.events.workflowRounds,
+  expressWork: limits.express.work,
 };
 
-/** In seconds: 10 minutes more than any ttl, so `Run` ends first and `Finish` has time to write. */
-const LONGEST_RUN = MAX_TTL / 1_000 + 600;
+interface EngineText {
+  /** In seconds: longer than `Run`, so that `Finish` has time to write. */
+  readonly longestRun: number;
+  /** What stands for these names in `<…>`. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+const ENGINES: Readonly<Record<Engine, EngineText>> = {
+  standard: {
+    // 10 minutes more than any ttl.
+    longestRun: MAX_TTL / 1_000 + 600,
+    names: { runEnd: '$states.context.Execution.Input.deadlineAt', tryName: '' },
+  },
+  express: {
+    longestRun: limits.express.longest / 1_000,
+    names: {
+      runEnd: '<express-run-end.jsonata>',
+      // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
+      tryName: ', "run": $formatBase($floor($random() * 1e12), 36)',
+    },
+  },
+};
 
 interface Asl {
   readonly States: Readonly<Record<string, unknown>>;
 }
 
 /** The text that AWS and the embedded cloud run for a tool that is a function. */
-export function definition(repeatable: boolean): string {
-  return JSON.stringify(asl('tool.asl.json', repeatable));
+export function definition(repeatable: boolean, engine: Engine = 'standard'): string {
+  return JSON.stringify(asl('tool.asl.json', repeatable, engine));
 }
 
 /** The same for a tool that is a state machine. Its last two states are the same. */
@@ -66,15 +88,15 @@ export function machineDefinition(): string {
   return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Superseded } });
 }
 
-function asl(file: string, repeatable: boolean): Asl {
+function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): Asl {
   const errors: Readonly<Record<string, readonly string[]>> = {
     '<not executed>': NOT_EXECUTED,
     '<perhaps executed>': repeatable ? PERHAPS_EXECUTED : [],
     '<crashed>': repeatable ? CRASHED : [],
   };
   return JSON.parse(workflowFile(file), (_key, value: unknown) => {
-    if (value === '<longestRun>') return LONGEST_RUN;
-    if (typeof value === 'string') return include(value);
+    if (value === '<longestRun>') return ENGINES[engine].longestRun;
+    if (typeof value === 'string') return include(value, engine);
     if (!Array.isArray(value)) return value;
     const named = value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
     // A retrier without errors is not allowed.
@@ -83,15 +105,19 @@ function asl(file: string, repeatable: boolean): Asl {
 }
 
 /**
- * Replaces `<name.jsonata>` by that file's expression, without its comments, and the names of `NUMBERS` by the numbers.
+ * Replaces `<name.jsonata>` by that file's expression, without its comments, and the names of `NUMBERS` and of the engine
+ * by what they stand for.
  */
-export function include(text: string): string {
-  const whole = text.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
+export function include(text: string, engine: Engine = 'standard'): string {
+  const { names } = ENGINES[engine];
+  const named = Object.entries(names).reduce((filled, [name, what]) => filled.replaceAll(`<${name}>`, what), text);
+  const whole = named.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
     include(
       workflowFile(file)
         .replace(/\/\*[\s\S]*?\*\//g, '')
         .replace(/\s*\n\s*/g, ' ')
         .trim(),
+      engine,
     ),
   );
   return Object.entries(NUMBERS).reduce((filled, [name, ms]) => filled.replaceAll(`<${name}>`, String(ms)), whole);

@@ -32,8 +32,11 @@ export function checkSpec({ service, operation, at = 'before', do: fault }: Faul
   if (at === 'midway' && service !== 'apigateway') refuse(`nothing of ${service} is midway`);
   if (at === 'midway' && kind === 'error') refuse('the status of the answer is out');
   const delivers = service === 'streams' || (service === 'events' && operation !== 'PutEvents');
-  const doubles = service === 'events' && delivers && at === 'before';
-  if (kind === 'double' && !doubles) refuse('only events are doubled, before their delivery');
+  const express = service === 'states' && operation === 'RunExpress';
+  const doubles = ((service === 'events' && delivers) || express) && at === 'before';
+  if (kind === 'double' && !doubles) refuse('only events are doubled, before their delivery, and Express executions');
+  if (express && (at !== 'before' || kind === 'error' || kind === 'killWorker'))
+    refuse('no caller waits for RunExpress');
   if (kills && delivers) refuse('no worker delivers events');
   if (kills && service === 'apigateway' && at === 'before') refuse('no worker answers yet');
   if (operation !== 'Run') return;

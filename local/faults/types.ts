@@ -30,6 +30,7 @@ export type FaultPoint = 'before' | 'after' | 'midway';
  * |---|---|---|---|
  * | any in the call log | as there: `PutItem`, `Invoke` | function, or role of a state machine | the function's |
  * | lambda | `Run`: a worker starts with an event; `before` only | the function | the one that starts |
+ * | states | `RunExpress`: an Express execution begins, after its start was answered; `before` only | the role of the machine | |
  * | events | `Deliver`: a rule sends an event to a function, or the end of an execution to `startExecution.sync` | the rule | |
  * | streams | `Deliver`: Lambda passes records of a stream to a function | the event source mapping | |
  * | apigateway | `POST /mcp`: a client calls; the resource as the template writes it | `client` | the one that answers |
@@ -50,16 +51,16 @@ export type Fault =
   /**
    * The connection breaks: `before` loses the request, `after` loses the answer. A state machine sees an
    * SdkClientException. `before` loses an event of AWS, and delays one of PutEvents. `after` delivers it, but EventBridge does not know that and retries.
-   * Lambda retries records of a stream in both cases.
+   * Lambda retries records of a stream in both cases. Of `RunExpress`: the execution is lost, and nobody hears of it.
    */
   | 'drop'
   /** The worker of the call dies, and with it the connection. */
   | 'killWorker'
   /** The whole process dies as by `kill -9`. Only for a cloud that was started as `mortal`. */
   | 'killProcess'
-  /** The event is delivered twice. */
+  /** The event is delivered twice; the Express execution runs twice. */
   | 'double'
-  /** The worker dies after this time; the call continues. */
+  /** The worker dies after this time; the call continues. Of `RunExpress`: the execution is lost after it. */
   | { readonly killAfterMs: number }
   /** The service answers with this error, in its own protocol. @default status 400 */
   | { readonly error: string; readonly status?: number; readonly message?: string }

@@ -5,6 +5,7 @@ import { asStatesError, type StatesError } from './errors.ts';
 import { createExecutionStore, type Execution, nameOf, snapshot, statusChange } from './executions.ts';
 import { createRecorder, newHistory, type Recorder } from './history.ts';
 import type { StartedRecord } from './journal/records.ts';
+import { expressArn, isExpress, isExpressRun } from './machine/express.ts';
 import { loadMachine, type Machine } from './machine/machine.ts';
 import { refuse } from './place.ts';
 import { createReplay, type PastCalls, type Replay } from './replay.ts';
@@ -13,6 +14,7 @@ import { runExecution } from './run.ts';
 import { createTimers } from './timers.ts';
 import type {
   ClosedStatus,
+  ExpressFate,
   Operation,
   StateMachineSpec,
   StatusChange,
@@ -37,6 +39,8 @@ const END_EVENTS: Record<ClosedStatus, string> = {
 };
 
 const KEEP_CLOSED = 20_000;
+/** Nobody hears of it on AWS either. */
+const LOST: Outcome = { error: 'Lost' };
 
 /**
  * An embedded Step Functions that runs JSONata state machines. Throws a DefinitionError if a definition uses anything
@@ -61,20 +65,22 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     const stopDate = now();
     const { number, history } = execution;
     const live = running.get(execution);
-    journal?.ended({ execution: number, status, stopDate, transitions: history.transitions, ...outcome });
+    const express = isExpressRun(execution);
+    if (!express) journal?.ended({ execution: number, status, stopDate, transitions: history.transitions, ...outcome });
     Object.assign(execution, outcome, { status, stopDate });
     const { error, cause } = outcome;
     live?.history.end(END_EVENTS[status], stopDate, { ...(error && { error }), ...(cause && { cause }) });
     live?.abort.abort(new Error(`the execution is closed: ${status}`));
     running.delete(execution);
     store.closed(execution);
-    if (!stopped) announce(options.onStatusChange, execution);
+    if (!stopped && !express) announce(options.onStatusChange, execution);
   };
 
   const begin = (started: StartedRecord, spec: StateMachineSpec, past?: PastCalls) => {
     const { execution: number, arn, startDate, input, seed } = started;
     const abort = new AbortController();
-    const context = { execution: number, seed, since: startDate, timers, now, journal, abort, past };
+    const kept = isExpress(spec) ? undefined : journal;
+    const context = { execution: number, seed, since: startDate, timers, now, journal: kept, abort, past };
     const replay = createReplay(context);
     const history = newHistory();
     const recorder = createRecorder(history, replay.now);
@@ -100,7 +106,31 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     }
   };
 
+  const startExpress: ExecutionEngine['start'] = (machine, name, input) => {
+    const { id, spec } = machine;
+    const arn = expressArn(machine.executionPrefix, name);
+    const started = { execution: lastNumber + 1, machine: id, arn, startDate: now(), input, seed: randomUUID() };
+    const { execution, live } = begin(started, spec);
+    const go = async (fate: ExpressFate = 'once') => {
+      if (fate === 'lost') return close(execution, 'ABORTED', LOST);
+      if (typeof fate === 'object') setTimeout(() => close(execution, 'ABORTED', LOST), fate.lostAfterMs).unref();
+      if (fate === 'twice') {
+        const again = begin(
+          { ...started, execution: lastNumber + 1, arn: expressArn(machine.executionPrefix, name) },
+          spec,
+        );
+        again.live.over = run(again.execution, machine, again.live);
+      }
+      return run(execution, machine, live);
+    };
+    live.over = Promise.resolve(options.expressFate?.({ stateMachineArn: spec.arn, roleArn: spec.roleArn, name })).then(
+      go,
+    );
+    return execution;
+  };
+
   const start: ExecutionEngine['start'] = (machine, name, input) => {
+    if (isExpress(machine.spec)) return startExpress(machine, name, input);
     const arn = `${machine.executionPrefix}${name}`;
     const number = { execution: lastNumber + 1, machine: machine.id };
     const started = { ...number, arn, startDate: now(), input, seed: randomUUID() };

@@ -1,5 +1,6 @@
 import { type History, newHistory } from './history.ts';
 import type { ClosedRecord } from './journal/records.ts';
+import { isExpressRun } from './machine/express.ts';
 import type { ExecutionSnapshot, ExecutionStatus, StatusChange } from './types.ts';
 
 /** The part of an execution that is kept after it has closed: its texts and its events. */
@@ -24,7 +25,7 @@ export interface Execution {
  * All executions. The newest `keepClosed` closed ones are kept whole, up to 256 Mi characters of payload. Older ones
  * lose input, output and history. They keep name, status and dates, because a name must stay taken: a name that starts
  * again would run a task twice. (AWS frees names 90 days after the execution has closed, this engine at the next start
- * after that.)
+ * after that.) Older ones of Express are forgotten: their names are free anyway.
  */
 export interface ExecutionStore {
   add(execution: Execution): void;
@@ -48,6 +49,7 @@ export function createExecutionStore(keepClosed: number): ExecutionStore {
     delete execution.input;
     delete execution.output;
     execution.history = newHistory(execution.history.transitions);
+    if (isExpressRun(execution)) byArn.delete(execution.arn);
   };
 
   return {
@@ -79,10 +81,10 @@ export function statusChange(execution: Execution): StatusChange {
   return { executionArn: arn, stateMachineArn, name, status, input, output, error, cause, startDate, stopDate };
 }
 
-/** The record of a closed execution for the next process; none for a running one. */
+/** The record of a closed execution for the next process; none for a running one, or one of Express. */
 export function closedRecord(execution: Execution): ClosedRecord[] {
   const { number, arn, stateMachineArn, startDate, input, status, stopDate, output, error, cause, history } = execution;
-  if (status === 'RUNNING' || stopDate === undefined) return [];
+  if (status === 'RUNNING' || stopDate === undefined || isExpressRun(execution)) return [];
   const { transitions } = history;
   return [
     { execution: number, arn, stateMachineArn, startDate, input, status, stopDate, transitions, output, error, cause },
@@ -94,7 +96,7 @@ export function closedExecution({ execution, transitions, ...record }: ClosedRec
   return { ...record, name: nameOf(record.arn), number: execution, history: newHistory(transitions) };
 }
 
-/** The last part of an execution's ARN. */
+/** A part of an execution's ARN: the last one, or the one before the id of an Express execution. */
 export function nameOf(arn: string): string {
-  return arn.slice(arn.lastIndexOf(':') + 1);
+  return arn.split(':').at(isExpressRun({ arn }) ? -2 : -1) ?? '';
 }

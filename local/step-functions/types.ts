@@ -34,6 +34,8 @@ export interface StateMachineSpec {
   roleArn: string;
   /** Amazon States Language as JSON, after substitutions. */
   definition: string;
+  /** @default a Standard one */
+  type?: 'EXPRESS';
 }
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
@@ -53,6 +55,16 @@ export interface StatusChange {
   stopDate?: number | undefined;
 }
 
+/** How Step Functions treats one start on Express. It promises to run it at least once, and may lose what it has done. */
+export type ExpressFate = 'once' | 'twice' | 'lost' | { readonly lostAfterMs: number };
+
+/** A start of an Express execution. */
+export interface ExpressStart {
+  stateMachineArn: string;
+  roleArn: string;
+  name: string;
+}
+
 export interface StepFunctionsOptions {
   /** By exact Resource string, e.g. `arn:aws:states:::lambda:invoke`; any other Resource is refused at load. */
   integrations: Record<string, Integration>;
@@ -66,6 +78,8 @@ export interface StepFunctionsOptions {
   journal?: string;
   /** Gets notices about the journal for the user, such as a broken last line that was cut. @default dropped */
   onNotice?: (message: string) => void;
+  /** What becomes of a started Express execution. Undefined: it runs once, at once. @default undefined */
+  expressFate?: (start: ExpressStart) => Promise<ExpressFate> | undefined;
   onStatusChange?: (change: StatusChange) => void;
 }
 

@@ -179,13 +179,16 @@ function readEventInvokeConfig(resource: Resource, stack: ResolvedStack): Asynch
 
 function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResource {
   const { DefinitionString, DefinitionSubstitutions, RoleArn, StateMachineType = 'STANDARD' } = resource.properties;
-  if (StateMachineType !== 'STANDARD') throw unknownValue(resource, 'StateMachineType', StateMachineType);
+  if (StateMachineType !== 'STANDARD' && StateMachineType !== 'EXPRESS') {
+    throw unknownValue(resource, 'StateMachineType', StateMachineType);
+  }
   const substitutions = objectOf(DefinitionSubstitutions);
   const text = DefinitionString === undefined ? definitionFile(resource, stack) : String(DefinitionString);
   const definition = text.replace(/\$\{([^}]+)\}/g, (text, name: string) =>
     Object.hasOwn(substitutions, name) ? String(substitutions[name]) : text,
   );
-  return { arn: resource.arn ?? '', name: resource.name, roleArn: String(RoleArn), definition };
+  const type = StateMachineType === 'EXPRESS' && { type: StateMachineType };
+  return { arn: resource.arn ?? '', name: resource.name, roleArn: String(RoleArn), definition, ...type };
 }
 
 /** What `DefinitionBody.fromFile` makes: an asset. */

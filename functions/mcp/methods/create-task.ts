@@ -6,7 +6,7 @@ import { logEvent, logUnexpected } from '../../tasks/log.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
+import { isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired, withdraw } from '../../tasks/transitions.ts';
@@ -66,8 +66,8 @@ export async function startTask(
   first?: FirstAnswers,
 ): Promise<TaskRecord> {
   const made = withKept(newRecord(call, server, tool, first), tool, args);
-  const start = splitRecord(made, args);
-  const input = roundInput(made, args, keepsArguments(start.record, args));
+  const start = withInput(made, args);
+  const input = roundInput(made, args, workflowKeeps(start.record, args));
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
@@ -101,7 +101,7 @@ export async function startTask(
   if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return record;
   // Also for a repeat: the first call may have crashed before the start. A start is idempotent by the execution's name.
   if (fresh) await startRound(record, tool, input, server);
-  else await startForRepeat(record, tool, roundInput(whole, args, keepsArguments(record, args)) ?? input, server);
+  else await startForRepeat(record, tool, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
   // Before its answer, the client can cancel the task only through its key, or after it has found the task in a list.
   if (record.digest !== undefined || server.now() - record.createdAt > FOUND_AFTER) {
     await stopIfOver(record, server).catch((error: unknown) => logUnexpected(error, 'over before its start'));
@@ -112,24 +112,6 @@ export async function startTask(
 /** Small arguments stay in the record past its end, if the tool says so: see `keepArguments`. */
 const withKept = (record: TaskRecord, tool: ToolEntry, args: string): TaskRecord =>
   tool.keepArguments && !isLarge({ arguments: args }) ? { ...record, kept: args } : record;
-
-/** A record as it is stored. `rest`: the part of it that is stored in S3 first. */
-interface NewRecord {
-  readonly record: TaskRecord;
-  readonly rest?: string;
-}
-
-function splitRecord(made: TaskRecord, args: string): NewRecord {
-  // The record needs its arguments only after a question, and a client that cannot answer is never asked.
-  const whole = { ...made, arguments: args };
-  if (made.accepts === undefined || !isLarge(whole)) return { record: made };
-  const { record, text } = moved(whole);
-  return { record, rest: text };
-}
-
-/** Whether the workflow writes the arguments into this record when its tool asks a question. */
-const keepsArguments = (record: TaskRecord, args: string): boolean =>
-  record.inputRef === undefined && (record.accepts !== undefined || !isLarge({ arguments: args }));
 
 async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: ServerContext): Promise<void> {
   let outcome: Awaited<ReturnType<typeof server.workflow.start>>;
@@ -190,6 +172,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     ttl: Math.round(Math.min(ttl, server.manifest.maxTtl)),
     timeout: Math.min(tool.timeout, server.manifest.maxTtl),
     accepts,
+    express: tool.engine === 'express',
     legacy: wire.era === 'legacy',
     ...(progressToken !== undefined && { progressToken }),
     ...(traceparent !== undefined && { traceparent }),
@@ -213,7 +196,11 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
  *
  * @param limited whether the caller's open tasks are counted
  */
-async function storeRecord({ record, rest }: NewRecord, server: ServerContext, limited: boolean): Promise<TaskRecord> {
+async function storeRecord(
+  { record, text }: ReturnType<typeof withInput>,
+  server: ServerContext,
+  limited: boolean,
+): Promise<TaskRecord> {
   let readAt = server.now();
   // A repeat uses the slot of the first call.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
@@ -225,7 +212,7 @@ async function storeRecord({ record, rest }: NewRecord, server: ServerContext, l
       throw new TooManyTasks(maxOpenTasks);
     }
     // If the call crashes after this, no record refers to the object, and it expires.
-    if (rest !== undefined) await storeInput(record, rest, server);
+    if (text !== undefined) await storeInput(record, text, server);
     if (await server.store.create(record)) return record;
     readAt = server.now();
   }

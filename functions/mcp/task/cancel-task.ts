@@ -31,8 +31,13 @@ export async function cancelTask(
   return { record, won: own && record.status === 'cancelled' };
 }
 
+/** Whether the run of a task can be neither stopped nor found by its name. The tool may have had the other engine then. */
+export const isExpress = ({ express, tool }: TaskRecord, server: ServerContext): boolean =>
+  express === true || server.tools.get(tool)?.entry.engine === 'express';
+
 /** Call it after a start: a cancel or a sweep before the start found no run to stop. Now there is one. */
 export async function stopIfOver(record: TaskRecord, server: ServerContext): Promise<void> {
+  if (isExpress(record, server)) return;
   const seen = await server.store.get(record);
   if (seen?.status === 'cancelled' || seen?.status === 'failed') await stopWork(record, server);
 }
@@ -40,7 +45,7 @@ export async function stopIfOver(record: TaskRecord, server: ServerContext): Pro
 /** Best effort: the record has ended, so a run that continues cannot change it (docs/crash-table.md, row 15). */
 export async function stopWork(record: TaskRecord, server: ServerContext): Promise<void> {
   const machine = server.tools.get(record.tool)?.entry.machine;
-  if (machine === undefined) return;
+  if (machine === undefined || isExpress(record, server)) return;
   try {
     await server.workflow.stop(record, machine);
   } catch (error) {

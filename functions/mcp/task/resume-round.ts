@@ -8,10 +8,10 @@ import { ResultStoreError } from '../../tasks/s3/result-store.ts';
 import { confirmStart, isSeen, keyExpired } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
 import type { ServerContext } from '../context.ts';
-import { stopIfOver, stopWork } from './cancel-task.ts';
+import { isExpress, stopIfOver, stopWork } from './cancel-task.ts';
 
 /**
- * Starts the execution of the current round. Idempotent: its name is `<taskId>-r<round>`.
+ * Starts the execution of the current round. Idempotent by its name, `<taskId>-r<round>`, but on Express.
  *
  * @param own whether this request wrote the last answer. A taken name then belongs to an older task under the same key
  */
@@ -34,6 +34,8 @@ export async function startCurrentRound(record: TaskRecord, server: ServerContex
 export async function startIfCrashed(record: TaskRecord, server: ServerContext): Promise<void> {
   const { round, updatedAt, tool } = record;
   const now = server.now();
+  // A second start would run beside the first one. The sweep starts the round again once no run can be alive.
+  if (isExpress(record, server)) return;
   if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter) return;
   if (now >= record.deadlineAt) return;
   if (asOf(record, now)?.status !== 'working') return;

@@ -32,9 +32,9 @@ export async function withCheckedStatus(record: TaskRecord, server: ServerContex
 
 /** An outage of S3 fails this request, not the task. The error says how to get the result without a new call. */
 async function fetchResult(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<string> {
-  const { attempt = 0 } = stored;
+  const { attempt = 0, run } = stored;
   try {
-    const text = await server.results.get({ ...record, attempt });
+    const text = await server.results.get({ ...record, attempt, ...(run !== undefined && { run }) });
     if (isOf(stored, text)) return text;
     throw Object.assign(new Error('What is stored is not the text that the record names'), { name: 'ResultAltered' });
   } catch (error) {

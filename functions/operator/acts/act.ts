@@ -6,7 +6,7 @@ import { isTerminal } from '../../tasks/transitions.ts';
 import type { Act, OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
 import { momentsOf } from '../moments.ts';
-import { isDenied } from '../runs.ts';
+import { isDenied, isExpress } from '../runs.ts';
 import { readTask } from '../show.ts';
 import { recordOf, seenNow } from '../view.ts';
 
@@ -76,9 +76,10 @@ export async function write(
   }
 }
 
-/** Stops the run of a task that has ended. Best effort: a run that goes on can change nothing. */
+/** Stops the run of a task that has ended, but on Express. Best effort: a run that goes on can change nothing. */
 export async function stopRun(record: TaskRecord, { server, workflow }: OperatorContext): Promise<void> {
-  const machineArn = server.tools.get(record.tool)?.machineArn;
+  const tool = server.tools.get(record.tool);
+  const machineArn = isExpress(record, tool) ? undefined : tool?.machineArn;
   if (machineArn !== undefined) await workflow.stop(record, machineArn).catch(() => undefined);
 }
 

@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
+import { withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { failAsSeen, NOT_STARTED } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
@@ -15,15 +15,11 @@ export async function begin(
   context: OperatorContext,
 ): Promise<Began> {
   const { inputs, store, workflow } = context;
-  // The record needs its arguments only after a question, and a client that cannot answer is never asked.
-  const split = made.accepts !== undefined && isLarge({ ...made, arguments: args });
-  const large = split ? moved({ ...made, arguments: args }) : undefined;
-  const record = large?.record ?? made;
-  const keeps = large === undefined && (made.accepts !== undefined || !isLarge({ arguments: args }));
-  const input = roundInput(made, args, keeps);
+  const { record, text } = withInput(made, args);
+  const input = roundInput(made, args, workflowKeeps(record, args));
   if (input === undefined)
     throw new OperatorError('Its arguments are too large to start with: 256 KiB with their escapes');
-  if (large !== undefined) await allowed(inputs.put(record, large.text));
+  if (text !== undefined) await allowed(inputs.put(record, text));
   if (!(await allowed(store.create(record)))) {
     const there = await readRecord(record, false, context);
     // The SDK has repeated a put whose answer was lost.
@@ -71,7 +67,8 @@ async function notStarted(record: TaskRecord, why: string, context: OperatorCont
   if (seen !== undefined && !['working', 'failed', 'cancelled'].includes(seen.status)) return began(record);
   await stopRun(record, context);
   const end = failed === true ? 'It is failed' : 'It ends within 2 minutes';
-  const message = `Not run again: the new task ${taskId} could not be started (${why}). ${end}, and its run, if it began, is stopped. See what it did: mcp-task-server tasks show ${taskId}`;
+  const run = record.express ? 'can change nothing' : 'is stopped';
+  const message = `Not run again: the new task ${taskId} could not be started (${why}). ${end}, and its run, if it began, ${run}. See what it did: mcp-task-server tasks show ${taskId}`;
   return { done: false, message };
 }
 

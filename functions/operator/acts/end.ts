@@ -2,6 +2,7 @@ import { overdue } from '../../tasks/deadlines.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 import { type Change, cancel, fail } from '../../tasks/transitions.ts';
 import type { OperatorContext } from '../context.ts';
+import { isExpress } from '../runs.ts';
 import {
   byOperator,
   keepPayload,
@@ -66,6 +67,9 @@ async function end(
     const message = 'Its deadline had passed: it is failed, as every reader was about to see';
     return told(act, record, operator, { done: false, message }, context);
   }
-  const message = act === 'cancel' ? 'Cancelled. Its run is stopped' : 'Failed. Its run is stopped';
+  const run = isExpress(record, context.server.tools.get(record.tool))
+    ? 'Its run is on Express and cannot be stopped: it goes on until its tool looks, and changes nothing'
+    : 'Its run is stopped';
+  const message = `${act === 'cancel' ? 'Cancelled' : 'Failed'}. ${run}`;
   return told(act, record, operator, { done: true, message }, context);
 }

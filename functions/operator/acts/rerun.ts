@@ -76,6 +76,7 @@ function newRecord(
       ...{ tool: record.tool, ttl, timeout: tool.timeout, accepts, legacy },
       ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
       ...(tool.scopes && { scopes: tool.scopes }),
+      ...(tool.express && { express: true }),
       inputResponses: Object.fromEntries(given.map(([name, value]) => [wireKey(0, name), JSON.stringify(value)])),
     },
     now,

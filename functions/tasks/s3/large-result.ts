@@ -22,7 +22,9 @@ export async function storeIfLarge(
   // A direct call has no workflow in between: Lambda can return all of it.
   if (bytes <= limits.result.inline || task === undefined) return returned;
   await storeOf(task.results).put(task, text);
-  const ref: ResultRef = { resultRef: { ...measured(text), ...(task.attempt > 0 && { attempt: task.attempt }) } };
+  const { attempt, run } = task;
+  const place = { ...(attempt > 0 && { attempt }), ...(run !== undefined && { run }) };
+  const ref: ResultRef = { resultRef: { ...measured(text), ...place } };
   return hasError(returned) ? { ...ref, isError: true } : ref;
 }
 

@@ -21,6 +21,19 @@ export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonl
   return { record: { ...rest, version: MOVED_VERSION, inputResponses: {}, inputRef }, text };
 }
 
+/** A new record as it is stored, and the text that is stored in S3 before it, if there is one. */
+export function withInput(made: TaskRecord, args: string): { readonly record: TaskRecord; readonly text?: string } {
+  const whole = { ...made, arguments: args };
+  // A round on Express may have to be started again. Otherwise only a question needs the arguments: a client that cannot
+  // answer is never asked.
+  if (made.express !== true && (made.accepts === undefined || !isLarge(whole))) return { record: made };
+  return isLarge(whole) ? moved(whole) : { record: whole };
+}
+
+/** Whether the workflow writes the arguments into this record when its tool asks a question. */
+export const workflowKeeps = ({ express, inputRef, accepts }: TaskRecord, args: string): boolean =>
+  express !== true && inputRef === undefined && (accepts !== undefined || !isLarge({ arguments: args }));
+
 /** Arguments and answers of a record in bytes, with the escapes that the input of the next round adds. */
 export function sizeOf({ inputRef, ...record }: TaskRecord): number {
   const here = Buffer.byteLength(JSON.stringify([record.arguments ?? '', answersByName(record)]));

@@ -16,6 +16,8 @@ export interface StoredResult {
   readonly bytes: number;
   /** Which attempt at the round stored it. @default 0 */
   readonly attempt?: number;
+  /** Which try, of a round on Express. @default none */
+  readonly run?: string;
   /** Of the stored text, in hex. References of release 0.1 have none: only their length is checked. See `isProven`. */
   readonly sha256?: string;
 }
@@ -29,12 +31,14 @@ const LONGEST = 200;
 export function storedResult(result: string): StoredResult | undefined {
   if (result.length > LONGEST || !result.includes('"resultRef"')) return undefined;
   const { resultRef, isError: _, ...others } = fields(parsed(result));
-  const { bytes, attempt = 0, sha256, ...unknown } = fields(resultRef);
+  const { bytes, attempt = 0, run, sha256, ...unknown } = fields(resultRef);
   if (Object.keys({ ...others, ...unknown }).length > 0) return undefined;
   const { inline, stored } = limits.result;
   if (!isBetween(bytes, inline + 1, stored) || !isBetween(attempt, 0, MOST_ATTEMPTS)) return undefined;
-  if (sha256 === undefined) return { bytes, attempt };
-  return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? { bytes, attempt, sha256 } : undefined;
+  if (run !== undefined && !isRunName(run)) return undefined;
+  const place = { bytes, attempt, ...(run !== undefined && { run }) };
+  if (sha256 === undefined) return place;
+  return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? { ...place, sha256 } : undefined;
 }
 
 /** The size and the hash of a text, for a reference. */
@@ -68,6 +72,9 @@ export function resultTooLarge(bytes: number): string {
     'Ask for less of it (a page, a filter, a summary), or have the tool store it elsewhere and return a resource_link.'
   );
 }
+
+/** As `lib/workflow/definition.ts` makes it. */
+const isRunName = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-z]{1,16}$/.test(value);
 
 /** Of what is no object, none that counts. */
 const fields = (value: unknown): Record<string, unknown> => ({ ...Object(value) });

@@ -9,6 +9,8 @@ export interface ResultKey extends TaskKey {
   readonly round: number;
   /** 0 when left out. */
   readonly attempt?: number;
+  /** Which try of a round on Express. */
+  readonly run?: string;
 }
 
 /** Input belongs to a task and is named by its hash, so none is ever overwritten. */
@@ -107,14 +109,16 @@ function unanswered({ code, name }: Error & { readonly code?: string }): Answer 
 
 /**
  * Made from the task, so a reader of one record cannot reach the result of another (C-28, E-15). Made from the attempt,
- * so an attempt that was given up and still runs does not overwrite the result of the next.
+ * so an attempt that was given up and still runs does not overwrite the result of the next. Two runs of a round on
+ * Express may be at the same attempt: each try has a name of its own.
  */
 export function objectKey(key: ResultKey | InputKey): string {
   const folder = createHash('sha256').update(key.owner).digest('hex');
   // Tools may not write to this folder.
   if ('sha256' in key) return `inputs/${folder}/${key.taskId}/${key.sha256}`;
-  const { taskId, round, attempt = 0 } = key;
-  return `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;
+  const { taskId, round, attempt = 0, run } = key;
+  const place = `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;
+  return run === undefined ? place : `${place}-${run}`;
 }
 
 function place({ bucket, endpoint }: ResultStoreOptions, region: string): { origin: URL; prefix: string } {

@@ -30,6 +30,7 @@ const isRecord = has(
     progress: isNumber,
     progressTotal: isNumber,
     progressToken: isToken,
+    express: isBoolean,
     legacy: isBoolean,
     isError: isBoolean,
     refused: objectOf(isNumber),

@@ -13,6 +13,7 @@ export const SHOWN = [
   'updatedAt',
   'ttl',
   'deadlineAt',
+  'express',
   'legacy',
   'scopes',
   'outputSchemaId',

@@ -3,6 +3,7 @@ import { AwsError } from '../../aws-error.ts';
 import type { JsonObject as Request } from '../../json.ts';
 import type { Execution, ExecutionStore } from '../executions.ts';
 import type { HistoryEvent } from '../history.ts';
+import { isExpress } from '../machine/express.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { Operation } from '../types.ts';
 import { arnOf, executionInput, executionName, optionalText, page } from './request.ts';
@@ -38,7 +39,10 @@ export function createOperations(engine: ExecutionEngine): Record<string, Operat
   };
 }
 
-/** Idempotent by name: the same name and input returns the running execution. The name of a closed one stays taken. */
+/**
+ * Idempotent by name: the same name and input returns the running execution. The name of a closed one stays taken. On
+ * Express each start runs.
+ */
 function startExecution(engine: ExecutionEngine, request: Request): unknown {
   const machine = findMachine(engine, request);
   const name = executionName(request) ?? randomUUID();
@@ -72,6 +76,9 @@ function describeExecution(execution: Execution): unknown {
 
 function listExecutions(engine: ExecutionEngine, request: Request): unknown {
   const machine = findMachine(engine, request);
+  if (isExpress(machine.spec)) {
+    throw new AwsError('StateMachineTypeNotSupported', 'This operation is not supported by this type of state machine');
+  }
   const status = optionalText(request, 'statusFilter');
   const matching = engine.store
     .all()
@@ -108,9 +115,9 @@ function historyEvent({ id, previousEventId, timestamp, type, details }: History
 }
 
 function describeStateMachine(engine: ExecutionEngine, { spec }: Machine): unknown {
-  const { arn, name, definition, roleArn } = spec;
+  const { arn, name, definition, roleArn, type = 'STANDARD' } = spec;
   const creationDate = seconds(engine.created);
-  return { stateMachineArn: arn, name, status: 'ACTIVE', definition, roleArn, type: 'STANDARD', creationDate };
+  return { stateMachineArn: arn, name, status: 'ACTIVE', definition, roleArn, type, creationDate };
 }
 
 function findMachine(engine: ExecutionEngine, request: Request): Machine {

@@ -17,7 +17,12 @@ export function optionalText(request: Request, name: string): string | undefined
 export function arnOf(request: Request, name: string, kind: 'execution' | 'stateMachine'): string {
   const arn = optionalText(request, name);
   if (arn === undefined) throw new AwsError('ValidationException', `The value at '${name}' must not be null`);
-  if (STATES_ARN.exec(arn)?.[1] !== kind) throw new AwsError('InvalidArn', `Invalid Arn: '${arn}'`);
+  const type = STATES_ARN.exec(arn)?.[1];
+  if (type !== undefined && type !== kind) {
+    // Of an Express execution, too: it can be neither described nor stopped.
+    throw new AwsError('InvalidArn', `Invalid Arn: 'Resource type not valid in this context: ${type}'`);
+  }
+  if (type === undefined) throw new AwsError('InvalidArn', `Invalid Arn: '${arn}'`);
   return arn;
 }
 

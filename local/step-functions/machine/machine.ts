@@ -3,6 +3,7 @@ import { MOST_SECONDS, openFields } from '../definition/fields.ts';
 import type { Flow } from '../flow.ts';
 import { type Place, refuse } from '../place.ts';
 import type { StateMachineSpec } from '../types.ts';
+import { expressResources, expressTimeout, isExpress } from './express.ts';
 import { checkQueryLanguage, loadFlow } from './flow.ts';
 
 export interface Machine {
@@ -25,8 +26,11 @@ export function loadMachine(spec: StateMachineSpec, resources: ReadonlySet<strin
   checkQueryLanguage(fields, true);
   const version = fields.take('Version');
   if (version !== undefined && version !== '1.0') refuse(fields.at('Version'), `must be '1.0'`);
-  const timeoutSeconds = fields.number('TimeoutSeconds', { least: 1, most: MOST_SECONDS });
-  const flow = loadFlow(fields, { resources, names: new Set() }, new Set());
+  const timeout = fields.number('TimeoutSeconds', { least: 1, most: MOST_SECONDS });
+  const express = isExpress(spec);
+  const timeoutSeconds = express ? expressTimeout(timeout) : timeout;
+  const known = express ? expressResources(resources) : resources;
+  const flow = loadFlow(fields, { resources: known, names: new Set() }, new Set());
   return { id: machineId(spec), spec, flow, timeoutSeconds, executionPrefix: executionPrefix(spec, place) };
 }
 
@@ -45,9 +49,9 @@ function executionPrefix(spec: StateMachineSpec, place: Place): string {
   return `${account}execution:${name}:`;
 }
 
-function machineId({ arn, name, roleArn, definition }: StateMachineSpec): string {
+function machineId({ arn, name, roleArn, definition, type }: StateMachineSpec): string {
   return createHash('sha256')
-    .update(JSON.stringify([arn, name, roleArn, definition]))
+    .update(JSON.stringify([arn, name, roleArn, definition, ...(type === undefined ? [] : [type])]))
     .digest('hex')
     .slice(0, 32);
 }

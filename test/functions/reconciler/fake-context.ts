@@ -77,6 +77,7 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
         }),
     },
     oldestOpen: async () => undefined,
+    express: new Set(),
     inputs: noInputs(),
     workflow: {
       start: async ({ taskId, round }, machine, input) =>

@@ -3,9 +3,13 @@ import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** The app most tests run against: one function that serves every tool of ./tools.ts. */
 const stack = new Stack(new App(), 'Test');
+// The Express variant: every task may be repeated and runs on Express, but those of `charge_once`.
+const express = process.env.MCP_TEST_ENGINE === 'express';
+export const engine = express ? ({ engine: 'express', annotations: { idempotentHint: true } } as const) : {};
+const once = express ? ({ engine: 'standard', annotations: {} } as const) : {};
 export const handler = new ToolFunction(stack, 'Tools', {
   entry: 'test/support/apps/tools.ts',
-  timeout: Duration.seconds(300),
+  timeout: Duration.seconds(express ? 240 : 300),
 });
 // The brief variant: windows and holds of so many seconds.
 const brief = process.env.MCP_TEST_BRIEF;
@@ -22,8 +26,8 @@ export const server = new McpTaskServer(stack, 'Server', {
 const any = { type: 'object' } as const;
 const nameForm = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 const numbers = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } }, required: [name] });
-const optional = { handler, inputSchema: any, taskSupport: 'optional' } as const;
-const required = { handler, inputSchema: any, taskSupport: 'required' } as const;
+const optional = { handler, inputSchema: any, taskSupport: 'optional', ...engine } as const;
+const required = { handler, inputSchema: any, taskSupport: 'required', ...engine } as const;
 
 server.addTool('direct_echo', { handler, description: 'Returns its arguments', inputSchema: any });
 server.addTool('echo', { ...optional, description: 'Returns its arguments' });
@@ -74,7 +78,7 @@ server.addTool('charge_then_crash', {
   description: 'May be repeated',
   annotations: { idempotentHint: true },
 });
-server.addTool('charge_once', { ...optional, description: 'May not be repeated' });
+server.addTool('charge_once', { ...optional, ...once, description: 'May not be repeated' });
 server.addTool('spin', { ...optional, description: 'Works until its signal aborts' });
 server.addTool('with_header', {
   handler,

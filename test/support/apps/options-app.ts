@@ -34,3 +34,7 @@ const handler = new ToolFunction(stack, 'Tool', {
 });
 server.addTool('direct', { ...tool, handler });
 server.addTool('work', { ...tool, handler, taskSupport: 'required' });
+server.addTool('quick', {
+  ...tool,
+  ...{ handler, taskSupport: 'required', engine: 'express', annotations: { readOnlyHint: true } },
+});

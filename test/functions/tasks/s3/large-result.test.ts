@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { storeIfLarge } from '../../../../functions/tasks/s3/large-result.ts';
 import { isOf, measured, resultTooLarge, storedResult } from '../../../../functions/tasks/s3/result-ref.ts';
+import { objectKey, type ResultKey } from '../../../../functions/tasks/s3/result-store.ts';
 import { close, listen } from '../../../../local/testing.ts';
 
 const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };
@@ -26,6 +27,22 @@ describe('storeIfLarge', () => {
       expect(await storeIfLarge(value, task, storeOf)).toBe(value);
     }
     expect(puts).toEqual([]);
+  });
+
+  test('two runs of one round on Express store theirs in two places, each with its own reference', async () => {
+    const { puts, storeOf } = recorder();
+    const [first, second] = [
+      { ...task, run: 'a1' },
+      { ...task, run: 'b2' },
+    ];
+    const value = json(inline + 1);
+    const refs = [await storeIfLarge(value, first, storeOf), await storeIfLarge(value, second, storeOf)];
+    expect(refs.map((ref) => storedResult(JSON.stringify(ref))?.run)).toEqual(['a1', 'b2']);
+    expect(new Set(puts.map(({ key }) => objectKey(key as ResultKey))).size).toBe(2);
+    const ref = refs[0] as { resultRef: object };
+    for (const run of ['', 'A', '../x', 'x'.repeat(17), 7]) {
+      expect(storedResult(JSON.stringify({ resultRef: { ...ref.resultRef, run } }))).toBeUndefined();
+    }
   });
 
   test('what is larger is stored, byte for byte, and a reference goes', async () => {

@@ -1,4 +1,4 @@
-import { handler, server } from '../../../support/apps/app.ts';
+import { engine, handler, server } from '../../../support/apps/app.ts';
 
 /** The test app, and what only the random faults need. */
 server.addTool('large', {
@@ -7,4 +7,5 @@ server.addTool('large', {
   inputSchema: { type: 'object' },
   taskSupport: 'optional',
   annotations: { idempotentHint: true },
+  ...engine,
 });

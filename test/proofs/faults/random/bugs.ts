@@ -6,6 +6,8 @@ import type { Violation } from './judge.ts';
 interface Bug {
   /** What the schedules must find. */
   readonly kind: Violation['kind'];
+  /** Only with this engine. @default standard */
+  readonly engine?: 'express';
   readonly file: (name: string) => boolean;
   readonly plant: (text: string) => string;
 }
@@ -101,9 +103,30 @@ export const bugs = {
     file: isCode,
     plant: (text) => text.replace(/if\([\w$]+>=([\w$]+)\.createdAt\+\1\.ttl\)return/, 'if(false)return'),
   },
+  /** The sweep takes a run on Express for alive as long as its task is. */
+  'express runs that stay lost': {
+    kind: 'unexplained',
+    engine: 'express',
+    file: isCode,
+    plant: (text) => text.replace(/\{kind:"run_lost",start:!0,/, '{kind:"postponed",'),
+  },
+  /** Two runs of one round on Express store their results in one place. */
+  'one place for two results': {
+    kind: 'lost',
+    engine: 'express',
+    file: isCode,
+    plant: (text) => text.replace(/([\w$]+)===void 0\?([\w$]+):`\$\{\2\}-\$\{\1\}`/, '$2'),
+  },
 } as const satisfies Record<string, Bug>;
 
 export type BugName = keyof typeof bugs;
+
+/** Each for one engine, but one for both: an end that anybody overwrites. */
+export const bugsOf = (engine: string): BugName[] =>
+  (Object.keys(bugs) as BugName[]).filter((name) => {
+    const bug: Bug = bugs[name];
+    return (bug.engine ?? 'standard') === engine || name === 'unconditional finish';
+  });
 
 /** Copies an assembly to `folder`, with a bug in it. Throws if it finds no place for the bug. */
 export function plant(name: BugName, assembly: string, folder: string): string {

@@ -11,6 +11,9 @@
  * memory in their last minute as in their second one, and its process no more of a task than its texts and events. With
  * `--leak endpoint|tool|reconciler`, a seeded bug, they do not, and it exits 1.
  *
+ * `-- --engine express`: every tool that may be repeated runs on Express, and so many more may be. Executions run twice, and
+ * get lost. With `--bugs` its own bugs.
+ *
  * `-- --bugs`: the same on servers with a bug, until what it must lead to is found, by 30 schedules at most.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +23,7 @@ import { parseArgs } from 'node:util';
 import { synthApp } from '../../../../local/testing.ts';
 import { plantLeak } from '../memory/leak.ts';
 import { createMemory, type Memory } from '../memory/memory.ts';
-import { type BugName, bugs, plant } from './bugs.ts';
+import { type BugName, bugs, bugsOf, plant } from './bugs.ts';
 import type { Outcome } from './schedule.ts';
 import { explain, runSchedules, type ScheduleOptions } from './schedules.ts';
 
@@ -28,9 +31,11 @@ const { values } = parseArgs({
   options: {
     ...{ schedules: { type: 'string' }, seed: { type: 'string' }, repeat: { type: 'string' } },
     ...{ minutes: { type: 'string' }, deaths: { type: 'string' }, leak: { type: 'string' } },
-    bugs: { type: 'boolean' },
+    ...{ bugs: { type: 'boolean' }, engine: { type: 'string', default: 'standard' } },
   },
 });
+if (!['standard', 'express'].includes(values.engine))
+  throw new Error(`No engine '${values.engine}': standard, express`);
 const usual = values.bugs ? 30 : values.seed === undefined ? 2000 : 1;
 const first = Number(values.seed ?? 1);
 const minutes = Number(values.minutes ?? 0);
@@ -139,6 +144,7 @@ async function findBug(name: BugName, assembly: string): Promise<boolean> {
 const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-assembly-'));
 try {
   process.env.MCP_TEST_BRIEF = '1';
+  process.env.MCP_TEST_ENGINE = values.engine;
   const assembly = join(folder, 'assembly');
   await synthApp('test/proofs/faults/random/app.ts', assembly);
   if (values.leak !== undefined) plantLeak(assembly, values.leak);
@@ -146,8 +152,7 @@ try {
   if (minutes > 0) fine.push(await runLong(assembly, join(folder, 'data')));
   else if (!values.bugs) fine.push(await runAll(assembly));
   else
-    for (const name of Object.keys(bugs) as BugName[])
-      fine.push(await findBug(name, plant(name, assembly, join(folder, name))));
+    for (const name of bugsOf(values.engine)) fine.push(await findBug(name, plant(name, assembly, join(folder, name))));
   process.exitCode = fine.every(Boolean) ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts
 import { matchesLogicalId } from '../../../../local/testing.ts';
 import type { PlannedTask } from './plan.ts';
 import { kills, type Storm, type Strike } from './storm.ts';
-import { isRepeatable, natural } from './tools.ts';
+import { isExpress, isRepeatable, natural } from './tools.ts';
 import type { Start, Write } from './writes.ts';
 
 /** What happened around all tasks of a schedule. */
@@ -44,6 +44,8 @@ type Cause = (one: Case) => boolean;
 
 /** In ms: all attempts of a start have ended this long after the last moment to begin one. */
 const SLACK = 5_000;
+/** Each sweep comes up to a minute late, and the storm is over a little before its last start. */
+const SWEEPS = 120_000;
 const FINISH_TRIES = 13;
 const INVOKE_TRIES = 7;
 const CRASHES = 3;
@@ -131,10 +133,24 @@ function tooLate(one: Case): boolean {
   const { record, write, around, strikes, run } = one;
   if (write.at <= record.deadlineAt + limits.lateWrite) return false;
   if (around.calmAt > record.deadlineAt) return true;
+  if (isExpress(record)) return lostLate(one);
   if (!around.executions.has(run)) return one.told !== 'promise' && startWasStruck(one);
   const reconciler = by('ServerReconcilerFunction');
   const deaf = strikes.some((strike) => strike.service === 'events' || reconciler(strike));
   return hasDied(one) && (deaf || around.strikes.some((strike) => isDeath(strike) && reconciler(strike)));
+}
+
+/**
+ * Its runs on Express were lost, and there was no time left for another one: the sweep starts one in time after the round
+ * began, or after the calm.
+ */
+function lostLate({ record, around, strikes, run }: Case): boolean {
+  const { firstDue, express } = limits;
+  const began = Math.max(around.calmAt, ...(around.starts.get(run) ?? []).map(({ at }) => at), record.createdAt);
+  const noTime = began + firstDue + express.longest + SWEEPS > record.deadlineAt;
+  const struck =
+    strikes.length > 0 || around.strikes.some(isDeath) || (around.executions.get(run) ?? '') !== 'SUCCEEDED';
+  return noTime && struck;
 }
 
 /** A worker that had begun with it died, or an unknown one that was about to begin. */
@@ -156,7 +172,8 @@ function ranOut({ around, run, record, write }: Case): boolean {
   const start = around.starts.get(run)?.find(({ done }) => done)?.at;
   if (begun === undefined || start === undefined) return around.calmAt > record.deadlineAt;
   const whole = record.deadlineAt - record.createdAt;
-  const seconds = Math.max(1, Math.floor(Math.min(whole, record.deadlineAt - begun) / 1_000));
+  const most = isExpress(record) ? Math.min(whole, limits.express.work) : whole;
+  const seconds = Math.max(1, Math.floor(Math.min(most, record.deadlineAt - begun) / 1_000));
   const limit = (seconds * 1_000) / around.timeScale;
   const moved = movedBetween(start, write.at, around);
   // A clock that is moved just as a try begins takes its time away, which is counted from the moment before.

@@ -24,8 +24,15 @@ export function chargesOf(task: PlannedTask, folder: string): number {
   }
 }
 
+/** Whether the tools that may be repeated run on Express: as test/support/apps/app.ts has it. */
+export const isExpressApp = (): boolean => process.env.MCP_TEST_ENGINE === 'express';
+
 /** May a run be repeated after it may have done something? As their annotations say. */
-export const isRepeatable = ({ tool }: { tool: string }): boolean => REPEATABLE.includes(tool);
+export const isRepeatable = ({ tool }: { tool: string }): boolean =>
+  isExpressApp() ? tool !== 'charge_once' && !isDirect({ tool }) : REPEATABLE.includes(tool);
+
+/** Runs on Express. */
+export const isExpress = ({ tool }: { tool: string }): boolean => isExpressApp() && isRepeatable({ tool });
 
 /** It never runs as a task. */
 export const isDirect = ({ tool }: { tool: string }): boolean => tool.startsWith('direct_');

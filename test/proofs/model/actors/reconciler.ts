@@ -85,6 +85,7 @@ function sweepWorld(world: World, process: Process): SweepContext {
     oldestOpen: async () => undefined,
     inputs: noInputs(),
     machines,
+    express: new Set(),
     stateMachines: new Map(),
     machineArnPrefix: MACHINE_PREFIX,
     now: process.now,
