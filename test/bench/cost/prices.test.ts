@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { modernRequest, runTask } from '../support/clients.ts';
-import { useAssembly, useCloud } from '../support/cloud.ts';
+import { modernRequest, runTask } from '../../support/clients.ts';
+import { useAssembly, useCloud } from '../../support/cloud.ts';
 import { perMillion, simpleTask } from './prices.ts';
 
 const standard = useCloud();
