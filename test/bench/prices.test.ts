@@ -6,7 +6,7 @@ import { perMillion, simpleTask } from './prices.ts';
 const standard = useCloud();
 const express = useCloud('assembly', { assembly: useAssembly('test/support/apps/express-app.ts') });
 
-test('a million simple tasks of a second: what deploying.md says of Standard, and at most 0.55 of it on Express', () => {
+test('a million tasks of a second cost as deploying.md says, and on Express at most 0.55 of it', () => {
   const [two, one] = [perMillion(simpleTask('standard', 1_000)), perMillion(simpleTask('express', 1_000))];
   expect(Object.values(two).map(Math.round)).toEqual([50, 21, 8, 2, 6, 88]);
   // A request, and a second of 64 MB.
@@ -14,7 +14,7 @@ test('a million simple tasks of a second: what deploying.md says of Standard, an
   expect(one.total / two.total).toBeLessThan(0.55);
 });
 
-test('on Express the time of a run costs, too: from 47 seconds on it costs as much as on Standard', () => {
+test('on Express a run costs by its time: from 47 seconds on as much as on Standard', () => {
   const { total } = perMillion(simpleTask('standard', 60_000));
   expect(perMillion(simpleTask('express', 1)).engine).toBeCloseTo(1 + 0.00625 * 16.67, 2);
   expect(perMillion(simpleTask('express', 47_000)).total).toBeLessThan(total);
