@@ -1,6 +1,6 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type SFNClient, ValidateStateMachineDefinitionCommand } from '@aws-sdk/client-sfn';
-import { definitions } from './row.ts';
+import { definitions, expressDefinition } from './row.ts';
 
 /** Below this, a few waiting clients use up what an account may run at once (docs/deploying.md, "Deploy"). */
 const FEW = 100;
@@ -17,8 +17,9 @@ export async function lookAtAccount(sfn: SFNClient, region: string, print: (line
     print(`Lambda runs ${concurrency} functions at once in ${region}${few}`);
   }
   let right = true;
-  for (const [workflow, definition] of Object.entries(definitions)) {
-    const command = new ValidateStateMachineDefinitionCommand({ definition, type: 'STANDARD' });
+  for (const [workflow, definition] of Object.entries({ ...definitions, express: expressDefinition })) {
+    const type = workflow === 'express' ? 'EXPRESS' : 'STANDARD';
+    const command = new ValidateStateMachineDefinitionCommand({ definition, type });
     const checked = await sfn.send(command).catch(({ name }: Error) => name);
     if (typeof checked === 'string') {
       print(`not looked at: the definition '${workflow}' (${checked})`);

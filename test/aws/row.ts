@@ -57,6 +57,9 @@ export const definitions: Readonly<Record<Workflow, string>> = {
   machine: filled(machineDefinition()),
 };
 
+/** Its states are those of `repeatable`: only their times differ. */
+export const expressDefinition = filled(definition(true, 'express'));
+
 /** What every execution of the table was started with. */
 export const execution = {
   owner: 'o',

@@ -7,7 +7,7 @@ import { after, isTerminal, KEY_EXPIRED, keyExpired } from '../../tasks/transiti
 import { restart } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
-import { isDenied } from '../runs.ts';
+import { isDenied, isExpress } from '../runs.ts';
 import {
   byOperator,
   keepPayload,
@@ -76,8 +76,9 @@ async function started(record: TaskRecord, context: OperatorContext): Promise<Om
       if (expired !== false) return { done: false, message: `Answered, but it cannot go on: ${KEY_EXPIRED}` };
     }
   } catch (error) {
+    const minutes = isExpress(record, context.server.tools.get(record.tool)) ? 7 : 2;
     return answered(
-      `. Its next round could not be started now (${(error as Error).name}): the sweep starts it within 2 minutes`,
+      `. Its next round could not be started now (${(error as Error).name}): the sweep starts it within ${minutes} minutes`,
     );
   }
   // A cancel before the start found no run to stop.

@@ -6,7 +6,7 @@ import { perMillion, simpleTask } from './prices.ts';
 const standard = useCloud();
 const express = useCloud('assembly', { assembly: useAssembly('test/support/apps/express-app.ts') });
 
-test('a million tasks of a second cost 0.55 of Standard at most, and what deploying.md says', () => {
+test('a million tasks of a second cost as deploying.md says, and on Express at most 0.55 of it', () => {
   const [two, one] = [perMillion(simpleTask('standard', 1_000)), perMillion(simpleTask('express', 1_000))];
   expect(Object.values(two).map(Math.round)).toEqual([50, 21, 8, 2, 6, 88]);
   // A request, and a second of 64 MB.
@@ -14,7 +14,7 @@ test('a million tasks of a second cost 0.55 of Standard at most, and what deploy
   expect(one.total / two.total).toBeLessThan(0.55);
 });
 
-test('on Express time costs, too: a run of 47 seconds costs as much as on Standard', () => {
+test('on Express a run costs by its time: from 47 seconds on as much as on Standard', () => {
   const { total } = perMillion(simpleTask('standard', 60_000));
   expect(perMillion(simpleTask('express', 1)).engine).toBeCloseTo(1 + 0.00625 * 16.67, 2);
   expect(perMillion(simpleTask('express', 47_000)).total).toBeLessThan(total);

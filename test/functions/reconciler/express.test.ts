@@ -9,7 +9,7 @@ import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0 } fro
 const express = (over: Partial<TaskRecord> = {}) => record({ express: true, arguments: '{"n":1}', ...over });
 const waits = (over: Partial<TaskRecord> = {}) => express({ seenRound: 1, dueAt: T0 + 6 * MINUTE, ...over });
 
-test('at its first check the sweep comes back when the run is surely over: 5 minutes later (row 5)', async () => {
+test('at its first check the sweep comes back once the run is surely over: 5 minutes later', async () => {
   const { context, records, did } = fakeContext([express()]);
   expect(await reconcile(key, false, context)).toBe('postponed');
   expect(did).toEqual(['get', 'write']);
@@ -70,7 +70,7 @@ test('a task that began on Express is not described after its tool has left it (
   expect(did).not.toContain('describe');
 });
 
-test('every start of a round has ended before its first check, so its run is over 5 minutes later', () => {
+test('each start of a round has ended before its first check: its run is over 5 minutes later', () => {
   const attempts = 20_000;
   expect(limits.startWithin + attempts).toBeLessThan(limits.firstDue);
   expect(limits.express.dead).toBeGreaterThan(limits.express.longest + attempts);

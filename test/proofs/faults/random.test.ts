@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { synthApp } from '../../../local/testing.ts';
-import { type BugName, bugs, plant } from './random/bugs.ts';
+import { type BugName, bugs, bugsOf, plant } from './random/bugs.ts';
 import { planOf } from './random/plan.ts';
 import { explain, runSchedules } from './random/schedules.ts';
 
@@ -35,6 +35,45 @@ test('random faults: no task is lost, stuck, overwritten or run twice without le
   expect(failed.join('\n')).toBe('');
   expect(strikes).toBeGreaterThan(20);
 }, 120_000);
+
+describe('on Express', () => {
+  const express = join(folder, 'express');
+  beforeAll(async () => {
+    process.env.MCP_TEST_ENGINE = 'express';
+    process.env.MCP_TEST_BRIEF = '1';
+    await synthApp('test/proofs/faults/random/app.ts', express);
+    delete process.env.MCP_TEST_BRIEF;
+  });
+  afterAll(() => {
+    delete process.env.MCP_TEST_ENGINE;
+  });
+
+  test('no task is lost, stuck or overwritten, and what was lost is started again', async () => {
+    const failed: string[] = [];
+    let lost = 0;
+    for await (const outcome of runSchedules(express, [1, 2, 4, 5])) {
+      lost += outcome.strikes.filter((strike) => /RunExpress .*: ("?drop|.*killAfterMs)/.test(strike)).length;
+      if (outcome.violations.length > 0) failed.push(explain(outcome));
+    }
+    expect(failed.join('\n')).toBe('');
+    expect(lost).toBeGreaterThan(3);
+  }, 120_000);
+
+  test.each(bugsOf('express'))(
+    '%s is found',
+    async (name) => {
+      const { kind } = bugs[name];
+      const kinds = new Set<string>();
+      const seeds = Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1);
+      for await (const { violations } of runSchedules(plant(name, express, join(folder, `express ${name}`)), seeds)) {
+        for (const violation of violations) kinds.add(violation.kind);
+        if (kinds.has(kind)) break;
+      }
+      expect([...kinds]).toContain(kind);
+    },
+    300_000,
+  );
+});
 
 describe('a bug is found by random faults', () => {
   /**

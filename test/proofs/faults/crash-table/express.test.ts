@@ -53,7 +53,7 @@ test('a task that nothing strikes runs once, in two states, and nothing asks abo
   expect(asked.map(({ operation }) => operation)).toEqual(['StartExecution']);
 });
 
-test('row 3 on Express: the answer to the start is lost: two runs, and the first end counts', async ({ task }) => {
+test('row 3: on Express, the answer to the start is lost: two runs, and the first end counts', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop' });
   const since = now();
   const taskId = await start('event');
@@ -68,7 +68,7 @@ test('row 3 on Express: the answer to the start is lost: two runs, and the first
   expect(await get(taskId)).toEqual({ ...told, pollIntervalMs: expect.any(Number) });
 });
 
-test('row 4 on Express: the endpoint dies before the start: the sweep starts it', async ({ task }) => {
+test('row 4: on Express, the endpoint dies before the start: the sweep starts it', async ({ task }) => {
   cloud().faults.add({ ...START, do: 'killWorker' });
   const since = now();
   const { taskId } = await orphanOf('echo', { a: 1 });
@@ -80,11 +80,16 @@ test('row 4 on Express: the endpoint dies before the start: the sweep starts it'
   expect((await stored(taskId)).events).toMatchObject([{}, { what: 'restarted', by: 'reconciler' }, {}]);
 });
 
-test('row 5 on Express: Step Functions runs it twice: the second end changes nothing', async ({ task }) => {
+test('row 5: on Express, Step Functions runs it twice: the second end changes nothing', async ({ task }) => {
   cloud().faults.add({ ...RUN, do: 'double' });
   const since = now();
   const taskId = await start('event');
   const told = await poll(url(), taskId, ended);
+  // By this name a large result of the other run lies elsewhere.
+  expect(told.result.structuredContent.event.task).toMatchObject({
+    attempt: 0,
+    run: expect.stringMatching(/^[0-9a-z]{1,9}$/),
+  });
   settles(task, { row: 5, tookMs: now() - since, boundMs: SECONDS });
   await quiet();
   expect(
@@ -95,7 +100,7 @@ test('row 5 on Express: Step Functions runs it twice: the second end changes not
   expect(await get(taskId)).toEqual({ ...told, pollIntervalMs: expect.any(Number) });
 });
 
-test('row 8 on Express: Lambda throttles every try: failed when the run has no time left', async ({ task }) => {
+test('row 8: on Express, Lambda throttles every try: failed when the run has no time left', async ({ task }) => {
   const busy = cloud().faults.add({ ...INVOKE, do: { error: 'TooManyRequestsException', status: 429 }, times: 10_000 });
   const since = now();
   const taskId = await start('echo');
@@ -107,7 +112,7 @@ test('row 8 on Express: Lambda throttles every try: failed when the run has no t
   expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Timeout' } } });
 });
 
-test('row 11 on Express: the last write fails until the run is over: the round starts again', async ({ task }) => {
+test('row 11: on Express, the last write fails until the run is over: the round starts again', async ({ task }) => {
   const failing = cloud().faults.add({ ...FINISH, do: { error: 'InternalServerError', status: 500 }, times: 10_000 });
   const since = now();
   const taskId = await start('echo', { a: 1 });
@@ -123,7 +128,7 @@ test('row 11 on Express: the last write fails until the run is over: the round s
 test.for([
   ['before it begins', 'drop'],
   ['after its tool has begun', { killAfterMs: 500 }],
-] as const)('row 13 on Express: its run is lost %s: the round starts again', async ([_, fault], { task }) => {
+] as const)('row 13: on Express, its run is lost %s: the round starts again', async ([_, fault], { task }) => {
   const lost = cloud().faults.add({ ...RUN, do: fault });
   const since = now();
   const taskId = await start('slow_promise');
@@ -136,7 +141,7 @@ test.for([
   expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
 });
 
-test('row 13 on Express: and the next run is lost, too: started again 5 to 7 minutes later', async ({ task }) => {
+test('row 13: on Express, and the next run is lost, too: started again 5 to 7 minutes later', async ({ task }) => {
   cloud().faults.add({ ...RUN, do: 'drop', times: 2 });
   const taskId = await start('echo', { a: 1 });
   await startedAgain(taskId);
@@ -150,7 +155,7 @@ test('row 13 on Express: and the next run is lost, too: started again 5 to 7 min
   expect(await get(taskId)).toMatchObject({ status: 'completed' });
 });
 
-test('row 13 on Express: and the deadline comes first: failed, as every reader sees', async ({ task }) => {
+test('row 13: on Express, and the deadline comes first: failed, as every reader sees', async ({ task }) => {
   cloud().faults.add({ ...RUN, do: 'drop' });
   const taskId = await start('sleep', { ms: 1 });
   const { deadlineAt } = await stored(taskId);
@@ -159,7 +164,7 @@ test('row 13 on Express: and the deadline comes first: failed, as every reader s
   expect(await get(taskId)).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
 });
 
-test('row 15 on Express: a cancel stops nothing: the tool ends when it looks, and changes nothing', async ({
+test('row 15: on Express, a cancel stops no run: its tool ends when it looks, and changes nothing', async ({
   task,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
@@ -181,7 +186,7 @@ test('row 15 on Express: a cancel stops nothing: the tool ends when it looks, an
   ).not.toContain('StopExecution');
 });
 
-test('row 16 on Express: the endpoint dies before the next round: the sweep starts it, no poll', async ({ task }) => {
+test('row 16: on Express, the endpoint dies before the next round: the sweep starts it, no poll', async ({ task }) => {
   const taskId = await asked();
   const since = now();
   cloud().faults.add({ ...START, do: 'killWorker' });
@@ -195,7 +200,7 @@ test('row 16 on Express: the endpoint dies before the next round: the sweep star
   expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { round: 2 } } });
 });
 
-test('row 22 on Express: the process of the embedded cloud is killed: the round starts again', async ({ task }) => {
+test('row 22: on Express, the process of the embedded cloud is killed: the round starts again', async ({ task }) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'mcp-express-'));
   const options = { assembly, dataDir, movableClock: true, schedules: false, recordCalls: true };
   const before = await startCloud(options);

@@ -110,13 +110,6 @@ export const bugs = {
     file: isCode,
     plant: (text) => text.replace(/\{kind:"run_lost",start:!0,/, '{kind:"postponed",'),
   },
-  /** Two runs of one round on Express store their results in one place. */
-  'one place for two results': {
-    kind: 'lost',
-    engine: 'express',
-    file: isCode,
-    plant: (text) => text.replace(/([\w$]+)===void 0\?([\w$]+):`\$\{\2\}-\$\{\1\}`/, '$2'),
-  },
 } as const satisfies Record<string, Bug>;
 
 export type BugName = keyof typeof bugs;

@@ -44,7 +44,7 @@ type Cause = (one: Case) => boolean;
 
 /** In ms: all attempts of a start have ended this long after the last moment to begin one. */
 const SLACK = 5_000;
-/** Each sweep comes up to a minute late, and the storm is over a little before its last start. */
+/** Each sweep comes up to a minute late. */
 const SWEEPS = 120_000;
 const FINISH_TRIES = 13;
 const INVOKE_TRIES = 7;
@@ -140,17 +140,11 @@ function tooLate(one: Case): boolean {
   return hasDied(one) && (deaf || around.strikes.some((strike) => isDeath(strike) && reconciler(strike)));
 }
 
-/**
- * Its runs on Express were lost, and there was no time left for another one: the sweep starts one in time after the round
- * began, or after the calm.
- */
+/** Its last run on Express was lost, and from the calm on there was no time for the two sweeps that start another one. */
 function lostLate({ record, around, strikes, run }: Case): boolean {
   const { firstDue, express } = limits;
-  const began = Math.max(around.calmAt, ...(around.starts.get(run) ?? []).map(({ at }) => at), record.createdAt);
-  const noTime = began + firstDue + express.longest + SWEEPS > record.deadlineAt;
-  const struck =
-    strikes.length > 0 || around.strikes.some(isDeath) || (around.executions.get(run) ?? '') !== 'SUCCEEDED';
-  return noTime && struck;
+  const noTime = around.calmAt + firstDue + express.dead + SWEEPS > record.deadlineAt;
+  return noTime && (strikes.length > 0 || around.executions.get(run) !== 'SUCCEEDED' || around.strikes.some(isDeath));
 }
 
 /** A worker that had begun with it died, or an unknown one that was about to begin. */

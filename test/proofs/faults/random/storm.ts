@@ -9,7 +9,7 @@ import {
   randomFaults,
 } from '../../../../local/testing.ts';
 import type { Outage, Plan } from './plan.ts';
-import { isDirect } from './tools.ts';
+import { isDirect, isExpressApp } from './tools.ts';
 import { type Whose, whose } from './whose.ts';
 
 /** A fault that struck, and what it struck. */
@@ -41,6 +41,11 @@ export interface Storm {
   end(): void;
 }
 
+/** Besides what strikes every call: executions of Express that run twice, or get lost. */
+const EXPRESS_RATE = 0.15;
+/** Other draws than those for every call. */
+const EXPRESS_SEED = 1_000_000;
+
 export const kills = (fault: Fault): boolean =>
   fault === 'killWorker' || (typeof fault === 'object' && 'killAfterMs' in fault);
 
@@ -64,6 +69,16 @@ export function raise({ seed, rate, deaths: oneIn, outage, silence }: Plan, faul
     return kills(fault) && !isDied(`${seed} ${label(call)}`, deaths, oneIn) ? undefined : note(call, fault);
   };
   const handles: FaultHandle[] = [faults.use(byChance)];
+  if (isExpressApp()) {
+    const only = ({ operation }: FaultCall) => operation === 'RunExpress';
+    const ofRuns = randomFaults({ seed: seed + EXPRESS_SEED, rate: EXPRESS_RATE, longestMs: 200, label, only });
+    handles.push(
+      faults.use((call) => {
+        const fault = ofRuns(call);
+        return fault && note(call, fault);
+      }),
+    );
+  }
   for (const row of [outage, silence]) if (row !== undefined) handles.push(faults.use(inARow(row, note)));
 
   const runs = new Map<string, Begun[]>();
