@@ -182,9 +182,8 @@ export function startExecutionEnvironment(
       const lines = lineSplitter((line, stream) => events.log(line, stream, job.id));
       const entry: Running = { job, lines, taken: 0 };
       running.set(job.id, entry);
-      job.onWorker?.(id);
-      const held = events.begin(job, id);
-      if (held) void held.then(() => begin(entry));
+      const held = [job.onWorker?.(id), events.begin(job, id)].filter((one) => one instanceof Promise);
+      if (held.length > 0) void Promise.all(held).then(() => begin(entry));
       else begin(entry);
     },
     heapBytes() {
