@@ -39,7 +39,7 @@ const END_EVENTS: Record<ClosedStatus, string> = {
 };
 
 const KEEP_CLOSED = 20_000;
-/** Nobody hears of it on AWS either. */
+/** Only tests see it: AWS says nothing of a lost execution. */
 const LOST: Outcome = { error: 'Lost' };
 
 /**

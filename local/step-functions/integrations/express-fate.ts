@@ -16,7 +16,7 @@ export function expressFate(
         );
         return ms === undefined ? 'once' : { lostAfterMs: ms };
       },
-      // Whatever struck it: nobody waits for an answer.
+      // No caller waits for an answer, so every error means this.
       (): ExpressFate => 'lost',
     );
   };
