@@ -17,7 +17,7 @@ export function decideExpress(record: TaskRecord | undefined, now: number): Deci
   return { kind: 'run_lost', start: true, change: restarted(record, now, limits.express.dead) };
 }
 
-/** The sweep comes back when the run is surely over: whoever started the round did so before its first check was due. */
+/** The sweep comes back when the run is surely over: every start of a round comes before its first check. */
 function awaitEnd(record: TaskRecord, now: number): Change {
   const over = (record.dueAt ?? now) + limits.express.longest;
   const { set, ...change } = lookAgain(record, now, over - now);

@@ -51,7 +51,7 @@ export type Fault =
   /**
    * The connection breaks: `before` loses the request, `after` loses the answer. A state machine sees an
    * SdkClientException. `before` loses an event of AWS, and delays one of PutEvents. `after` delivers it, but EventBridge does not know that and retries.
-   * Lambda retries records of a stream in both cases. Of `RunExpress`: the execution is lost, and nobody hears of it.
+   * Lambda retries records of a stream in both cases. Of `RunExpress`: the execution is lost without a trace.
    */
   | 'drop'
   /** The worker of the call dies, and with it the connection. */

@@ -110,7 +110,7 @@ function unanswered({ code, name }: Error & { readonly code?: string }): Answer 
 /**
  * Made from the task, so a reader of one record cannot reach the result of another (C-28, E-15). Made from the attempt,
  * so an attempt that was given up and still runs does not overwrite the result of the next. Two runs of a round on
- * Express may be at the same attempt: each try has a name of its own.
+ * Express may be at the same attempt: each try has another name.
  */
 export function objectKey(key: ResultKey | InputKey): string {
   const folder = createHash('sha256').update(key.owner).digest('hex');

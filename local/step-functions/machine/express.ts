@@ -10,7 +10,7 @@ export const isExpress = ({ type }: { readonly type?: 'EXPRESS' }): boolean => t
 /** The same by the ARN of an execution. */
 export const isExpressRun = ({ arn }: { readonly arn: string }): boolean => arn.split(':')[5] === 'express';
 
-/** Each start has an ARN of its own, whatever its name. `prefix`: `…:execution:<machine>:`. */
+/** Each start has another ARN, also with the same name. `prefix`: `…:execution:<machine>:`. */
 export const expressArn = (prefix: string, name: string): string =>
   `${prefix.replace(':execution:', ':express:')}${name}:${randomUUID()}`;
 

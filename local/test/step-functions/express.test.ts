@@ -7,7 +7,7 @@ const express = (fields: object = {}, more: object = {}) => ({ ...task(fields, m
 const named = (name: string) => expect.objectContaining({ name });
 const start = { stateMachineArn: machineArn(), name: 'a', input: '{}' };
 
-it('runs each start, also of a name that is taken, and tells nobody of an end', async () => {
+it('runs each start, also of a name that is taken, and announces no end', async () => {
   const { seen, enter } = gauge();
   const local = await serve(express(), { task: async () => enter() });
   const arns = [await local.start({}, 'a'), await local.start({}, 'a')];

@@ -171,6 +171,20 @@ describe('while S3 does not answer', () => {
   });
 });
 
+test('on Express, two runs of a round store two results: the one that counts stays whole', async () => {
+  const twice = world.cloud.faults.add({ service: 'states', operation: 'RunExpress', do: 'double', times: 5 });
+  const mark = world.cloud.calls.mark();
+  const made = await Promise.all([1, 2, 3, 4, 5].map(() => finished('differs', { bytes: 200_000 })));
+  const running = () => world.cloud.stepFunctions.executions().filter(({ status }) => status === 'RUNNING');
+  await expect.poll(running, { timeout: 15_000 }).toEqual([]);
+  const puts = world.cloud.calls.since(mark).filter(({ operation }) => operation === 'PutObject');
+  expect(new Set(puts.map(({ input }) => (input as { Key: string }).Key)).size).toBe(2 * made.length);
+  for (const taskId of made) {
+    expect((await get(taskId)).result).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
+  }
+  expect(twice.hits).toBe(made.length);
+}, 60_000);
+
 describe('in a separate cloud', () => {
   async function within<T>(cloud: Cloud, work: () => Promise<T>): Promise<T> {
     const usual = world.cloud;

@@ -30,7 +30,7 @@ test('then its round starts again, the first one as well, and nothing is asked (
   });
 });
 
-test('a later round is checked anew: it was answered after the one before was over (row 16)', () => {
+test('a later round has its own first check (row 16)', () => {
   const next = answered({ express: true, seenRound: 1 });
   expect(decideExpress(next, T0 + MINUTE)).toMatchObject({ kind: 'postponed', change: { set: { seenRound: 2 } } });
 });

@@ -21,6 +21,7 @@ server.addTool('large', tool);
 server.addTool('raw', tool);
 server.addTool('before', tool);
 server.addTool('crashes', { ...tool, annotations: { idempotentHint: true } });
+server.addTool('differs', { ...tool, engine: 'express', annotations: { idempotentHint: true } });
 server.addTool('promise', {
   ...tool,
   outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },

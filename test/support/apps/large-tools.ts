@@ -28,7 +28,7 @@ export function largeResult(bytes: number, isError = false): ToolResult {
 
 /**
  * `large` stores what is too large, as a wrapped tool does; `crashes` stores another size, dies, and is run again;
- * `promise` has an outputSchema; `raw` returns its argument; `before` refers to its result as the release before did.
+ * `differs` returns another size in each run; `promise` has an outputSchema; `raw` returns its argument; `before` refers to its result as the release before did.
  */
 export async function handler(event: ToolEvent): Promise<unknown> {
   return enveloped(event, (await run(event)) as ToolReturn);
@@ -42,6 +42,7 @@ async function run({ name, arguments: args, task }: ToolEvent): Promise<unknown>
     process.exit(1);
   }
   if (name === 'large' || name === 'crashes') return storeIfLarge(largeResult(bytes, args.isError === true), task);
+  if (name === 'differs') return storeIfLarge(largeResult(bytes + Math.floor(Math.random() * 1_000)), task);
   if (name === 'before') {
     await storeIfLarge(largeResult(bytes), task);
     return { resultRef: { bytes } };

@@ -164,9 +164,7 @@ test('row 13: on Express, and the deadline comes first: failed, as every reader 
   expect(await get(taskId)).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
 });
 
-test('row 15: on Express, a cancel stops no run: its tool ends when it looks, and changes nothing', async ({
-  task,
-}) => {
+test('row 15: on Express, a cancel stops no run: the tool ends when it looks, changing nothing', async ({ task }) => {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
   const file = join(folder, 'stopped');
   const taskId = await start('spin', { file });

@@ -114,7 +114,7 @@ export const bugs = {
 
 export type BugName = keyof typeof bugs;
 
-/** Each for one engine, but one for both: an end that anybody overwrites. */
+/** Those of one engine, and the one that both must find. */
 export const bugsOf = (engine: string): BugName[] =>
   (Object.keys(bugs) as BugName[]).filter((name) => {
     const bug: Bug = bugs[name];
