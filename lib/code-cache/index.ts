@@ -1,7 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheName } from '../../functions/loader/cache-file.ts';
 
@@ -42,14 +52,12 @@ export function madeHere(name: string, code: Uint8Array): CodeCache | undefined 
 /** The caches that were made on other machines, beside the prebuilt bundle `file` as `<name>.<system>.cache`. */
 export function prebuiltCaches(file: string): readonly CodeCache[] {
   if (isOff()) return [];
-  const stem = file.replace(/js$/, '');
-  return globSync(`${stem}*.cache`).map((path) => {
-    const content = readFileSync(path);
-    return {
-      name: path.slice(stem.length),
-      file: content,
-      identity: createHash('sha256').update(content).digest('hex'),
-    };
+  const stem = basename(file, 'js');
+  const names = readdirSync(dirname(file)).filter((name) => name.startsWith(stem) && name.endsWith('.cache'));
+  return names.map((name) => {
+    const content = readFileSync(join(dirname(file), name));
+    const identity = createHash('sha256').update(content).digest('hex');
+    return { name: name.slice(stem.length), file: content, identity };
   });
 }
 
@@ -74,11 +82,10 @@ function make(name: string, code: Uint8Array, kept: string): void {
   const [bundle, out] = [join(KEPT, `${randomUUID()}.js`), join(KEPT, randomUUID())];
   try {
     writeFileSync(bundle, code);
-    // Not with the options of this process: V8 refuses a cache that was made under other flags.
     const { error, status, stderr } = spawnSync(
       process.execPath,
       [fileURLToPath(new URL('make.ts', import.meta.url)), name, bundle, out],
-      { env: { PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'pipe'], timeout: PATIENCE, encoding: 'utf8' },
+      { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'pipe'], timeout: PATIENCE, encoding: 'utf8' },
     );
     if (status !== 0) throw error ?? new Error(stderr);
     // Another process may make the same one.
@@ -88,3 +95,7 @@ function make(name: string, code: Uint8Array, kept: string): void {
     rmSync(out, { force: true });
   }
 }
+
+/** Without the options of this process, as V8 refuses a cache that was made under other flags, and without an account. */
+const plainEnvironment = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE|AWS)_/.test(name)));

@@ -10,7 +10,7 @@ import { warmUps } from '../../../lib/code-cache/warm-up.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const manifest = JSON.parse(warmUps.endpoint?.parts['manifest.json'] ?? '');
 
-/** As `npm ci` would, a release brings its own dependencies; here it gets those of this commit. */
+/** A commit of release 0.1, which has no tag. */
 export const LAST_RELEASE = 'ec43b98';
 
 /** The endpoint as it is deployed, with its cache for this machine. */
@@ -35,7 +35,7 @@ export function bundled(file: string, outfile: string): void {
   });
 }
 
-/** The endpoint of an earlier commit. Throws if git does not have it. */
+/** The endpoint of an earlier commit, with the dependencies of this one. Throws if git does not have it. */
 export const release = (ref: string) => (folder: string) => {
   const source = `${folder}-source`;
   mkdirSync(source);

@@ -21,15 +21,16 @@ export interface Measured {
   readonly ratio: number;
   /** The 10th and the 90th percentile of these ratios. */
   readonly spread: readonly [number, number];
+  /** How many ratios there are. The CPU time of a short step can be 0: such a pair has none. */
+  readonly pairs: number;
 }
 
-/** `median`, `ratio` and `spread` of the wall clock. */
+/** Beside `cpu`, the numbers are of the wall clock. */
 export interface Row extends Measured {
   readonly arm: string;
   readonly step: Step | typeof SUM;
   /** The arm that the ratio is to. */
   readonly base: string;
-  readonly pairs: number;
   /** The same of the time that the main thread computed. */
   readonly cpu: Measured;
 }
@@ -43,7 +44,7 @@ export function rowsOf(rounds: readonly Round[], pairs: readonly (readonly [arm:
     [...STEPS, SUM as typeof SUM].map((step) => {
       const both = rounds.flatMap(({ [arm]: one, [base]: other }) => (one && other ? [[one, other] as const] : []));
       const cpu = measured(both, step, 'cpu');
-      return { arm, step, base, ...measured(both, step, 'wall'), cpu, pairs: both.length };
+      return { arm, step, base, ...measured(both, step, 'wall'), cpu };
     }),
   );
 }
@@ -51,10 +52,11 @@ export function rowsOf(rounds: readonly Round[], pairs: readonly (readonly [arm:
 function measured(both: readonly (readonly [Sample, Sample])[], step: Row['step'], clock: keyof Times): Measured {
   const timeOf = (sample: Sample) =>
     step === SUM ? sample.load[clock] + sample['first create'][clock] : sample[step][clock];
-  const ratios = both.map(([one, other]) => timeOf(one) / timeOf(other));
+  const ratios = both.flatMap(([one, other]) => (timeOf(other) > 0 ? [timeOf(one) / timeOf(other)] : []));
   return {
     median: median(both.map(([one]) => timeOf(one))),
     ratio: median(ratios),
     spread: [quantile(ratios, 0.1), quantile(ratios, 0.9)],
+    pairs: ratios.length,
   };
 }
