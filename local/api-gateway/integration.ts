@@ -53,7 +53,10 @@ export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, e
   if (response.destroyed) return void body.destroy();
   const setCookie = cookies === undefined ? {} : { 'set-cookie': cookies };
   if (!writeHead(exchange, statusCode, { ...outgoing(headers), ...setCookie })) return void body.destroy();
-  response.flushHeaders();
+  // The first chunk takes the headers with it, in one write, if it is there already.
+  setImmediate(() => {
+    if (!response.writableEnded) response.flushHeaders();
+  });
   pump(body, response, exchange, route.timeoutMs - (performance.now() - started));
 }
 

@@ -1,7 +1,7 @@
 import { runtimeExited, timedOut } from './errors.ts';
 import type { Job } from './job.ts';
 import { type LineSplitter, lineSplitter } from './line-splitter.ts';
-import type { FromWorker, InvokeMessage, ToWorker } from './protocol.ts';
+import { type FromWorker, type InvokeMessage, streamWindow, type ToWorker } from './protocol.ts';
 import { isProcess, startProcess } from './runtime/runtime-process.ts';
 import type { FunctionSpec, LogStream } from './types.ts';
 import { startThread } from './workers/thread.ts';
@@ -43,6 +43,8 @@ export const killed: EndJob = (job) => job.reply.failed(runtimeExited(job.id, 's
 interface Running {
   readonly job: Job;
   readonly lines: LineSplitter;
+  /** Bytes of its stream that the consumer took, and its worker does not know of. */
+  taken: number;
   timer?: NodeJS.Timeout;
 }
 
@@ -106,7 +108,8 @@ export function startExecutionEnvironment(
   }
 
   function receive(message: FromWorker): void {
-    if (message.type === 'log') {
+    if (message.type === 'batch') for (const one of message.messages) receive(one);
+    else if (message.type === 'log') {
       const { lines } = running.get(message.id ?? '') ?? { lines: ownLines };
       lines.add(message.stream, message.text);
     } else if (stage === 'gone' || message.type === 'heap') return;
@@ -121,13 +124,21 @@ export function startExecutionEnvironment(
     events.free();
   }
 
+  /** Rarely: an answer that is shorter than the window needs none. */
+  function acknowledge(entry: Running, bytes: number): void {
+    entry.taken += bytes;
+    if (entry.taken < streamWindow / 2) return;
+    post({ type: 'ack', id: entry.job.id, bytes: entry.taken });
+    entry.taken = 0;
+  }
+
   function answer(entry: Running | undefined, message: Extract<FromWorker, { type: Answering }>): void {
     if (entry === undefined) return;
-    const { id, reply } = entry.job;
+    const { reply } = entry.job;
     switch (message.type) {
       case 'chunk': {
         const bytes = message.bytes.length;
-        reply.chunk(message.bytes, () => post({ type: 'ack', id, bytes }));
+        reply.chunk(message.bytes, () => acknowledge(entry, bytes));
         return;
       }
       case 'end':
@@ -169,11 +180,10 @@ export function startExecutionEnvironment(
     running: () => running.size,
     run(job) {
       const lines = lineSplitter((line, stream) => events.log(line, stream, job.id));
-      const entry: Running = { job, lines };
+      const entry: Running = { job, lines, taken: 0 };
       running.set(job.id, entry);
-      job.onWorker?.(id);
-      const held = events.begin(job, id);
-      if (held) void held.then(() => begin(entry));
+      const held = [job.onWorker?.(id), events.begin(job, id)].filter((one) => one instanceof Promise);
+      if (held.length > 0) void Promise.all(held).then(() => begin(entry));
       else begin(entry);
     },
     heapBytes() {

@@ -19,8 +19,8 @@ export interface Job {
   payload: string;
   mode: Mode;
   reply: Reply;
-  /** Called with the worker that takes the job. */
-  onWorker: ((workerId: string) => void) | undefined;
+  /** Called with the worker that takes the job. The job waits for a promise that it returns. */
+  onWorker: ((workerId: string) => unknown) | undefined;
 }
 
 /** How a promise is settled. */

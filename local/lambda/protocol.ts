@@ -52,6 +52,8 @@ export type FromWorker =
   | { type: 'chunk'; id: string; bytes: Uint8Array }
   | { type: 'end'; id: string }
   | { type: 'done'; id: string }
+  /** Messages of one moment: each message wakes a thread. */
+  | { type: 'batch'; messages: readonly FromWorker[] }
   | { type: 'fatal'; error: ErrorBody };
 
 /** 8 NUL bytes separate the metadata from the body of a streamed HTTP response. */

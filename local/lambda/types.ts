@@ -111,7 +111,7 @@ export interface Run {
 
 export interface StreamOptions {
   /** Called with the worker that got the event. */
-  onWorker?: (workerId: string) => void;
+  onWorker?: (workerId: string) => unknown;
 }
 
 export interface InvokeOptions extends StreamOptions {

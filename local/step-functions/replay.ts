@@ -12,8 +12,11 @@ export interface Attempt {
   readonly signal: AbortSignal;
   /** It began before the process died, and its outcome is unknown. */
   readonly lost: boolean;
-  /** Records in the journal that it begins. Idempotent. Throws if that fails: then the call must not begin. */
-  readonly begins: () => void;
+  /**
+   * Records in the journal that it begins. Idempotent. Throws if that fails: then the call must not begin. It begins once
+   * the returned promise resolves.
+   */
+  readonly begins: () => Promise<void> | undefined;
 }
 
 /**
@@ -192,8 +195,9 @@ export function createReplay(context: ReplayContext): Replay {
         let begun = lost;
         const begins = () => {
           // A power cut must not lose the start of a function: one that must not be repeated would run twice.
-          if (!begun) journal?.called({ execution, ask: number }, waits);
+          const kept = begun ? undefined : journal?.called({ execution, ask: number }, waits);
           begun = true;
+          return kept;
         };
         if (!waits) begins();
         make({ signal: attempt.signal, lost, begins })

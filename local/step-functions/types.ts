@@ -12,8 +12,8 @@ export interface IntegrationCall {
    * fails as if its service had died, finds what the call started, makes the call again, or returns AGAIN.
    */
   lost: boolean;
-  /** For an integration that `waits`: records that the call begins. Throws if that fails. */
-  begins(): void;
+  /** For an integration that `waits`: records that the call begins. Throws if that fails. As in `Attempt`. */
+  begins(): Promise<void> | undefined;
   /** Aborts on task timeout, StopExecution, execution timeout and engine stop. A later result is ignored. */
   signal: AbortSignal;
 }

@@ -33,7 +33,15 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
   };
   const integration = createIntegrations(options)[resource];
   const { signal } = new AbortController();
-  const rest = { executionArn: 'e', stateMachineArn: 'm', roleArn: 'r', id: 'i', lost: false, begins() {}, signal };
+  const rest = {
+    executionArn: 'e',
+    stateMachineArn: 'm',
+    roleArn: 'r',
+    id: 'i',
+    lost: false,
+    begins: () => undefined,
+    signal,
+  };
   return integration?.({ resource, arguments: args, ...rest });
 }
 const named = (error: string) => expect.objectContaining({ error });

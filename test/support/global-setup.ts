@@ -17,10 +17,12 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-test-assembly-'));
   const [assembly, brief] = [join(folder, 'assembly'), join(folder, 'brief')];
-  await synthApp('test/support/apps/app.ts', assembly);
+  // Both at once. Each process of an app gets the environment of the moment in which it starts.
+  const first = synthApp('test/support/apps/app.ts', assembly);
   process.env.MCP_TEST_BRIEF = '1';
-  await synthApp('test/support/apps/app.ts', brief);
+  const second = synthApp('test/support/apps/app.ts', brief);
   delete process.env.MCP_TEST_BRIEF;
+  await Promise.all([first, second]);
   project.provide('assembly', assembly);
   project.provide('brief', brief);
   return () => rmSync(folder, { recursive: true, force: true });

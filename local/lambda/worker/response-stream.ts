@@ -23,7 +23,7 @@ export function portSink(id: string, post: (message: FromWorker) => void): PortS
   let held: (() => void) | undefined;
   return {
     write(bytes, done) {
-      if (bytes.length > 0) post({ type: 'chunk', id, bytes });
+      if (bytes.length > 0) post({ type: 'chunk', id, bytes: alone(bytes) });
       underWay += bytes.length;
       if (underWay <= streamWindow) done();
       else held = done;
@@ -37,6 +37,11 @@ export function portSink(id: string, post: (message: FromWorker) => void): PortS
       done();
     },
   };
+}
+
+/** A small Buffer is a part of a large one, and a message would copy all of that. */
+function alone(bytes: Uint8Array): Uint8Array {
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 /** Buffers the whole response, for a streaming handler that is invoked without streaming. */

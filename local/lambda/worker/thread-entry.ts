@@ -1,18 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ErrorBody, FromWorker, ToWorker, WorkerSettings } from '../protocol.ts';
+import type { ErrorBody, ToWorker, WorkerSettings } from '../protocol.ts';
 import { followClock } from './clock.ts';
 import { currentEvent } from './event.ts';
 import { failureBody, rejectionBody } from './failure.ts';
 import { heapBytes } from './heap.ts';
 import { installJsonConsole } from './json-console.ts';
 import { type LoadedHandler, loadHandler } from './load.ts';
+import { createOutbox } from './outbox.ts';
 import { captureOutput } from './output.ts';
 import { acknowledge, runInvocation } from './run.ts';
 import { installStreaming } from './streamify.ts';
 
 const port = parentPort;
 if (!port) throw new Error('thread-entry.ts runs in a worker thread only');
-const post = (message: FromWorker): void => port.postMessage(message);
+const post = createOutbox(port);
 
 function die(error: ErrorBody): never {
   post({ type: 'fatal', error });

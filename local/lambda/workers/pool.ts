@@ -42,6 +42,9 @@ export interface Pool {
  */
 const SHARED_EVENTS = 64;
 
+/** Asking the system at each event would cost more than the rest of its dispatch. */
+const CORES = availableParallelism();
+
 const refuse: EndJob = (job) => job.reply.refused(stopped());
 
 export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
@@ -77,8 +80,10 @@ export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
       wake(environment);
       environment.run(job);
     }
+    // Each worker of its own event: as nothing waits, there are enough.
+    if (!shared && line.size() === 0) return;
     const workers = serving();
-    const room = Math.min(maxWorkers - workers.length, availableParallelism() - inState('starting').length);
+    const room = Math.min(maxWorkers - workers.length, CORES - inState('starting').length);
     const missing = Math.min(Math.ceil((runningIn(workers) + line.size()) / eventsEach) - workers.length, room);
     for (let n = 0; n < missing && memory.take(spec.memoryMb, workers.length + n === 0); n++) start();
   }

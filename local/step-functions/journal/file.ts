@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DiskError, onDisk } from '../../disk/disk.ts';
 import type { StateMachineSpec } from '../types.ts';
@@ -25,8 +25,8 @@ interface Entry {
 
 /**
  * The file behind the journal. When a call returns, the operating system has the record, so it outlives this process
- * however that ends. The start of a function call is synced to the disk, with all records before it: after a power cut,
- * no function that may have run runs again. At the start, and whenever the file has grown, it is rewritten through a
+ * however that ends. The start of a function call is synced to the disk, with all records before it, and the call waits
+ * for that: after a power cut, no function that may have run runs again. At the start, and whenever the file has grown, it is rewritten through a
  * second file: a closed execution keeps one line.
  *
  * @throws DiskError if the file cannot be written, which also ends the process
@@ -66,7 +66,8 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
       limit = 2 * size;
     }
   };
-  const append = (textOf: () => string, durable = false) => {
+  const sync = createSync(file, () => fd);
+  const append = (textOf: () => string) => {
     if (fd === undefined) return;
     // Before the record, not after: otherwise the execution that it ends would be neither running nor closed.
     boundSize();
@@ -74,7 +75,6 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
     onDisk(file, () => {
       try {
         writeAt(to, bytes, size);
-        if (durable) fsyncSync(to);
       } catch (thrown) {
         // A full disk may take a part of a record. Cut it off: a shorter record over it would leave the rest of it.
         ftruncateSync(to, size);
@@ -83,9 +83,9 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
     });
     size += bytes.length;
   };
-  const note = (record: JournalRecord & CalledRecord, durable?: boolean) => {
+  const note = (record: JournalRecord & CalledRecord) => {
     const line = lineOf(record);
-    append(() => line, durable);
+    append(() => line);
     entries.get(record.execution)?.lines.push(line);
   };
 
@@ -103,7 +103,10 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
       machines.set(machine, definition);
       entries.set(execution, { machine, lines: [line] });
     },
-    called: (record, durable) => note({ type: 'called', ...record }, durable),
+    called(record, durable = false) {
+      note({ type: 'called', ...record });
+      return durable ? sync() : undefined;
+    },
     answered: (record) => note({ type: 'answered', ...record }),
     ended(record) {
       append(() => lineOf({ type: 'ended', ...record }));
@@ -113,6 +116,33 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
       if (fd !== undefined) closeSync(fd);
       fd = undefined;
     },
+  };
+}
+
+/**
+ * Syncs the file to the disk: the records that were written before the call. Calls that arrive while a sync is under way
+ * share the next one. A failure ends the process, and none of the calls returns.
+ * @param current the file that is open now; a rewritten one is synced already
+ */
+function createSync(file: string, current: () => number | undefined): () => Promise<void> {
+  let under: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const run = () =>
+    new Promise<void>((resolve) => {
+      next = undefined;
+      const fd = current();
+      if (fd === undefined) return;
+      fsync(fd, (error) => {
+        if (error && fd === current()) throw new DiskError(file, error);
+        resolve();
+      });
+    });
+  return () => {
+    if (next === undefined) {
+      next = under.then(run);
+      under = next;
+    }
+    return next;
   };
 }
 

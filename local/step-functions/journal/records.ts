@@ -67,8 +67,11 @@ export interface ClosedRecord extends EndedRecord {
 /** Records what executions do. Throws if a record cannot be written: what is not in the journal must not happen. */
 export interface Journal {
   started(record: StartedRecord, spec: StateMachineSpec): void;
-  /** @param durable whether it must also survive a power cut @default false */
-  called(record: CalledRecord, durable?: boolean): void;
+  /**
+   * @param durable whether it must also survive a power cut @default false
+   * @returns resolves once it does; undefined if it need not
+   */
+  called(record: CalledRecord, durable?: boolean): Promise<void> | undefined;
   answered(record: AnsweredRecord): void;
   ended(record: EndedRecord): void;
   /** Drops all later records, as if the process had died. */

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { StreamResult } from '../../lambda/index.ts';
@@ -23,6 +25,28 @@ describe('a streaming integration', () => {
     }
     body.end();
     expect(await reader?.read()).toMatchObject({ done: true });
+  });
+
+  test('many short answers over one connection are each whole', async () => {
+    let count = 0;
+    const invokeStreaming = async () => {
+      const body = new PassThrough();
+      const words = `answer ${count++}`;
+      // Before, with and after the headers.
+      if (count % 3 === 0) body.end(words);
+      else if (count % 3 === 1) setImmediate(() => body.end(words));
+      else process.nextTick(() => body.end(words));
+      return { statusCode: 200, headers: {}, body };
+    };
+    const { url } = await serve({ invokeStreaming });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async () => {
+      const [incoming] = await once(request(`${url}/mcp`, { method: 'POST', agent }).end(), 'response');
+      return text(incoming);
+    };
+    const answers = await Promise.all(Array.from({ length: 60 }, ask));
+    expect(answers).toEqual(answers.map((_, index) => `answer ${index}`));
+    agent.destroy();
   });
 
   test('keeps pace with a slow reader and loses nothing', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorOf, useBench } from './fixtures.ts';
 
@@ -30,6 +31,17 @@ describe('a handler', () => {
     const failed = errorOf(await lambda.invoke('callback', '{"fail":"no luck"}'));
     expect(failed).toEqual({ errorType: 'string', errorMessage: 'no luck', trace: [] });
     expect(lines.join()).toContain('nodejs24.x runtime refuses');
+  });
+
+  it('does not begin before the promise of onWorker resolves', async () => {
+    const lambda = bench.open([bench.define('when', 'exports.handler = async () => Date.now();')]);
+    await lambda.invoke('when', '{}');
+    const kept = Promise.withResolvers<void>();
+    const invoked = lambda.invoke('when', '{}', { onWorker: () => kept.promise });
+    await sleep(30);
+    const released = Date.now();
+    kept.resolve();
+    expect(Number((await invoked).payload)).toBeGreaterThanOrEqual(released);
   });
 
   it('answers with exactly the text that JSON.stringify made', async () => {

@@ -1,4 +1,8 @@
-import { startCloud } from '../../../local/cloud.ts';
+import { enableCompileCache } from 'node:module';
+
+// As `npm start` does.
+enableCompileCache();
+const { startCloud } = await import('../../../local/cloud.ts');
 
 /**
  * One embedded cloud in a process of its own, started with `--expose-gc`: a client in the same process would be measured
