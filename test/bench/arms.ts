@@ -1,7 +1,15 @@
+import { embeddedCloud } from './cloud/report.ts';
+import { coldStarts } from './cold-start/report.ts';
 import { growth } from './growth/index.ts';
 import { peers } from './peers/index.ts';
 import type { Arm } from './report/row.ts';
 import { warm } from './warm/index.ts';
 
 /** By the name that `npm run bench -- NAME` takes, in the order of the page. */
-export const arms: Readonly<Record<string, Arm>> = { warm, peers, growth };
+export const arms: Readonly<Record<string, Arm>> = {
+  'cold-start': coldStarts,
+  warm,
+  cloud: embeddedCloud,
+  peers,
+  growth,
+};
