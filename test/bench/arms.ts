@@ -1,5 +1,6 @@
 import { embeddedCloud } from './cloud/report.ts';
 import { coldStarts } from './cold-start/report.ts';
+import { cost } from './cost/index.ts';
 import { growth } from './growth/index.ts';
 import { peers } from './peers/index.ts';
 import type { Arm } from './report/row.ts';
@@ -11,5 +12,6 @@ export const arms: Readonly<Record<string, Arm>> = {
   warm,
   cloud: embeddedCloud,
   peers,
+  cost,
   growth,
 };

@@ -1,0 +1,70 @@
+import { digits } from '../report/page.ts';
+import type { Arm, Row } from '../report/row.ts';
+import { measureUnits } from '../units/measure.ts';
+import type { Units } from '../units/meter.ts';
+import { startUnitsWorld } from '../units/world.ts';
+import { perMillion, simpleTask, type Work } from './prices.ts';
+
+/** Enough for the rows that are used here. */
+const OPEN_TASKS = 10;
+/** GB-seconds of the endpoint (512 MB) while it holds a request for a second. */
+const HELD_SECOND = 0.5;
+
+/** Dollars per million tasks, by the way in which the result reaches the client. */
+export const cost: Arm = {
+  title: 'Cost',
+  about:
+    'List prices of us-east-1 (`test/bench/cost/prices.ts` names the page of each), without free tiers, without the ' +
+    "tool's own function, data transfer and what the server costs at rest. Units of DynamoDB are measured on the embedded cloud, " +
+    'transitions and requests are counted; how long a request takes on Lambda is assumed (a create 70 ms, a poll 12 ms).',
+  async run() {
+    const world = await startUnitsWorld(OPEN_TASKS);
+    const rows = await measureUnits(world, OPEN_TASKS).finally(() => world.stop());
+    const units = (request: string, state: string): Units => {
+      const found = rows.find((row) => row.request === request && row.state.startsWith(state));
+      if (found === undefined) throw new Error(`no units of ${request}, ${state}`);
+      return found;
+    };
+    const simple = units('a simple task altogether, without polls', '');
+    const poll = units('tasks/get', 'working').read;
+    const task = (polls: number) =>
+      simpleTask({ write: simple.write + simple.index, read: simple.read + polls * poll });
+    const listen = units('subscriptions/listen, opened', '');
+    const answer = units('tasks/update, the last answer', 'arguments of some bytes');
+    const inline = units('tools/call without a task', 'works 2 s');
+
+    const [one, streamed, asked] = [task(5), task(1), task(10)];
+    const paths: Record<string, Work> = {
+      'five polls': one,
+      'a run of 1 s, one stream until it ends': {
+        ...streamed,
+        ...{ apiRequests: 2, lambdaRequests: 2, lambdaGbSeconds: HELD_SECOND * 1.1 },
+        writeUnits: streamed.writeUnits + listen.write + 1,
+      },
+      'a run of 2 s, the call is held, no task for the client': {
+        ...task(0),
+        ...{ apiRequests: 1, lambdaRequests: 1, lambdaGbSeconds: HELD_SECOND * 2 },
+        ...{ readUnits: inline.read, writeUnits: inline.write + inline.index },
+      },
+      'two runs, a question between them, ten polls': {
+        ...asked,
+        ...{ transitions: 2 * asked.transitions, apiRequests: 12, lambdaRequests: 12 },
+        ...{ lambdaGbSeconds: HELD_SECOND * (0.07 + 11 * 0.012) },
+        ...{ readUnits: asked.readUnits + answer.read, logBytes: 2 * asked.logBytes },
+        // The question, and the answer that ends the wait.
+        writeUnits: asked.writeUnits + 2 + 1 + answer.write + answer.index,
+      },
+    };
+    return Object.entries(paths).map(([what, work]) => line(what, work));
+  },
+};
+
+function line(what: string, work: Work): Row {
+  const { total, engine, api, table, lambda, logs } = perMillion(work);
+  const parts = { engine, API: api, table, Lambda: lambda, logs };
+  const told = Object.entries(parts).map(([name, dollars]) => `${name} ${digits(dollars)}`);
+  const used =
+    `transitions ${work.transitions}, requests ${work.apiRequests}, ` +
+    `read units ${digits(work.readUnits)}, write units ${digits(work.writeUnits)}`;
+  return { what, measured: `**$${digits(total)}** a million (${told.join(', ')}); ${used}` };
+}

@@ -1,0 +1,56 @@
+/** List prices of us-east-1 in dollars, without free tiers and discounts for volume. Each with the page that says it. */
+export const prices = {
+  /** https://aws.amazon.com/step-functions/pricing/ ("Standard Workflows") */
+  transition: 25 / 1e6,
+  /** https://aws.amazon.com/dynamodb/pricing/on-demand/ */
+  writeUnit: 0.625 / 1e6,
+  readUnit: 0.125 / 1e6,
+  /** https://aws.amazon.com/api-gateway/pricing/ ("REST APIs") */
+  apiRequest: 3.5 / 1e6,
+  /** https://aws.amazon.com/lambda/pricing/ (Arm) */
+  lambdaRequest: 0.2 / 1e6,
+  lambdaGbSecond: 0.0000133334,
+  /** https://aws.amazon.com/cloudwatch/pricing/ (logs, standard class; vended logs cost as much) */
+  logGb: 0.5,
+} as const;
+
+/** What one task uses, besides the time of its own function. */
+export interface Work {
+  /** Charged state transitions, retries included. */
+  readonly transitions: number;
+  readonly apiRequests: number;
+  readonly lambdaRequests: number;
+  readonly lambdaGbSeconds: number;
+  readonly writeUnits: number;
+  readonly readUnits: number;
+  readonly logBytes: number;
+}
+
+/** Dollars per million tasks, by part. */
+export function perMillion(
+  work: Work,
+): Readonly<Record<'engine' | 'api' | 'table' | 'lambda' | 'logs' | 'total', number>> {
+  const { transitions, apiRequests, lambdaRequests, lambdaGbSeconds, writeUnits, readUnits, logBytes } = work;
+  const million = (dollars: number) => dollars * 1e6;
+  const engine = million(transitions * prices.transition);
+  const api = million(apiRequests * prices.apiRequest);
+  const table = million(writeUnits * prices.writeUnit + readUnits * prices.readUnit);
+  const lambda = million(lambdaRequests * prices.lambdaRequest + lambdaGbSeconds * prices.lambdaGbSecond);
+  const logs = million((logBytes / 1e9) * prices.logGb);
+  return { engine, api, table, lambda, logs, total: sum([engine, api, table, lambda, logs]) };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/**
+ * A simple task that is polled five times, as docs/deploying.md counts it.
+ *
+ * @param units write units of the table and its indexes together, and read units: from `npm run units`
+ */
+export function simpleTask(units: { readonly write: number; readonly read: number } = { write: 12, read: 7.5 }): Work {
+  return {
+    transitions: 2,
+    ...{ apiRequests: 6, lambdaRequests: 6, lambdaGbSeconds: 0.5 * (0.07 + 5 * 0.012) },
+    ...{ writeUnits: units.write, readUnits: units.read, logBytes: 12_000 },
+  };
+}
