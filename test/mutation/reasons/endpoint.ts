@@ -278,16 +278,16 @@ export const ENDPOINT: readonly Survivor[] = [
   {
     file: 'functions/mcp/lambda.ts',
     ...{ from: '`${__dirname}/manifest.json`', to: '``' },
-    why: 'only the bundle has this file: test/stack/bundle.test.ts',
+    why: 'only the bundle has this file: test/stack/bundles/parts.test.ts',
   },
   {
     file: 'functions/mcp/lambda.ts',
     ...{ from: '`${__dirname}/validators.cjs`', to: '``' },
-    why: 'only the bundle has this file: test/stack/bundle.test.ts',
+    why: 'only the bundle has this file: test/stack/bundles/parts.test.ts',
   },
   {
     file: 'functions/authorizer/lambda.ts',
     ...{ from: '`${__dirname}/scopes.json`', to: '``' },
-    why: 'only the bundle has this file: test/stack/bundle.test.ts',
+    why: 'only the bundle has this file: test/stack/bundles/parts.test.ts',
   },
 ];

@@ -2,16 +2,16 @@ import { globSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { expect, onTestFinished, test } from 'vitest';
-import { ToolFunction } from '../../lib/index.ts';
-import { SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
-import { temporaryDir } from '../../local/test/fixture.ts';
+import { ToolFunction } from '../../../lib/index.ts';
+import { SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../../lib/server-code.ts';
+import { temporaryDir } from '../../../local/test/fixture.ts';
 
 /**
- * Each kilobyte of a bundle is time of a cold start. `bundle-budget.json` has the size of each bundle in bytes: put the
+ * Each kilobyte of a bundle is time of a cold start. `budget.json` has the size of each bundle in bytes: put the
  * new number there when a change is worth it, or makes the bundle smaller.
  */
 const budgets: Readonly<Record<string, number>> = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'bundle-budget.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, 'budget.json'), 'utf8'),
 );
 
 /** What is wrong with a size. Undefined: it is at most 3 % over its budget, and at most 10 % below it. */

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cacheName } from '../../functions/loader/cache-file.ts';
-import type { ToolEntry } from '../../functions/mcp/manifest.ts';
-import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../lib/bundles.ts';
+import { cacheName } from '../../../functions/loader/cache-file.ts';
+import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
+import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../../lib/bundles.ts';
 
 const manifest = {
   serverInfo: { name: 's', version: '1' },
