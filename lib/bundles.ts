@@ -6,7 +6,7 @@ import { Aspects, Lazy } from 'aws-cdk-lib';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
-import type { Manifest, ToolEntry } from '../functions/mcp/manifest.ts';
+import { isRepeatable, type Manifest, type ToolEntry } from '../functions/mcp/manifest.ts';
 import { bundled, CACHED, codeCaches, type ServerFunction, serverCode } from './server-code.ts';
 import { validatorsCode } from './tools/validators.ts';
 
@@ -51,14 +51,16 @@ export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
   return bundle('endpoint', parts, use);
 }
 
-/** The reconciler, with the workflow, the engine and the state machine of each tool beside it. */
+/** The reconciler, with what it has to know of each tool beside it. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T {
   const byName = (of: (tool: ToolEntry) => string | number | undefined) =>
     JSON.stringify(Object.fromEntries(tools.map((tool) => [tool.name, of(tool)])));
+  const named = (which: (tool: ToolEntry) => boolean) => JSON.stringify(tools.filter(which).map(({ name }) => name));
   const parts = {
     'machines.json': byName(({ machine }) => machine),
     'state-machines.json': byName(({ stateMachine }) => stateMachine),
-    'express.json': JSON.stringify(tools.flatMap(({ name, engine }) => (engine === 'express' ? [name] : []))),
+    'express.json': named(({ engine }) => engine === 'express'),
+    'repeatable.json': named(isRepeatable),
   };
   return bundle('reconciler', parts, use);
 }

@@ -1,27 +1,47 @@
-import { limits } from '../tasks/limits.ts';
+import { awaitRun, restartedOnStandard, restartOnExpress } from '../tasks/express/changes.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { type Change, lookAgain, restarted } from '../tasks/transitions.ts';
-import { type Decision, decide } from './decide.ts';
+import { isSeen } from '../tasks/transitions.ts';
+import { type Decision, decide, postpone } from './decide.ts';
+import { outcome } from './outcome.ts';
+
+/** How the tool of a task is registered now. A deployment may have changed it since the task began. */
+export interface ToolNow {
+  readonly express: boolean;
+  /** It may run again after a run that perhaps happened. */
+  readonly repeatable: boolean;
+}
 
 /**
- * As `decide` for a task on Express, where nothing can be asked about a run: once it is surely over, the round starts
- * again, the first one as well. The tool may be repeated, and a run that never began cannot be told from one that died.
+ * As `decide` for a task whose round began on Express, or whose tool is there now. Nothing can be asked about a run on
+ * Express, so the round starts again once its run is probably over, the first round as well: a run that never began cannot
+ * be told from one that died (docs/crash-table.md, "On Express").
  */
-export function decideExpress(record: TaskRecord | undefined, now: number): Decision {
+export function decideExpress(record: TaskRecord | undefined, now: number, tool: ToolNow): Decision {
   const decision = decide(record, now);
   if (record === undefined || (decision.kind !== 'look' && decision.kind !== 'look_again'))
     return withoutStop(decision);
   // A start would be too late: the task lapses within the grace.
   if (now >= record.deadlineAt) return { kind: 'nothing' };
-  if (decision.kind === 'look') return { kind: 'postponed', change: awaitEnd(record, now) };
-  return { kind: 'run_lost', start: true, change: restarted(record, now, limits.express.dead) };
+  const noted = isSeen(record);
+  if (record.express !== true) {
+    // Its run on Standard may be alive, and its workflow is not known here any more. Of a first round, the arguments are
+    // in that workflow only.
+    if (noted || record.round === 1) return postpone(record, now);
+    return { kind: 'run_lost', start: true, claim: true, change: restartOnExpress(record, now) };
+  }
+  // Who starts a later round notes that it has begun. A round without a note was not started, as far as is known.
+  if (!noted && (record.round === 1 || !tool.repeatable)) {
+    return { kind: 'postponed', change: awaitRun(record, record.dueAt ?? now) };
+  }
+  if (!tool.repeatable) return runEnded(record, now);
+  return tool.express
+    ? { kind: 'run_lost', start: true, claim: true, change: restartOnExpress(record, now) }
+    : { kind: 'run_lost', start: true, change: restartedOnStandard(record, now) };
 }
 
-/** The sweep comes back when the run is surely over: every start of a round comes before its first check. */
-function awaitEnd(record: TaskRecord, now: number): Change {
-  const over = (record.dueAt ?? now) + limits.express.longest;
-  const { set, ...change } = lookAgain(record, now, over - now);
-  return { ...change, set: { ...set, seenRound: record.round } };
+/** The run of this round has ended without a write, and cannot be started again. */
+export function runEnded(record: TaskRecord, now: number): Decision {
+  return { kind: 'run_ended', change: outcome(record, { status: 'missing' }, now) };
 }
 
 function withoutStop(decision: Decision): Decision {

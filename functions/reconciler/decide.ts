@@ -12,7 +12,7 @@ import {
 } from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
-/** What was wrong with a task. `run_lost`: on Express, its run is over, or never began, and has written nothing. */
+/** What was wrong with a task. `run_lost`: on Express, its run is probably over, or never began, and has written nothing. */
 export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended' | 'run_lost';
 
 export type Decision =
@@ -21,8 +21,10 @@ export type Decision =
   | {
       /** `postponed`: nothing is wrong. The sweep comes back later. */
       readonly kind: Repair | 'postponed';
-      /** Start the round again, under the same name, before the change is written. On Express it then runs once more. */
+      /** Start the round again, under the same name, before the change is written. */
       readonly start?: true;
+      /** On Express, where each start is one more run: start it after the change is written, and only if that write won. */
+      readonly claim?: true;
       readonly change: Change;
       /** Stop the run, if there is one, after the change was written: from then on it can change nothing. */
       readonly stop?: true;

@@ -29,14 +29,16 @@ const STALE = 90_000;
 /**
  * The reconciler as a Lambda function. `lambda.ts` calls it once. `machines`: see
  * `ReconcilerContext`. `stateMachines`: for each tool that is a state machine, its index in the variable TOOL_MACHINES.
- * `express`: the tools on Express.
+ * `express`: the tools on Express. `repeatable`: the tools that may run again after a run that perhaps happened.
  */
 export function createHandler(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>> = {},
   express: readonly string[] = [],
+  repeatable: readonly string[] = [],
 ) {
-  const context = { ...createContext(machines, stateMachines, process.env), express: new Set(express) };
+  const tools = { express: new Set(express), repeatable: new Set(repeatable) };
+  const context = { ...createContext(machines, stateMachines, process.env), ...tools };
   const server = process.env.SERVER_NAME ?? '';
   return (event: ReconcilerEvent, lambda: Pick<Context, 'getRemainingTimeInMillis'>) =>
     handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
@@ -72,7 +74,7 @@ function createContext(
   machines: Readonly<Record<string, string>>,
   stateMachines: Readonly<Record<string, number>>,
   env: NodeJS.ProcessEnv,
-): Omit<SweepContext, 'express'> {
+): Omit<SweepContext, 'express' | 'repeatable'> {
   const db = dynamoDb(PATIENCE, env);
   const states = stepFunctions({ region: env.AWS_REGION ?? '', ...PATIENCE }, env);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';

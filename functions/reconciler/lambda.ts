@@ -4,5 +4,6 @@ import { createHandler } from './index.ts';
 const machines: Readonly<Record<string, string>> = require(`${__dirname}/machines.json`);
 const stateMachines: Readonly<Record<string, number>> = require(`${__dirname}/state-machines.json`);
 const express: readonly string[] = require(`${__dirname}/express.json`);
+const repeatable: readonly string[] = require(`${__dirname}/repeatable.json`);
 
-export const handler = createHandler(machines, stateMachines, express);
+export const handler = createHandler(machines, stateMachines, express, repeatable);

@@ -4,10 +4,10 @@ import { logEvent } from '../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
-import { executionArnOf, restart, type Workflow } from '../tasks/workflow.ts';
+import { type Change, isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
+import { executionArnOf, inputAgain, restart, type Workflow } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone } from './decide.ts';
-import { decideExpress } from './decide-express.ts';
+import { decideExpress, runEnded } from './decide-express.ts';
 import type { Execution } from './describe.ts';
 import type { Run } from './outcome.ts';
 
@@ -21,6 +21,8 @@ export interface ReconcilerContext {
   readonly machines: ReadonlyMap<string, string>;
   /** Tools on Express. */
   readonly express: ReadonlySet<string>;
+  /** Tools that may run again after a run that perhaps happened. */
+  readonly repeatable: ReadonlySet<string>;
   /** By tool that is a state machine: its ARN. */
   readonly stateMachines: ReadonlyMap<string, string>;
   /** The ARN of every tool workflow begins with it. */
@@ -39,26 +41,45 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
     return 'postponed';
   }
   const express = record !== undefined && isExpress(record, context);
-  const decision = express ? decideExpress(record, context.now()) : decide(record, context.now());
+  const decision = express
+    ? decideExpress(record, context.now(), toolNow(record, context))
+    : decide(record, context.now());
   if (record === undefined) return decision.kind;
   const looks = decision.kind === 'look' || decision.kind === 'look_again';
-  if (!looks || !mayLook) return act(record, decision, context);
+  const starts = 'start' in decision && decision.start === true;
+  if (!looks && !starts && !endsRun(decision)) return act(record, decision, context);
+  // A start is a call of Step Functions, too: the sweep makes those one by one.
+  if (!mayLook) return isSeen(record) ? 'look_again' : 'look';
   const machine = context.machines.get(record.tool);
   if (machine === undefined) return act(record, postpone(record, context.now()), context);
   try {
+    if (!looks) return await act(record, decision, context);
     const run = await context.describe(executionArnOf(record, context.machineArnPrefix + machine));
     return await act(record, decide(record, context.now(), await withWork(record, run, context)), context);
   } catch (error) {
-    // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
-    await context.store.applyBlind(record, lookAgain(record, context.now(), 0)).catch(() => undefined);
+    // Still due, but after the others: tasks that always fail must not use up the reads of every sweep. On Express each
+    // start that seems to fail may be one more run, so the next one comes later.
+    const later = lookAgain(record, context.now(), starts ? limits.firstDue : 0);
+    await context.store.applyBlind(record, later).catch(() => undefined);
     throw error;
   }
 }
 
-/** The same for a task whose run has ended. Does nothing if the task is in another round by now. */
+/** Of a tool that this server may not know: then it must not be settled by what is known of its tool. */
+const endsRun = ({ kind }: Decision): boolean => kind === 'run_ended';
+
+const toolNow = (record: TaskRecord | undefined, { express, repeatable }: ReconcilerContext) => ({
+  express: record !== undefined && express.has(record.tool),
+  repeatable: record !== undefined && repeatable.has(record.tool),
+});
+
+/**
+ * The same for a task whose run has ended. Does nothing if the task is in another round by now, or on Express, where no
+ * run tells its end: the run that did was one of Standard, before its tool had another engine.
+ */
 export async function reconcileEnded(key: TaskKey, round: number, run: Run, context: ReconcilerContext): Promise<Done> {
   const record = await readKnown(key, context);
-  if (record === 'unknown' || record?.round !== round) return 'nothing';
+  if (record === 'unknown' || record?.round !== round || record.express === true) return 'nothing';
   return act(record, decide(record, context.now(), await withWork(record, run, context)), context);
 }
 
@@ -88,7 +109,7 @@ async function readKnown(key: TaskKey, { store }: ReconcilerContext): Promise<Ta
   }
 }
 
-/** Also a task that began when its tool had the other engine: both know no run of it by its name. */
+/** Also a task that began when its tool had the other engine. */
 const isExpress = (record: TaskRecord, { express }: ReconcilerContext): boolean =>
   record.express === true || express.has(record.tool);
 
@@ -96,10 +117,15 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   const { store, workflow, machines, inputs } = context;
   if (!('change' in decision)) return decision.kind;
   const machine = machines.get(record.tool);
-  // After a crash behind the start, the next sweep finds the execution: no name starts twice. On Express it runs twice.
   try {
+    if (decision.claim) return await claim(record, decision.change, context);
+    // After a crash behind the start, the next sweep finds the execution: no name starts twice.
     const start = decision.start ? await restart(record, machine, workflow, inputs) : 'started';
-    if (start === 'gone' && isExpress(record, context)) return act(record, postpone(record, context.now()), context);
+    if (isExpress(record, context)) {
+      if (start === 'gone') return act(record, postpone(record, context.now()), context);
+      // It was started on Standard, where its tool is now, and has ended.
+      if (start === 'taken') return act(record, runEnded(record, context.now()), context);
+    }
   } catch (error) {
     // No later sweep could start it.
     if (!(error instanceof InputLost)) throw error;
@@ -108,8 +134,18 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   const written = await store.applyBlind(record, decision.change);
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
   const over = written ? decision.stop : decision.start;
-  if (over && machine !== undefined && !isExpress(record, context)) await stop(record, machine, workflow);
+  if (over && machine !== undefined && !context.express.has(record.tool)) await stop(record, machine, workflow);
   return written ? decision.kind : 'nothing';
+}
+
+/** Starts a round on Express, if no other sweep does. A crash between write and start costs the time of one run. */
+async function claim(record: TaskRecord, change: Change, context: ReconcilerContext): Promise<Done> {
+  const machine = context.machines.get(record.tool);
+  const input = machine === undefined ? undefined : await inputAgain(record, context.inputs);
+  if (machine === undefined || input === undefined) return act(record, postpone(record, context.now()), context);
+  if (!(await context.store.applyBlind(record, change))) return 'nothing';
+  await context.workflow.start(record, machine, input);
+  return 'run_lost';
 }
 
 /** Best effort: there may be no run, and a run that goes on can change nothing. */

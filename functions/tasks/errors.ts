@@ -88,16 +88,24 @@ export class Unavailable extends InternalError {
 /** Step Functions starts no more executions at the moment. What was stored stays, so the same request can finish it. */
 export class TooManyStarts extends McpError {
   /** The sweep reads it, and a bundle shortens the names of classes. */
-  override readonly name = 'TooManyStarts';
+  override readonly name: string = 'TooManyStarts';
   /** True if no attempt can have started the run: there was one attempt, and Step Functions refused it. */
   readonly certain: boolean;
 
-  constructor(certain: boolean) {
+  constructor(certain: boolean, why = 'Too many tasks are started at the moment') {
     const retryAfter = limits.startRetryAfter / 1_000;
     const data = { reason: 'Unavailable' };
-    const message = `Too many tasks are started at the moment: try again in ${retryAfter} s`;
-    super(-32603, message, { httpStatus: 429, retryAfter, data });
+    super(-32603, `${why}: try again in ${retryAfter} s`, { httpStatus: 429, retryAfter, data });
     this.certain = certain;
+  }
+}
+
+/** A deployment is about to make or to delete the state machine of the tool. */
+export class NoMachine extends TooManyStarts {
+  override readonly name = 'NoMachine';
+
+  constructor(certain: boolean) {
+    super(certain, 'The tool is being deployed at the moment');
   }
 }
 

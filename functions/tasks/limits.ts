@@ -39,7 +39,8 @@ export const limits = {
    * One run of a tool on Express. `longest`: Step Functions ends it after this
    * (https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html). `work`: its tool has this long; the rest
    * is for the last write. `function`: the most that the tool's function may take, so that it can start a little late.
-   * `dead`: no run that was started this long ago still works.
+   * `dead`: a run that was started this long ago is probably over. AWS may start one from its beginning at any time, so
+   * this is no certainty: the tool may be repeated.
    */
   express: { longest: 300 * SECOND, work: 270 * SECOND, function: 240 * SECOND, dead: 330 * SECOND },
   /** When the sweep comes back to a task whose tool it does not know. */

@@ -27,7 +27,7 @@ export interface TaskRecord {
   readonly statusMessage?: string;
   readonly progress?: number;
   readonly progressTotal?: number;
-  /** Its runs are Express executions: they can be neither asked about nor stopped, and are started again if they die. */
+  /** Its current round was started on Express: its run can be neither asked about nor stopped, and starts again if it dies. */
   readonly express?: boolean;
   /** Made by a 2025-11-25 client (F-04). */
   readonly legacy?: boolean;
@@ -79,7 +79,7 @@ export interface TaskRecord {
   readonly dueAt?: number;
   /**
    * The last round whose run was seen in Step Functions: it has started, so it is never started again. On Express, where
-   * no run can be seen: `dueAt` is when the run of this round is surely over.
+   * no run can be seen: `dueAt` is when the run of this round is probably over.
    */
   readonly seenRound?: number;
   /** DynamoDB TTL, in seconds since the epoch. */

@@ -28,7 +28,7 @@ export interface TaskContext {
   readonly attempt: number;
   /** On Express, where two runs of a round may be at the same attempt: a name for this try. Absent on Standard. */
   readonly run?: string;
-  /** When unfinished work is given up, in milliseconds since the epoch. */
+  /** When unfinished work is given up, in milliseconds since the epoch. On Express the end of this run, if that is sooner. */
   readonly deadline: number;
   /** The trace of the call that created the task, as W3C Trace Context writes it. Absent: the call named none. */
   readonly traceparent?: string;

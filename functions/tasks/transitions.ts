@@ -1,7 +1,7 @@
 import { dueShard } from './ids.ts';
 import { limits } from './limits.ts';
 import type { RpcError, Status, TaskEvent, TaskKey, TaskRecord } from './record.ts';
-import { RECORD_VERSION } from './table/known-record.ts';
+import { EXPRESS_VERSION, RECORD_VERSION } from './table/known-record.ts';
 import { endEvent, openEvent } from './task-event.ts';
 
 /**
@@ -16,8 +16,10 @@ export interface Change {
   readonly round?: number;
   /** …and while it holds this many answers (they are only ever added, so an equal count means the same ones)… */
   readonly answerCount?: number;
-  /** …and this reference to earlier ones in S3 (null: none). */
+  /** …and this reference to earlier ones in S3 (null: none)… */
   readonly inputRef?: string | null;
+  /** …and this time of its next check. */
+  readonly dueAt?: number;
   /** How many answers this change adds. */
   readonly answers?: number;
   readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId' | 'events'>>;
@@ -38,7 +40,6 @@ const REPORT_FIELDS = ['refused', 'progress', 'progressTotal', 'memory', 'memory
 const INPUT_FIELDS = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
 const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, ...REPORT_FIELDS] as const;
 const ROUND_FIELDS = ['statusMessage', ...REPORT_FIELDS] as const;
-
 export const KEY_EXPIRED = 'The task of this idempotency key has expired: use a new key';
 /** The message of a task whose first round was never started, as far as its writer knows. */
 export const NOT_STARTED = 'The task could not be started';
@@ -74,7 +75,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
   const ttl = Math.max(task.ttl, task.timeout + limits.ttl.fetch);
   return {
     ...key,
-    version: RECORD_VERSION,
+    version: task.express ? EXPRESS_VERSION : RECORD_VERSION,
     status: 'working',
     round: 1,
     tool: task.tool,
@@ -175,9 +176,9 @@ export function lookAgain(record: TaskRecord, now: number, after: number = limit
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
-/** The round was started again: its first start was lost. `after` as for lookAgain. */
-export function restarted(record: TaskRecord, now: number, after?: number): Change {
-  return { ...lookAgain(record, now, after), ...openEvent('restarted', record, now) };
+/** The round was started again: its first start was lost. */
+export function restarted(record: TaskRecord, now: number): Change {
+  return { ...lookAgain(record, now), ...openEvent('restarted', record, now) };
 }
 
 /**
@@ -259,7 +260,7 @@ export function answer(
   answers: Readonly<Record<string, string>>,
   now: number,
 ): Change {
-  // As one value: an expression that names each is too long for DynamoDB from some hundred answers on.
+  // As one value: an expression that names each of some hundred answers is too long for DynamoDB.
   const inputResponses = { ...record.inputResponses, ...answers };
   const base = {
     ...asAnswered(record),

@@ -1,6 +1,6 @@
 import { isThrottlingError } from '@smithy/core/retry';
 import type { AwsJson } from './aws/aws-json.ts';
-import { TooManyStarts } from './errors.ts';
+import { NoMachine, TooManyStarts } from './errors.ts';
 import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
 import { limits } from './limits.ts';
@@ -25,7 +25,8 @@ export interface RoundInput extends TaskKey {
 export interface Workflow {
   /**
    * Starts the record's current round. A second start does nothing: the execution is named after the round. `taken`:
-   * another start has used that name, with another input, or for an execution that has ended. Throws TooManyStarts.
+   * another start has used that name, with another input, or for an execution that has ended. On Express each start is
+   * one more run. Throws TooManyStarts.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: most callers ignore it.
   start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;
@@ -65,12 +66,16 @@ export async function restart(
   workflow: Workflow,
   inputs: InputStore,
 ): Promise<'started' | 'taken' | 'gone'> {
-  if (machine === undefined) return 'gone';
+  const input = machine === undefined ? undefined : await inputAgain(record, inputs);
+  if (machine === undefined || input === undefined) return 'gone';
+  return (await workflow.start(record, machine, input)) ?? 'started';
+}
+
+/** The input of a record's current round, from the record itself. Undefined if it has no arguments. Throws as restart. */
+export async function inputAgain(record: TaskRecord, inputs: InputStore): Promise<string | undefined> {
   const whole = await inputs.whole(record);
   const keeps = record.inputRef === undefined;
-  const input = whole.arguments === undefined ? undefined : roundInput(whole, whole.arguments, keeps);
-  if (input === undefined) return 'gone';
-  return (await workflow.start(record, machine, input)) ?? 'started';
+  return whole.arguments === undefined ? undefined : roundInput(whole, whole.arguments, keeps);
 }
 
 /** The execution of a record's round. */
@@ -89,6 +94,7 @@ export function workflow(stepFunctions: AwsJson, machineArnPrefix: string): Work
       } catch (error) {
         const { name: kind, $metadata: { attempts = 1 } = {} } = error as AttemptedError;
         if (isFull(error)) throw new TooManyStarts(attempts === 1);
+        if (NO_MACHINE.includes(kind)) throw new NoMachine(attempts === 1);
         if (kind !== 'ExecutionAlreadyExists') throw error;
         // The first attempt may have started it, before a second one found the name taken.
         return attempts > 1 ? undefined : 'taken';
@@ -101,6 +107,9 @@ export function workflow(stepFunctions: AwsJson, machineArnPrefix: string): Work
     },
   };
 }
+
+/** During a deployment that changes the engine of a tool. */
+const NO_MACHINE = ['StateMachineDoesNotExist', 'StateMachineDeleting'];
 
 /** Step Functions has no room for one more execution: too many starts a second, or too many open ones. */
 function isFull(error: unknown): boolean {

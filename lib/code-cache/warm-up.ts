@@ -95,7 +95,7 @@ export const warmUps: Partial<Readonly<Record<ServerFunction, WarmUp>>> = {
     run: firstRequests,
   },
   reconciler: {
-    parts: { 'machines.json': '{"t":"m"}', 'state-machines.json': '{}', 'express.json': '[]' },
+    parts: { 'machines.json': '{"t":"m"}', 'state-machines.json': '{}', 'express.json': '[]', 'repeatable.json': '[]' },
     env: { TASKS_TABLE: 't', RESULTS_BUCKET: 'b', MACHINE_ARN_PREFIX: arn, SERVER_NAME: 's' },
     async run(handler) {
       await handler({ 'detail-type': 'Scheduled Event', time: new Date().toISOString(), detail: {} }, inMs);

@@ -1,4 +1,5 @@
 import { InternalError, InvalidParams, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
+import { startDue } from '../../tasks/express/changes.ts';
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
@@ -17,7 +18,7 @@ import { callDigest } from '../identity/request-state.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { traceparentOf } from '../protocol/trace-context.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
-import { stopIfOver, stopWork } from '../task/cancel-task.ts';
+import { isExpress, stopIfOver, stopWork } from '../task/cancel-task.ts';
 import { storeInput, wholeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
 import { workflowOf } from '../wiring.ts';
@@ -99,9 +100,11 @@ export async function startTask(
   // not race it. A run that starts after the deadline cannot succeed.
   const now = server.now();
   if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return record;
-  // Also for a repeat: the first call may have crashed before the start. A start is idempotent by the execution's name.
+  // Also for a repeat: the first call may have crashed before the start. A start is idempotent by the execution's name,
+  // but on Express. There the sweep starts a task that was not started.
   if (fresh) await startRound(record, tool, input, server);
-  else await startForRepeat(record, tool, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
+  else if (!isExpress(record, server))
+    await startForRepeat(record, tool, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
   // Before its answer, the client can cancel the task only through its key, or after it has found the task in a list.
   if (record.digest !== undefined || server.now() - record.createdAt > FOUND_AFTER) {
     await stopIfOver(record, server).catch((error: unknown) => logUnexpected(error, 'over before its start'));
@@ -123,6 +126,10 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     if (record.digest === undefined && error instanceof TooManyStarts && error.certain) {
       await server.store.apply(record, withdraw(record, server.now())).catch((failed: unknown) => {
         logUnexpected(failed, 'withdrawing a task');
+      });
+    } else if (record.express && error instanceof TooManyStarts && error.certain) {
+      await server.store.applyBlind(record, startDue(record, server.now())).catch((failed: unknown) => {
+        logUnexpected(failed, 'noting a refused start');
       });
     } else if (record.digest === undefined) {
       // Perhaps it runs, and only the answer was lost: fail the record, so that the run cannot change it, then stop the

@@ -7,6 +7,7 @@ import { addAnswers } from '../../tasks/questions/add-answers.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 import { checkScopes } from '../identity/tool-scopes.ts';
+import { isExpress } from './cancel-task.ts';
 import { startCurrentRound } from './resume-round.ts';
 import { storeInput, wholeInput } from './task-input.ts';
 import { currentRecord, notFound } from './task-view.ts';
@@ -36,8 +37,10 @@ export async function answerTask(
     if (record === undefined) throw notFound(principal, taskId, server);
     checkScopes(principal, record, server);
     // The request before may have crashed before the restart: a repeated answer starts the round, which is idempotent.
+    // On Express it would be one more run, and the sweep starts a round that was not started.
     if (record.status === 'working' && record.round > 1) {
-      return server.now() < record.deadlineAt ? startCurrentRound(record, server) : record;
+      if (isExpress(record, server) || server.now() >= record.deadlineAt) return record;
+      return startCurrentRound(record, server);
     }
     const late = record.status === 'input_required' ? overdue(record, server.now()) : undefined;
     if (late !== undefined) {
@@ -49,7 +52,8 @@ export async function answerTask(
     const open = outstanding(whole);
     const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
     if (ignored > 0 && attempt === 0) logIgnored(whole, ignored);
-    const answers = addAnswers(record, whole, open, responses, invalid, server.now());
+    const express = server.tools.get(record.tool)?.entry.engine === 'express';
+    const answers = addAnswers(record, whole, open, responses, invalid, server.now(), express);
     if (answers === undefined) return whole;
     // S3 first: a record refers to nothing that was never written.
     if (answers.stored) await storeInput(answers.stored.record, answers.stored.text, server);

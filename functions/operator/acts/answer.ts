@@ -1,5 +1,6 @@
 import { overdue } from '../../tasks/deadlines.ts';
 import { McpError } from '../../tasks/errors.ts';
+import { awaitRun } from '../../tasks/express/changes.ts';
 import { outstanding } from '../../tasks/input.ts';
 import { addAnswers } from '../../tasks/questions/add-answers.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
@@ -7,7 +8,7 @@ import { after, isTerminal, KEY_EXPIRED, keyExpired } from '../../tasks/transiti
 import { restart } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
-import { isDenied, isExpress } from '../runs.ts';
+import { isDenied } from '../runs.ts';
 import {
   byOperator,
   keepPayload,
@@ -46,7 +47,8 @@ export async function answerTask(
     const whole = await context.inputs.whole(record);
     const open = outstanding(whole);
     const given = responsesFrom(pairs, open);
-    const answers = valid(() => addAnswers(record, whole, open, given, 'refuse', now));
+    const express = context.server.tools.get(record.tool)?.express === true;
+    const answers = valid(() => addAnswers(record, whole, open, given, 'refuse', now, express));
     if (answers === undefined) throw new OperatorError('No answer is given: key=value');
     if (answers.stored) await stored(context.inputs.put(answers.stored.record, answers.stored.text));
     const change = byOperator(record, answers.change, 'answered', operator);
@@ -76,11 +78,13 @@ async function started(record: TaskRecord, context: OperatorContext): Promise<Om
       if (expired !== false) return { done: false, message: `Answered, but it cannot go on: ${KEY_EXPIRED}` };
     }
   } catch (error) {
-    const minutes = isExpress(record, context.server.tools.get(record.tool)) ? 7 : 2;
     return answered(
-      `. Its next round could not be started now (${(error as Error).name}): the sweep starts it within ${minutes} minutes`,
+      `. Its next round could not be started now (${(error as Error).name}): the sweep starts it within 2 minutes`,
     );
   }
+  // Best effort: at its first check the sweep starts a round on Express again that has no such note.
+  const note = record.express ? context.store.applyBlind(record, awaitRun(record, context.now())) : undefined;
+  await note?.catch(() => undefined);
   // A cancel before the start found no run to stop.
   const seen = await readRecord(record, false, context);
   if (isTerminal(seen.status)) await stopRun(record, context);

@@ -66,7 +66,7 @@ async function notStarted(record: TaskRecord, why: string, context: OperatorCont
   const seen = failed === true ? undefined : await readRecord(record, false, context).catch(() => undefined);
   if (seen !== undefined && !['working', 'failed', 'cancelled'].includes(seen.status)) return began(record);
   await stopRun(record, context);
-  const left = record.express ? 'The sweep starts it within 7 minutes' : 'It ends within 2 minutes';
+  const left = record.express ? 'The sweep starts it within 8 minutes' : 'It ends within 2 minutes';
   const end = failed === true ? 'It is failed' : left;
   const run = record.express ? 'can change nothing' : 'is stopped';
   const message = `Not run again: the new task ${taskId} could not be started (${why}). ${end}, and its run, if it began, ${run}. See what it did: mcp-task-server tasks show ${taskId}`;

@@ -45,11 +45,12 @@ export async function rerunTask(
 
 /**
  * Whether a run of it may have begun. Only its own record can say no: Step Functions does not know a run that its machine
- * was deleted with. And a record that says no may be wrong if the answer to its start was lost.
+ * was deleted with, nor one on Express. And a record that says no may be wrong if the answer to its start was lost.
  */
 async function mayHaveRun(record: TaskRecord, context: OperatorContext): Promise<boolean> {
   const { status, round, seenRound, result, events = [] } = record;
   const saysNo =
+    record.express !== true &&
     status === 'failed' &&
     errorOf(record)?.message === NOT_STARTED &&
     round === 1 &&

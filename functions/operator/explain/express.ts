@@ -12,7 +12,7 @@ export const WORKS_ON_EXPRESS = {
     ...(record.events?.some(({ what, round = 1 }) => what === 'restarted' && round === record.round)
       ? ['A run of this round has died: the sweep has started the round again.']
       : []),
-    'A run that dies is started again within 7 minutes, until the deadline.',
+    'A run that dies is started again within 8 minutes, until the deadline.',
     ...(tool?.express === true ? [`The log group of its runs: ${expressLogs(tool)}`] : []),
   ],
   next: (): readonly string[] => [

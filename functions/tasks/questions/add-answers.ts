@@ -1,4 +1,5 @@
 import { InvalidParams } from '../errors.ts';
+import { onEngine } from '../express/changes.ts';
 import type { outstanding } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
@@ -22,6 +23,7 @@ export interface AddedAnswers {
  * @param open the open questions of `whole`
  * @param responses answers by wire key. Keys of no open question are ignored (E-18)
  * @param invalid `refuse`: an invalid answer throws. `leave`: it is left out, and its question stays open
+ * @param express whether the next round starts on Express
  */
 export function addAnswers(
   record: TaskRecord,
@@ -30,14 +32,16 @@ export function addAnswers(
   responses: Readonly<Record<string, unknown>>,
   invalid: 'refuse' | 'leave',
   now: number,
+  express: boolean,
 ): AddedAnswers | undefined {
   const answers = validAnswers(responses, open, invalid);
   if (Object.keys(answers).length === 0) return undefined;
-  const change = answer(record, Object.keys(open), answers, now);
+  const toAdd = (to: TaskRecord) => onEngine(answer(to, Object.keys(open), answers, now), express);
+  const change = toAdd(record);
   if (answerBytes(whole, answers) > limits.answers) {
     throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);
   }
-  const answered = after(whole, answer(whole, Object.keys(open), answers, now));
+  const answered = after(whole, toAdd(whole));
   // As the round starts: if the answers lie in S3, its input has one more member.
   if (roundInput(answered, whole.arguments ?? '', false) === undefined) {
     throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');

@@ -18,7 +18,8 @@ export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonl
   const { arguments: args, asked, inputResponses, ...rest } = whole;
   const text = JSON.stringify({ arguments: args, asked, inputResponses });
   const inputRef = `${hashOf(text)}.${sizeOf(whole)}`;
-  return { record: { ...rest, version: MOVED_VERSION, inputResponses: {}, inputRef }, text };
+  const version = Math.max(whole.version ?? MOVED_VERSION, MOVED_VERSION);
+  return { record: { ...rest, version, inputResponses: {}, inputRef }, text };
 }
 
 /** A new record as it is stored, and the text that is stored in S3 before it, if there is one. */

@@ -6,6 +6,8 @@ import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, obje
 export const RECORD_VERSION = 1;
 /** Of a record with an `inputRef`. Release 0.1, which checks no version, reads that it asks nothing. */
 export const MOVED_VERSION = 2;
+/** Of a record that is or was on Express. A release without Express would take its runs for lost ones of Standard. */
+export const EXPRESS_VERSION = 3;
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 const isToken: Check = (value) => isString(value) || isNumber(value);
@@ -25,7 +27,7 @@ const isRecord = has(
   },
   {
     // Records of the releases before this attribute have none.
-    version: oneOf(RECORD_VERSION, MOVED_VERSION),
+    version: oneOf(RECORD_VERSION, MOVED_VERSION, EXPRESS_VERSION),
     statusMessage: isString,
     progress: isNumber,
     progressTotal: isNumber,

@@ -62,6 +62,8 @@ export const ANSWERED = [
   'round',
   'updatedAt',
   'dueAt',
+  'seenRound',
+  'express',
   'events',
   'statusMessage',
   'refused',

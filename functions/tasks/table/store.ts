@@ -170,6 +170,7 @@ export function updateExpression(change: Change, by?: Writer) {
   }
   if (change.inputRef === null) conditions.push(`attribute_not_exists(${name('inputRef')})`);
   else if (change.inputRef !== undefined) conditions.push(`${name('inputRef')} = ${value('inInput', change.inputRef)}`);
+  if (change.dueAt !== undefined) conditions.push(`${name('dueAt')} = ${value('inDueAt', change.dueAt)}`);
 
   const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
   if (change.event !== undefined) {

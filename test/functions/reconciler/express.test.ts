@@ -1,27 +1,39 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decideExpress } from '../../../functions/reconciler/decide-express.ts';
-import { reconcile } from '../../../functions/reconciler/reconcile.ts';
+import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
+import { sweep } from '../../../functions/reconciler/sweep.ts';
+import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { EXPRESS_VERSION } from '../../../functions/tasks/table/known-record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0 } from './fake-context.ts';
 
-const express = (over: Partial<TaskRecord> = {}) => record({ express: true, arguments: '{"n":1}', ...over });
-const waits = (over: Partial<TaskRecord> = {}) => express({ seenRound: 1, dueAt: T0 + 6 * MINUTE, ...over });
+/** As a record on Express: an older release does not understand it. */
+const ON = { express: true, version: EXPRESS_VERSION } as const;
+const refusing = (error: Error) => ({ start: () => Promise.reject(error), stop: async () => {} });
+const express = (over: Partial<TaskRecord> = {}) => record({ ...ON, arguments: '{"n":1}', ...over });
+/** When its run is probably over: 5½ minutes after its first check. */
+const OVER = T0 + MINUTE + limits.express.dead;
+const waits = (over: Partial<TaskRecord> = {}) => express({ seenRound: 1, dueAt: OVER, ...over });
+const onExpress = { express: new Set(['x']) };
+const NOW = { express: true, repeatable: true };
+const decideNow = (task: TaskRecord, now: number) => decideExpress(task, now, NOW);
+const ENDED = { status: 'failed', error: expect.stringContaining('The run of the tool ended without a result') };
 
-test('at its first check the sweep comes back once the run is surely over: 5 minutes later', async () => {
-  const { context, records, did } = fakeContext([express()]);
+test('at its first check the sweep comes back once the run is probably over: 5.5 minutes later', async () => {
+  const { context, records, did } = fakeContext([express()], onExpress);
   expect(await reconcile(key, false, context)).toBe('postponed');
   expect(did).toEqual(['get', 'write']);
   expect(records.get('t')).toEqual(waits());
-  expect(decideExpress(waits(), T0 + 6 * MINUTE - 1)).toEqual({ kind: 'nothing' });
+  expect(decideNow(waits(), OVER - 1)).toEqual({ kind: 'nothing' });
 });
 
 test('then its round starts again, the first one as well, and nothing is asked (rows 4, 11, 13)', async () => {
-  const { context, records, runs, did, clock } = fakeContext([waits()]);
-  clock.now = T0 + 6 * MINUTE;
-  expect(await reconcile(key, false, context)).toBe('run_lost');
-  expect(did).toEqual(['get', 'start', 'write']);
+  const { context, records, runs, did, clock } = fakeContext([waits()], onExpress);
+  clock.now = OVER;
+  expect(await reconcile(key, true, context)).toBe('run_lost');
+  expect(did).toEqual(['get', 'write', 'start']);
   expect(JSON.parse(runs.get(executionArn('t', 1))?.input ?? '')).toMatchObject({ round: 1, arguments: '{"n":1}' });
   expect(records.get('t')).toMatchObject({
     // Not later than the moment by which the sweep has to write the failure.
@@ -30,50 +42,166 @@ test('then its round starts again, the first one as well, and nothing is asked (
   });
 });
 
-test('a later round has its own first check (row 16)', () => {
-  const next = answered({ express: true, seenRound: 1 });
-  expect(decideExpress(next, T0 + MINUTE)).toMatchObject({ kind: 'postponed', change: { set: { seenRound: 2 } } });
+test('in the walk of a sweep nothing starts: starts have their own pace', async () => {
+  const { context, did, clock } = fakeContext([waits()], onExpress);
+  clock.now = OVER;
+  expect(await reconcile(key, false, context)).toBe('look_again');
+  expect(did).toEqual(['get']);
+});
+
+test('a sweep starts 6 rounds a second, and none after Step Functions has no room', async () => {
+  const many = Array.from({ length: 12 }, (_, i) => waits({ taskId: `t${i}`, dueAt: OVER + i }));
+  const { context, clock, did } = fakeContext(many, onExpress);
+  clock.now = OVER + MINUTE;
+  const begun = clock.now;
+  expect((await sweep(clock.now + 50_000, context)).repaired).toEqual({ run_lost: 12 });
+  expect(clock.now - begun).toBeGreaterThanOrEqual(1_800);
+  expect(did.filter((call) => call === 'start')).toHaveLength(12);
+
+  const full = fakeContext(many, { ...onExpress, workflow: refusing(new TooManyStarts(true)) });
+  full.clock.now = OVER + MINUTE;
+  const report = await sweep(full.clock.now + 50_000, full.context);
+  expect(report).toMatchObject({ errors: { TooManyStarts: 1 }, left: 11 });
+  // It comes back to the one that was refused.
+  expect(full.records.get('t0')?.dueAt).toBe(full.clock.now + MINUTE);
+});
+
+test('two sweeps at once start one run, and so does one whose write fails (row 17)', async () => {
+  const { context, did, clock, runs } = fakeContext([waits()], onExpress);
+  clock.now = OVER;
+  const stale = { ...context, store: { ...context.store, get: async () => waits() } };
+  expect(await reconcile(key, true, stale)).toBe('run_lost');
+  clock.now += 1;
+  expect(await reconcile(key, true, stale)).toBe('nothing');
+  expect(did.filter((call) => call === 'start')).toHaveLength(1);
+  expect(runs.size).toBe(1);
+  const failing = fakeContext([waits()], onExpress);
+  failing.clock.now = OVER;
+  const applyBlind = async () => {
+    throw new Error('no');
+  };
+  const broken = { ...failing.context, store: { ...failing.context.store, applyBlind } };
+  await expect(reconcile(key, true, broken)).rejects.toThrow('no');
+  expect(failing.did).not.toContain('start');
+});
+
+test('a start that fails is tried again a minute later', async () => {
+  const { context, records, clock } = fakeContext([waits()], { ...onExpress, workflow: refusing(new Error('no')) });
+  clock.now = OVER;
+  await expect(reconcile(key, true, context)).rejects.toThrow('no');
+  expect(records.get('t')?.dueAt).toBe(OVER + MINUTE);
+  expect(decideNow(records.get('t') ?? waits(), OVER + MINUTE)).toMatchObject({ kind: 'run_lost' });
+});
+
+test('a crash between write and start costs the time of one more run, and no start is made twice', async () => {
+  const { context, records, did, clock, kill } = fakeContext([waits({ deadlineAt: T0 + 60 * MINUTE })], onExpress);
+  clock.now = OVER;
+  kill.after = 2;
+  await expect(reconcile(key, true, context)).rejects.toThrow();
+  clock.now = OVER + limits.express.dead;
+  // What pushed the next check is dead, too: the record is as the write left it.
+  records.set('t', { ...(records.get('t') ?? waits()), dueAt: clock.now });
+  expect(await reconcile(key, true, context)).toBe('run_lost');
+  expect(did.filter((call) => call === 'start')).toHaveLength(1);
+});
+
+test('a later round without a note of its start begins at its first check (row 16)', () => {
+  const next = answered({ ...ON, seenRound: 1 });
+  expect(decideNow(next, T0 + MINUTE)).toMatchObject({ kind: 'run_lost', change: { set: { seenRound: 2 } } });
+  expect(decideNow({ ...next, seenRound: 2, dueAt: OVER }, T0 + MINUTE)).toEqual({ kind: 'nothing' });
 });
 
 test('near its deadline nothing starts, and after it the task fails; no run is stopped (row 13)', () => {
   const { deadlineAt } = express();
   const late = waits({ dueAt: deadlineAt - 1 });
-  expect(decideExpress(late, deadlineAt - 1)).toMatchObject({ kind: 'run_lost' });
-  expect(decideExpress(late, deadlineAt)).toEqual({ kind: 'nothing' });
-  expect(decideExpress(late, END + 1)).toEqual({ kind: 'overdue', change: expect.anything() });
-  expect(decideExpress(express(), deadlineAt - 1).kind).toBe('postponed');
+  expect(decideNow(late, deadlineAt - 1)).toMatchObject({ kind: 'run_lost' });
+  expect(decideNow(late, deadlineAt)).toEqual({ kind: 'nothing' });
+  expect(decideNow(late, END + 1)).toEqual({ kind: 'overdue', change: expect.anything() });
+  expect(decideNow(express(), deadlineAt - 1).kind).toBe('postponed');
 });
 
-test('a crash between start and write starts it again: at least once, and no end is lost', async () => {
-  const { context, records, did, clock, kill } = fakeContext([waits()]);
-  clock.now = T0 + 6 * MINUTE;
-  kill.after = 2;
-  await expect(reconcile(key, false, context)).rejects.toThrow();
-  expect(records.get('t')).toEqual(waits());
-  expect(await reconcile(key, false, context)).toBe('run_lost');
-  expect(did).toEqual(['get', 'start', 'get', 'start', 'write']);
+describe('a deployment has changed the engine of its tool (row 23)', () => {
+  test('to Express: a first round is not described, and waits for its own end or its deadline', async () => {
+    const { context, records, did, clock } = fakeContext([record()], onExpress);
+    expect(await reconcile(key, true, context)).toBe('postponed');
+    clock.now = T0 + 6 * MINUTE;
+    expect(await reconcile(key, true, context)).toBe('postponed');
+    expect(did).toEqual(['get', 'write', 'get', 'write']);
+    expect(records.get('t')).toMatchObject({ status: 'working', dueAt: Math.min(END, clock.now + limits.unknownTool) });
+  });
+
+  test('to Express: a round that Standard has seen never starts again', () => {
+    const seen = answered({ seenRound: 2 });
+    expect(decideNow(seen, T0 + MINUTE)).toMatchObject({ kind: 'postponed' });
+    expect(decideNow(seen, T0 + 6 * MINUTE)).toMatchObject({ kind: 'postponed' });
+  });
+
+  test('to Express: a round that was not seen starts there, and the end of a Standard run ends it no more', async () => {
+    const { context, records, did } = fakeContext([answered()], onExpress);
+    expect(await reconcile(key, true, context)).toBe('run_lost');
+    expect(did).toEqual(['get', 'write', 'start']);
+    expect(records.get('t')).toMatchObject({ ...ON, seenRound: 2 });
+    expect(await reconcileEnded(key, 2, { status: 'ABORTED' }, context)).toBe('nothing');
+    expect(records.get('t')?.status).toBe('working');
+  });
+
+  test('to Express: the end of its Standard run ends the task at once', async () => {
+    const { context, records } = fakeContext([record()], onExpress);
+    expect(await reconcileEnded(key, 1, { status: 'ABORTED' }, context)).toBe('run_ended');
+    expect(records.get('t')).toMatchObject(ENDED);
+  });
+
+  test('to Standard, and it may not be repeated: fails once its run is probably over, and starts nothing', async () => {
+    const later = [waits(), answered({ ...ON })];
+    for (const task of later) {
+      const { context, records, did, clock } = fakeContext([task], { repeatable: new Set() });
+      if (task.round === 2) expect(await reconcile(key, true, context)).toBe('postponed');
+      clock.now = OVER;
+      expect(await reconcile(key, true, context)).toBe('run_ended');
+      expect(did).not.toContain('start');
+      expect(did).not.toContain('describe');
+      expect(records.get('t')).toMatchObject(ENDED);
+    }
+  });
+
+  test('to Standard: its round starts there once, and is seen there from then on', async () => {
+    const { context, records, did, clock } = fakeContext([waits()]);
+    clock.now = OVER;
+    expect(await reconcile(key, true, context)).toBe('run_lost');
+    expect(did).toEqual(['get', 'start', 'write']);
+    const { dueAt = 0, ...now } = records.get('t') ?? waits();
+    expect(now).not.toHaveProperty('express');
+    clock.now = dueAt;
+    expect(await reconcile(key, true, { ...context, describe: async () => ({ status: 'RUNNING' }) })).toBe('postponed');
+  });
+
+  test('to Standard, where a run of that name has ended: the task fails', async () => {
+    const workflow = { start: async () => 'taken' as const, stop: async () => {} };
+    const { context, records, clock } = fakeContext([waits()], { workflow });
+    clock.now = OVER;
+    expect(await reconcile(key, true, context)).toBe('run_ended');
+    expect(records.get('t')).toMatchObject(ENDED);
+  });
+
+  test('to Standard: a task that began on Express is not described before that', async () => {
+    const { context, did } = fakeContext([express()]);
+    expect(await reconcile(key, true, context)).toBe('postponed');
+    expect(did).not.toContain('describe');
+  });
+
+  test('and its tool is gone: it waits for another deployment, and is not failed', async () => {
+    const { context, records, did, clock } = fakeContext([waits()], { machines: new Map(), repeatable: new Set() });
+    clock.now = OVER;
+    expect(await reconcile(key, true, context)).toBe('postponed');
+    expect(did).not.toContain('start');
+    expect(records.get('t')?.status).toBe('working');
+  });
 });
 
-test('a task that began before its tool had this engine is not described, and waits (row 23)', async () => {
-  const { context, records, did, clock } = fakeContext([record()], { express: new Set(['x']) });
-  expect(await reconcile(key, true, context)).toBe('postponed');
-  clock.now = T0 + 6 * MINUTE;
-  // Its record has no arguments to start it with.
-  expect(await reconcile(key, true, context)).toBe('postponed');
-  expect(did).toEqual(['get', 'write', 'get', 'write']);
-  expect(records.get('t')).toMatchObject({ status: 'working', dueAt: Math.min(END, clock.now + limits.unknownTool) });
-});
-
-test('a task that began on Express is not described after its tool has left it (row 23)', async () => {
-  const { context, did } = fakeContext([express()]);
-  await reconcile(key, true, context);
-  expect(did).not.toContain('describe');
-});
-
-test('each start of a round has ended before its first check: its run is over 5 minutes later', () => {
+test('each start of a round has ended before its first check', () => {
   const attempts = 20_000;
   expect(limits.startWithin + attempts).toBeLessThan(limits.firstDue);
   expect(limits.express.dead).toBeGreaterThan(limits.express.longest + attempts);
   const task = { tool: 'x', ttl: 1, timeout: 1, accepts: [], legacy: false, express: true };
-  expect(create({ owner: 'o', taskId: 't' }, task, T0)).toMatchObject({ express: true, dueAt: T0 + limits.firstDue });
+  expect(create({ owner: 'o', taskId: 't' }, task, T0)).toMatchObject({ ...ON, dueAt: T0 + limits.firstDue });
 });

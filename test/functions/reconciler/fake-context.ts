@@ -78,6 +78,7 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
     },
     oldestOpen: async () => undefined,
     express: new Set(),
+    repeatable: new Set(['x']),
     inputs: noInputs(),
     workflow: {
       start: async ({ taskId, round }, machine, input) =>

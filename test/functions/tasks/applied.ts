@@ -7,7 +7,8 @@ export function applied(before: TaskRecord, change: Change): TaskRecord | undefi
     change.from.includes(before.status) &&
     (change.round === undefined || change.round === before.round) &&
     (change.answerCount === undefined || change.answerCount === Object.keys(before.inputResponses ?? {}).length) &&
-    (change.inputRef === undefined || change.inputRef === (before.inputRef ?? null));
+    (change.inputRef === undefined || change.inputRef === (before.inputRef ?? null)) &&
+    (change.dueAt === undefined || change.dueAt === before.dueAt);
   return fits ? after(before, change) : undefined;
 }
 

@@ -34,6 +34,8 @@ test.each([
   ['TooManyRequestsException'],
   ['RequestLimitExceeded'],
   ['KmsThrottlingException'],
+  ['StateMachineDoesNotExist'],
+  ['StateMachineDeleting'],
 ])('a start refused with %s is not retried: the client gets 429 at once (row 2)', async (error) => {
   const { asked, start } = await answering(refused(error));
   const thrown = await start().catch((caught: unknown) => caught);

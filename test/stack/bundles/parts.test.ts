@@ -52,7 +52,7 @@ test('the endpoint: bundle, loader, cache, manifest, validators; none loads undi
 test('the reconciler: bundle, loader, cache, workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
-    const parts = ['express.json', 'index.js', cacheName(), 'machines.json', 'state-machines.json'];
+    const parts = ['express.json', 'index.js', cacheName(), 'machines.json', 'repeatable.json', 'state-machines.json'];
     expect(readdirSync(folder)).toEqual(['bundle.js', ...parts]);
     expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });

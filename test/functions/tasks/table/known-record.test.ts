@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Status, TaskRecord } from '../../../../functions/tasks/record.ts';
-import { isKnown, known, MOVED_VERSION, RECORD_VERSION } from '../../../../functions/tasks/table/known-record.ts';
+import { EXPRESS_VERSION, isKnown, known, RECORD_VERSION } from '../../../../functions/tasks/table/known-record.ts';
 import { taskIn } from '../../../contract/tasks.ts';
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
@@ -18,7 +18,7 @@ describe('a record', () => {
   });
 
   test.each<[string, object]>([
-    ['of a later version', { version: MOVED_VERSION + 1 }],
+    ['of a later version', { version: EXPRESS_VERSION + 1 }],
     ['with a version that is not a number', { version: '1' }],
     ['with an unknown status', { status: 'paused' }],
     ['with a status from a prototype', { status: 'constructor' }],

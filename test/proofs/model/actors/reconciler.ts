@@ -86,6 +86,7 @@ function sweepWorld(world: World, process: Process): SweepContext {
     inputs: noInputs(),
     machines,
     express: new Set(),
+    repeatable: new Set(),
     stateMachines: new Map(),
     machineArnPrefix: MACHINE_PREFIX,
     now: process.now,

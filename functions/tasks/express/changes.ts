@@ -1,0 +1,41 @@
+import { limits } from '../limits.ts';
+import type { TaskRecord } from '../record.ts';
+import { EXPRESS_VERSION } from '../table/known-record.ts';
+import { openEvent } from '../task-event.ts';
+import { type Change, confirmStart, lookAgain } from '../transitions.ts';
+
+/** The current round is on Express. */
+const ON_EXPRESS = { express: true, version: EXPRESS_VERSION } as const;
+
+/** The change, perhaps one that begins a round: on the engine that its tool has now. */
+export function onEngine(change: Change, express: boolean): Change {
+  if (change.set.round === undefined) return change;
+  if (express) return { ...change, set: { ...change.set, ...ON_EXPRESS } };
+  return { ...change, remove: [...(change.remove ?? []), 'express'] };
+}
+
+/**
+ * A run of the round was started on Express at `at`, or earlier. Nothing can be asked about it, so the sweep comes back when
+ * it is probably over. Holds only while no other writer has moved the time of that check: one of them starts a run.
+ */
+export function awaitRun(record: TaskRecord, at: number): Change {
+  const { set, ...change } = lookAgain(record, at, limits.express.dead);
+  const unmoved = record.dueAt === undefined ? {} : { dueAt: record.dueAt };
+  return { ...change, ...unmoved, set: { ...set, seenRound: record.round } };
+}
+
+/** The round starts again on Express. Write it before the start: each start there is one more run. */
+export function restartOnExpress(record: TaskRecord, now: number): Change {
+  const { set, ...change } = awaitRun(record, now);
+  return { ...change, set: { ...set, ...ON_EXPRESS }, ...openEvent('restarted', record, now) };
+}
+
+/** A round that began on Express was started again on Standard, where its tool is now. From here on its run can be seen. */
+export function restartedOnStandard(record: TaskRecord, now: number): Change {
+  return { ...confirmStart(record, now), remove: ['express'], ...openEvent('restarted', record, now) };
+}
+
+/** On Express, no start of the round can have run: the next sweep starts it. */
+export function startDue(record: TaskRecord, now: number): Change {
+  return { from: ['working'], round: record.round, set: { seenRound: record.round, dueAt: now } };
+}

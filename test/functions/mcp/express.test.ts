@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ServerContext } from '../../../functions/mcp/context.ts';
+import { NoMachine, TooManyStarts } from '../../../functions/tasks/errors.ts';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { EXPRESS_VERSION, RECORD_VERSION } from '../../../functions/tasks/table/known-record.ts';
+import { askFirst, create } from '../../../functions/tasks/transitions.ts';
+import { TASKS } from '../../support/clients.ts';
+import { applied } from '../tasks/applied.ts';
+import { clients } from './support/fake-clients.ts';
+import { ALL_KINDS, fakeServer, START as T0 } from './support/fake-server.ts';
+import { modernCall } from './support/posted.ts';
+
+const MINUTE = 60_000;
+const key = newTaskKey({ kind: 'anonymous' }, T0);
+const question = {
+  method: 'elicitation/create',
+  params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
+};
+const asked = JSON.stringify({ inputRequests: { a: question, b: question } });
+const ACCEPT = { action: 'accept', content: {} };
+
+/** A server whose tool `required` is on this engine, and everything it started. */
+function serverOn(engine: 'express' | 'standard', refusal?: Error) {
+  const starts: string[] = [];
+  const workflow: ServerContext['workflow'] = {
+    async start({ round }) {
+      starts.push(`r${round}`);
+      if (refusal !== undefined) throw refusal;
+    },
+    stop: async () => {},
+  };
+  const fake = fakeServer({ workflow });
+  const tool = fake.server.tools.get('required');
+  if (tool === undefined) throw new Error('no such tool');
+  const entry = engine === 'express' ? { ...tool.entry, engine } : tool.entry;
+  const server = { ...fake.server, tools: new Map([...fake.server.tools, ['required', { ...tool, entry }]]) };
+  return { ...fake, server, starts };
+}
+
+function waiting(express: boolean): TaskRecord {
+  const task = { tool: 'required', ttl: 60 * MINUTE, timeout: 30 * MINUTE, accepts: ALL_KINDS, legacy: false, express };
+  const made = { ...create(key, task, T0), arguments: '{}' };
+  return applied(made, askFirst(made, asked, '{}', T0)) ?? made;
+}
+
+const update = (server: ServerContext, inputResponses: object) =>
+  modernCall(server, 'tasks/update', { taskId: key.taskId, inputResponses }, { capabilities: TASKS });
+const ALL = { 'r1.a': ACCEPT, 'r1.b': ACCEPT };
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+
+describe('answers to a task on Express', () => {
+  test('20 equal answers start one run: only the request that wrote the last one starts it (row 16)', async () => {
+    const { server, starts, records } = serverOn('express');
+    records.set(key.taskId, waiting(true));
+    await Promise.all(Array.from({ length: 10 }, () => update(server, ALL)));
+    for (let i = 0; i < 10; i++) await update(server, ALL);
+    expect(starts).toEqual(['r2']);
+  });
+
+  test('the start of a later round is noted, so that the sweep does not start it again (row 16)', async () => {
+    const { server, records } = serverOn('express');
+    records.set(key.taskId, waiting(true));
+    await update(server, ALL);
+    expect(records.get(key.taskId)).toMatchObject({ round: 2, seenRound: 2, dueAt: T0 + limits.express.dead });
+  });
+
+  test.each([
+    ['no room', new TooManyStarts(true), { seenRound: 2, dueAt: T0 }],
+    ['no machine yet', new NoMachine(true), { seenRound: 2, dueAt: T0 }],
+    ['no answer', new TooManyStarts(false), { dueAt: T0 + MINUTE }],
+  ])('a start that finds %s is left to the next sweep, and repeats start nothing', async (_, refusal, left) => {
+    const { server, starts, records } = serverOn('express', refusal);
+    records.set(key.taskId, waiting(true));
+    expect((await update(server, ALL)).status).toBe(429);
+    expect(records.get(key.taskId)).toMatchObject({ status: 'working', round: 2, ...left });
+    await update(server, ALL);
+    expect(starts).toEqual(['r2']);
+  });
+
+  test('the last answer says on which engine the next round is, whatever the one before was on (row 23)', async () => {
+    for (const [before, now] of [
+      [false, 'express'],
+      [true, 'standard'],
+    ] as const) {
+      const { server, records } = serverOn(now);
+      records.set(key.taskId, waiting(before));
+      await update(server, { 'r1.a': ACCEPT });
+      expect(records.get(key.taskId)?.express ?? false).toBe(before);
+      await update(server, { 'r1.b': ACCEPT });
+      expect(records.get(key.taskId)?.express ?? false).toBe(now === 'express');
+      if (now === 'express') expect(records.get(key.taskId)?.version).toBe(EXPRESS_VERSION);
+    }
+  });
+});
+
+describe('calls of a tool on Express', () => {
+  const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+  const call = (fake: ReturnType<typeof serverOn>, params: object) =>
+    clients(fake).legacy('tools/call', { name: 'required', task: {}, ...params });
+
+  test('a record on Express has a version that an older release does not understand', async () => {
+    for (const [engine, version] of [
+      ['express', EXPRESS_VERSION],
+      ['standard', RECORD_VERSION],
+    ] as const) {
+      const fake = serverOn(engine);
+      await call(fake, {});
+      expect([...fake.records.values()].map((record) => record.version)).toEqual([version]);
+    }
+  });
+
+  test('20 repeats under an idempotency key start one run (row 6)', async () => {
+    const fake = serverOn('express');
+    const first = (await call(fake, { _meta })).result;
+    for (let i = 0; i < 19; i++) expect((await call(fake, { _meta })).result).toEqual(first);
+    expect(fake.starts).toEqual(['r1']);
+    expect(fake.records.size).toBe(1);
+  });
+
+  test('a certain refusal under a key: 429, and the next sweep starts it; a repeat gets the task (row 2)', async () => {
+    const fake = serverOn('express', new TooManyStarts(true));
+    await call(fake, { _meta });
+    expect([...fake.records.values()]).toMatchObject([{ status: 'working', seenRound: 1, dueAt: T0 }]);
+    expect((await call(fake, { _meta })).result).toMatchObject({ task: { status: 'working' } });
+    expect(fake.starts).toEqual(['r1']);
+  });
+
+  test('without a key it is withdrawn, also when the machine does not exist yet (row 2)', async () => {
+    for (const refusal of [new TooManyStarts(true), new NoMachine(true)]) {
+      const fake = serverOn('express', refusal);
+      await call(fake, {});
+      expect([...fake.records.values()]).toMatchObject([{ status: 'failed', ttl: 0 }]);
+    }
+  });
+});
