@@ -29,6 +29,7 @@ import { resultBucket } from './storage/result-bucket.ts';
 import { SigningKey } from './storage/signing-key.ts';
 import { taskTable } from './storage/task-table.ts';
 import { TaskEvents } from './task-events.ts';
+import { warnOfEngine } from './tools/engine.ts';
 import { allowReports } from './tools/report-policy.ts';
 import { warnOfSlowSchemas } from './tools/schema-cost.ts';
 import { toolEntry } from './tools/tool-entry.ts';
@@ -171,6 +172,7 @@ export class McpTaskServer extends Construct {
   }
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {
+    warnOfEngine(this, entry, handler);
     const run = functionRun(handler, isRepeatable(entry), entry.engine);
     if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
     this.#addWorkflow({ entry, handler }, run);

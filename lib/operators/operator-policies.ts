@@ -71,6 +71,8 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
   // Log groups of this stack have its name at the beginning of theirs, unless they were given another one.
   const toolLogs = stack.formatArn({ service: 'logs', resource: 'log-group', resourceName: '' }).replace(/\/$/, ':');
   const stackLogs = Fn.join('', [toolLogs, stack.stackName, '-*']);
+  // Names of errors, and perhaps their causes, which tools write: not in `read`.
+  const runLogs = `${toolLogs}/aws/vendedlogs/states/${machinePrefix}*`;
   const stackId = stack.formatArn({
     service: 'cloudformation',
     resource: 'stack',
@@ -78,6 +80,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
   });
   acknowledgeWildcard(scope, stackId, 'The id of the stack is behind its name');
   acknowledgeWildcard(scope, stackLogs, 'The log groups of the tools of the stack');
+  acknowledgeWildcard(scope, runLogs, 'The log groups of the tool workflows');
 
   return {
     read: new ManagedPolicy(scope, 'OperatorRead', {
@@ -110,7 +113,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
         allow(['states:StartExecution'], machines),
         allow(['s3:GetObject'], results.arnForObjects('inputs/*'), results.arnForObjects('results/*')),
         allow(['states:DescribeExecution', 'states:GetExecutionHistory', 'states:StopExecution'], executions),
-        allow(['logs:FilterLogEvents'], stackLogs),
+        allow(['logs:FilterLogEvents'], stackLogs, runLogs),
         ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'states']),
       ],
     }),

@@ -1,4 +1,6 @@
+import { Annotations, Duration } from 'aws-cdk-lib';
 import type { IFunction, IVersion, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
 import { type Engine, isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
 import { limits } from '../../functions/tasks/limits.ts';
 
@@ -26,7 +28,12 @@ export function engineOf(
   }
   const most = limits.express.function / 1_000;
   const timeout = timeoutOf(handler);
-  if (timeout !== undefined && timeout > most) {
+  if (timeout === 'token') {
+    refuse(
+      `the timeout of its function is known at deployment only, and a run on Express has room for ${most} seconds: give the function a fixed timeout, or leave out the engine`,
+    );
+  }
+  if (typeof timeout === 'number' && timeout > most) {
     refuse(
       `its function may take ${timeout} seconds, and a run on Express has room for ${most}: lower the timeout of the function, or leave out the engine`,
     );
@@ -34,8 +41,36 @@ export function engineOf(
   return engine;
 }
 
-/** In seconds. Only a function of this app has a known timeout; Lambda's own default is 3 seconds. */
-function timeoutOf(handler: IFunction | undefined): number | undefined {
+/** From the start of a round until its lost run has started again on Express, at the latest, in ms. */
+const AGAIN = limits.firstDue + limits.express.dead + 60_000;
+
+/** Warns of what cannot be refused, as the author may know better: a function whose timeout is unknown, a short deadline. */
+export function warnOfEngine(scope: Construct, { name, engine, timeout }: ToolEntry, handler: IFunction): void {
+  if (engine !== 'express') return;
+  const warn = (id: string, problem: string) =>
+    Annotations.of(scope).addWarningV2(`mcp-task-server:${id}`, `Tool '${name}': ${problem}`);
+  if (timeoutOf(handler) === undefined) {
+    warn(
+      'express-function-timeout',
+      `its function was made elsewhere, so its timeout is not known here. A run on Express has room for ${limits.express.function / 1_000} seconds: a longer one is cut, and its task fails`,
+    );
+  }
+  if (timeout < AGAIN) {
+    warn(
+      'express-timeout',
+      `a run on Express that AWS loses starts again up to ${AGAIN / 1_000} seconds after its first start, and this tool gives up after ${timeout / 1_000}: such a task fails. Raise its timeout, or leave out the engine`,
+    );
+  }
+}
+
+/**
+ * In seconds. `token`: it is set, and known at deployment only. Undefined: the function was made elsewhere, or is of a class
+ * that hides it. Lambda's own default is 3 seconds.
+ */
+function timeoutOf(handler: IFunction | undefined): number | 'token' | undefined {
   const { lambda = handler } = (handler ?? {}) as Partial<IVersion>;
-  return (lambda as Partial<LambdaFunction> | undefined)?.timeout?.toSeconds();
+  // `Function` has this property, also where it is undefined.
+  if (lambda === undefined || !('timeout' in lambda)) return undefined;
+  const { timeout = Duration.seconds(3) } = lambda as LambdaFunction;
+  return timeout.isUnresolved() ? 'token' : timeout.toSeconds();
 }

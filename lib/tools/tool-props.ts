@@ -20,7 +20,7 @@ export interface FunctionToolProps extends AnyToolProps {
   /**
    * The kind of Step Functions state machine that runs it. `express` costs about half, and is for tools that may run more
    * than once (`readOnlyHint` or `idempotentHint`) and whose function takes 4 minutes at most. A task that asks people may
-   * take longer: each round is one run. A run cannot be stopped or looked into, and one that died starts again within 7
+   * take longer: each round is one run. A run cannot be stopped or looked into, and one that died starts again within 8
    * minutes (docs/crash-table.md, "On Express"). @default 'standard'
    */
   readonly engine?: Engine;

@@ -60,12 +60,14 @@ const ENGINES: Readonly<Record<Engine, EngineText>> = {
   standard: {
     // 10 minutes more than any ttl.
     longestRun: MAX_TTL / 1_000 + 600,
-    names: { runEnd: '$states.context.Execution.Input.deadlineAt', tryName: '' },
+    names: { runEnd: '$states.context.Execution.Input.deadlineAt', eventDeadline: '$x.deadlineAt', tryName: '' },
   },
   express: {
     longestRun: limits.express.longest / 1_000,
     names: {
       runEnd: '<express-run-end.jsonata>',
+      // A run that began late must not work past its own end.
+      eventDeadline: '<express-run-end.jsonata>',
       // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
       tryName: ', "run": $formatBase($floor($random() * 1e12), 36)',
     },
@@ -78,7 +80,22 @@ interface Asl {
 
 /** The text that AWS and the embedded cloud run for a tool that is a function. */
 export function definition(repeatable: boolean, engine: Engine = 'standard'): string {
-  return JSON.stringify(asl('tool.asl.json', repeatable, engine));
+  const standard = asl('tool.asl.json', repeatable, engine);
+  if (engine === 'standard') return JSON.stringify(standard);
+  const { Run, ...States } = standard.States;
+  const { RunFailed } = asl('express.asl.json', repeatable, engine).States;
+  return JSON.stringify({ ...standard, States: { Run: toRunFailed(Run as RunState), RunFailed, ...States } });
+}
+
+interface RunState {
+  readonly Catch: readonly { readonly ErrorEquals: readonly string[]; readonly Output: string }[];
+}
+
+/** The last catch, that of all errors, has a state of its own on Express. */
+function toRunFailed(run: RunState): RunState {
+  const all = run.Catch.at(-1);
+  const cut = all && { ...all, Output: include('{% <express-run-cut.jsonata> %}', 'express'), Next: 'RunFailed' };
+  return { ...run, Catch: [...run.Catch.slice(0, -1), ...(cut ? [cut] : [])] };
 }
 
 /** The same for a tool that is a state machine. Its last two states are the same. */

@@ -7,7 +7,7 @@ const now = Date.UTC(2026, 10, 22, 9, 30);
 const started = new Date(now).toISOString();
 const MINUTE = 60_000;
 
-function evaluate(file: string, deadlineAt: number, startTime: string, at: number) {
+function evaluate(file: string, deadlineAt: number, startTime: string, at: number, failed?: string, tries = 0) {
   const text = include(`<${file}>`, 'express')
     .replaceAll('${ToolTimeoutSeconds}', '900')
     .replace(/\$\{\w+\}/g, 'x');
@@ -15,8 +15,9 @@ function evaluate(file: string, deadlineAt: number, startTime: string, at: numbe
   expression.registerFunction('millis', () => at);
   expression.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);
   const Input = { deadlineAt, arguments: '{}', taskId: 't', owner: 'o', round: 1, tool: 'x' };
-  const context = { Execution: { Input, StartTime: startTime }, State: { RetryCount: 0 } };
-  return expression.evaluate(undefined, { states: { context } });
+  const context = { Execution: { Input, StartTime: startTime }, State: { RetryCount: tries } };
+  const errorOutput = failed && { Error: failed };
+  return expression.evaluate(undefined, { states: { context, ...(errorOutput && { errorOutput }) } });
 }
 
 test.each([
@@ -37,10 +38,33 @@ test('each try of a run has a name, and the event is otherwise that of Standard'
   expect(tries[0].task).toMatchObject({ attempt: 0, envelope: 1, deadline: now + MINUTE });
 });
 
-test('the states are those of a repeatable tool on Standard, within five minutes', () => {
+test('a tool sees the end of its run as its deadline: a function that begins late stops by then', async () => {
+  const { task } = await evaluate('function-event.jsonata', now + 15 * MINUTE, started, now + MINUTE);
+  expect(task.deadline).toBe(now + limits.express.work);
+});
+
+const LATE = now + limits.express.work;
+test.each([
+  ['its run began late and has no time left', 'States.QueryEvaluationError', 1, 15 * MINUTE, LATE, true],
+  ['its last try was cut at the end of the run', 'States.Timeout', 3, 15 * MINUTE, LATE - 900, true],
+  ['its first try has used up the run', 'States.Timeout', 0, 15 * MINUTE, LATE, false],
+  ['the end is the deadline', 'States.Timeout', 3, limits.express.work - 1, LATE, false],
+  ['its expression fails while there is time', 'States.QueryEvaluationError', 3, 15 * MINUTE, LATE - 2_000, false],
+  ['its tool failed at the end of the run', 'TypeError', 3, 15 * MINUTE, LATE, false],
+])('a run that failed as %s', async (_, error, tries, timeout, at, cut) => {
+  const change = await evaluate('express-run-cut.jsonata', now + timeout, started, at, error, tries);
+  if (cut) expect(change).toEqual({ cut: true });
+  else expect(change.values[':status']).toEqual({ S: 'failed' });
+});
+
+test('the states are those of a repeatable tool on Standard, within five minutes, and one for a run cut short', () => {
   const [express, standard] = [JSON.parse(definition(true, 'express')), JSON.parse(definition(true))];
   expect(express.TimeoutSeconds).toBe(300);
-  expect(Object.keys(express.States)).toEqual(Object.keys(standard.States));
+  expect(Object.keys(express.States)).toEqual(['Run', 'RunFailed', 'Finish', 'Superseded']);
+  expect(Object.keys(standard.States)).toEqual(['Run', 'Finish', 'Superseded']);
+  const nexts = express.States.Run.Catch.map(({ Next }: { Next: string }) => Next);
+  expect(nexts).toEqual(['Finish', 'RunFailed']);
+  expect(standard.States.Run.Catch[1].Next).toBe('Finish');
   expect(express.States.Finish).toEqual(standard.States.Finish);
   expect(express.States.Run.Retry).toEqual(standard.States.Run.Retry);
   expect(limits.express.function).toBeLessThan(limits.express.work);

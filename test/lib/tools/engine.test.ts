@@ -1,6 +1,6 @@
-import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { App, Duration, Lazy, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Code, type IFunction, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
@@ -16,6 +16,7 @@ const lambda = (id: string, seconds?: number) =>
     ...(seconds !== undefined && { timeout: Duration.seconds(seconds) }),
   });
 const [quick, slow] = [lambda('Quick', limits.express.function / 1_000), lambda('Slow', 241)];
+const unknown = lambda('Unknown', Lazy.number({ produce: () => 900 }));
 const fits: FunctionToolProps = {
   ...{ handler: quick, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' },
   ...{ engine: 'express', annotations: { readOnlyHint: true } },
@@ -27,6 +28,7 @@ test.each<[string, object, RegExp]>([
   ['has no annotations', { annotations: undefined }, /more than once/],
   ['takes too long', { handler: slow }, /may take 241 seconds, and a run on Express has room for 240: lower/],
   ['takes too long, as a version', { handler: slow.currentVersion }, /may take 241 seconds/],
+  ['has a timeout that only the deployment knows', { handler: unknown }, /is known at deployment only.*fixed timeout/],
   ['never runs as a task', { taskSupport: 'forbidden' }, /only a task has an engine: set taskSupport/],
   ['is a state machine', { handler: undefined, stateMachine: machine }, /a state machine as a tool runs on Standard/],
   ['has another engine', { engine: 'fast' }, /an engine is 'standard' or 'express'/],
@@ -51,4 +53,25 @@ test('an Express tool has an Express machine of another name, with the states of
   const statesOf = (properties: object) =>
     JSON.stringify(properties).match(/\\?"(Run|Finish|Superseded)\\?":\{/g)?.length ?? 0;
   expect(statesOf(express)).toBe(statesOf(standard));
+});
+
+const warnings = (id: string) =>
+  Annotations.fromStack(stack)
+    .findWarning('*', Match.stringLikeRegexp(id))
+    .map(({ entry }) => String(entry.data));
+
+test('warns of a function whose timeout is not known, and not of one with the default', () => {
+  const { functionArn } = quick;
+  const elsewhere = LambdaFunction.fromFunctionArn(stack, 'Elsewhere', functionArn);
+  server.addTool('elsewhere', { ...fits, handler: elsewhere });
+  server.addTool('default', { ...fits, handler: lambda('Default') });
+  server.addTool('alias', { ...fits, handler: quick.addAlias('live') as IFunction });
+  expect(warnings('express-function-timeout')).toEqual([expect.stringContaining(`Tool 'elsewhere': its function`)]);
+});
+
+test('warns of a deadline before which a lost run cannot start again: 7.5 minutes', () => {
+  server.addTool('short', { ...fits, timeout: Duration.seconds(449) });
+  server.addTool('long', { ...fits, timeout: Duration.seconds(450) });
+  server.addTool('standard', { ...fits, engine: 'standard', timeout: Duration.seconds(60) });
+  expect(warnings('express-timeout')).toEqual([expect.stringContaining(`Tool 'short': a run on Express`)]);
 });
