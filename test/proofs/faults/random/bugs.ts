@@ -108,7 +108,7 @@ export const bugs = {
     kind: 'unexplained',
     engine: 'express',
     file: isCode,
-    plant: (text) => text.replace(/\{kind:"run_lost",start:!0,/, '{kind:"postponed",'),
+    plant: (text) => text.replace(/\{kind:"run_lost",start:!0,(claim:!0,)?/g, '{kind:"postponed",'),
   },
 } as const satisfies Record<string, Bug>;
 

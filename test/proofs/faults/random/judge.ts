@@ -5,7 +5,7 @@ import type { Look } from './client.ts';
 import { isOver, type Life } from './life.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, isExplained } from './reasons.ts';
-import { argumentsOf, chargesOf, isDirect, isRepeatable, isRight } from './tools.ts';
+import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from './tools.ts';
 import { STREAM } from './whose.ts';
 import type { Write } from './writes.ts';
 
@@ -42,6 +42,7 @@ export function judge(evidence: Evidence): Violation[] {
     ...[...records.values()].flatMap((record) => ofRecord(record, evidence)),
     ...[...writes].flatMap(([taskId, history]) => ofHistory(taskId, history)),
     ...[...around.runs].flatMap(([run, begun]) => ofRun(run, begun.length, evidence)),
+    ...[...around.starts].flatMap(([run, starts]) => ofStarts(run, starts.length, evidence)),
   ];
 }
 
@@ -172,4 +173,22 @@ function ofRun(run: string, times: number, { records }: Evidence): Violation[] {
   return times > 1 && !isRepeatable(record)
     ? [violation('run twice', `${run} of ${record.tool} ran ${times} times`)]
     : [];
+}
+
+/**
+ * On Express each start is one more run. So a round has one start, one more for each that a fault struck, and one for each
+ * time that its record says it was started again.
+ */
+function ofStarts(run: string, starts: number, { records, around }: Evidence): Violation[] {
+  const at = run.lastIndexOf('-r');
+  const [taskId, number] = [run.slice(0, at), Number(run.slice(at + 2))];
+  const record = records.get(taskId);
+  if (record === undefined || !isExpress(record)) return [];
+  const struck = around.strikes.filter((strike) => strike.taskId === taskId && strike.operation === 'StartExecution');
+  const again = (record.events ?? []).filter(({ what, round = 1 }) => what === 'restarted' && round === number);
+  const most = 1 + struck.length + again.length;
+  if (starts <= most) return [];
+  return [
+    violation('run twice', `${run} of ${record.tool} was started ${starts} times, and there is a cause for ${most}`),
+  ];
 }
