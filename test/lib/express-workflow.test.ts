@@ -57,7 +57,7 @@ test.each([
   else expect(change.values[':status']).toEqual({ S: 'failed' });
 });
 
-test('the states are those of a repeatable tool on Standard, within five minutes, and one for a run cut short', () => {
+test('within five minutes, the states of a repeatable tool on Standard, and one for a cut run', () => {
   const [express, standard] = [JSON.parse(definition(true, 'express')), JSON.parse(definition(true))];
   expect(express.TimeoutSeconds).toBe(300);
   expect(Object.keys(express.States)).toEqual(['Run', 'RunFailed', 'Finish', 'Superseded']);

@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 
 describe('answers to a task on Express', () => {
-  test('20 equal answers start one run: only the request that wrote the last one starts it (row 16)', async () => {
+  test('20 equal answers start one run: only that which wrote the last one starts it (row 16)', async () => {
     const { server, starts, records } = serverOn('express');
     records.set(key.taskId, waiting(true));
     await Promise.all(Array.from({ length: 10 }, () => update(server, ALL)));
@@ -82,7 +82,7 @@ describe('answers to a task on Express', () => {
     expect(starts).toEqual(['r2']);
   });
 
-  test('the last answer says on which engine the next round is, whatever the one before was on (row 23)', async () => {
+  test('the last answer says on which engine the next round is (row 23)', async () => {
     for (const [before, now] of [
       [false, 'express'],
       [true, 'standard'],
@@ -122,7 +122,7 @@ describe('calls of a tool on Express', () => {
     expect(fake.records.size).toBe(1);
   });
 
-  test('a certain refusal under a key: 429, and the next sweep starts it; a repeat gets the task (row 2)', async () => {
+  test('a certain refusal under a key: the next sweep starts it, a repeat gets the task (row 2)', async () => {
     const fake = serverOn('express', new TooManyStarts(true));
     await call(fake, { _meta });
     expect([...fake.records.values()]).toMatchObject([{ status: 'working', seenRound: 1, dueAt: T0 }]);

@@ -136,7 +136,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
     expect(decideNow(seen, T0 + 6 * MINUTE)).toMatchObject({ kind: 'postponed' });
   });
 
-  test('to Express: a round that was not seen starts there, and the end of a Standard run ends it no more', async () => {
+  test('to Express: a round not seen starts there, and no end of a Standard run ends it', async () => {
     const { context, records, did } = fakeContext([answered()], onExpress);
     expect(await reconcile(key, true, context)).toBe('run_lost');
     expect(did).toEqual(['get', 'write', 'start']);
@@ -151,7 +151,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
     expect(records.get('t')).toMatchObject(ENDED);
   });
 
-  test('to Standard, and it may not be repeated: fails once its run is probably over, and starts nothing', async () => {
+  test('to Standard, not repeatable now: fails once its run is probably over, starts nothing', async () => {
     const later = [waits(), answered({ ...ON })];
     for (const task of later) {
       const { context, records, did, clock } = fakeContext([task], { repeatable: new Set() });
