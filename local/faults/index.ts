@@ -105,8 +105,8 @@ function matcher({ service, operation, caller, when, at = 'before' }: FaultSpec)
 }
 
 async function apply(fault: Fault, call: FaultCall, killWorker: KillWorker): Promise<void> {
-  // These two are for who runs the call: see `expressFate`.
-  if (fault === 'double') return;
+  // These three are for who runs the call: see `expressFate`.
+  if (fault === 'double' || (typeof fault === 'object' && 'doubleAfterMs' in fault)) return;
   if (call.operation === 'RunExpress' && typeof fault === 'object' && 'killAfterMs' in fault) return;
   if (fault === 'drop') throw new ConnectionLost();
   if (fault === 'killProcess') return die();

@@ -58,7 +58,8 @@ export function randomFaults(options: RandomFaultsOptions): Choose {
 function faultsOf(call: FaultCall, ms: number): Fault[] {
   const { service, operation, at, worker } = call;
   const kill: Fault[] = worker === undefined ? [] : ['killWorker'];
-  if (operation === 'RunExpress') return ['drop', 'double', { killAfterMs: ms }, { delayMs: ms }];
+  if (operation === 'RunExpress')
+    return ['drop', 'double', { doubleAfterMs: 10 * ms }, { killAfterMs: ms }, { delayMs: ms }];
   if (service === 'lambda' && operation === 'Run') return [...kill, { killAfterMs: ms }, { delayMs: ms }];
   if (at !== 'before') return ['drop', { delayMs: ms }, ...kill];
   const errors = [THROTTLED[service], BROKEN[service]].filter((fault) => fault !== undefined);

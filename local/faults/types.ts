@@ -60,6 +60,8 @@ export type Fault =
   | 'killProcess'
   /** The event is delivered twice; the Express execution runs twice. */
   | 'double'
+  /** Only of `RunExpress`: the execution runs once more, after this time. */
+  | { readonly doubleAfterMs: number }
   /** The worker dies after this time; the call continues. Of `RunExpress`: the execution is lost after it. */
   | { readonly killAfterMs: number }
   /** The service answers with this error, in its own protocol. @default status 400 */

@@ -117,11 +117,14 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     const go = async (fate: ExpressFate = 'once') => {
       if (stopped) return;
       if (fate === 'lost') return close(execution, 'ABORTED', LOST);
-      if (typeof fate === 'object') setTimeout(() => close(execution, 'ABORTED', LOST), fate.lostAfterMs).unref();
-      if (fate === 'twice') {
+      const runAgain = () => {
+        if (stopped) return;
         const again = beginOne();
         again.live.over = run(again.execution, machine, again.live);
-      }
+      };
+      if (fate === 'twice') runAgain();
+      else if (typeof fate === 'object' && 'againAfterMs' in fate) setTimeout(runAgain, fate.againAfterMs).unref();
+      else if (typeof fate === 'object') setTimeout(() => close(execution, 'ABORTED', LOST), fate.lostAfterMs).unref();
       return run(execution, machine, live);
     };
     const fate = options.expressFate?.({ stateMachineArn: spec.arn, roleArn: spec.roleArn, name });
@@ -145,6 +148,12 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const loaded = new Map([...machines.values()].map((machine) => [machine.id, machine]));
   for (const { spec, started, ...past } of restored.running) {
     const { execution, live } = begin(started, spec, past);
+    // AWS ends the executions of a deleted machine at their next state (docs: "DeleteStateMachine"), in this way (AWS
+    // Knowledge Center: "step-functions-stuck-deleting-status"). This engine does not wait for that state.
+    if (!machines.has(spec.arn)) {
+      close(execution, 'FAILED', { error: 'States.Runtime', cause: `State machine ${spec.name} has been deleted.` });
+      continue;
+    }
     try {
       const machine = loaded.get(started.machine) ?? loadMachine(spec, resources);
       loaded.set(started.machine, machine);

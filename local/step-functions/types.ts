@@ -55,8 +55,16 @@ export interface StatusChange {
   stopDate?: number | undefined;
 }
 
-/** How Step Functions treats one start on Express. It promises to run it at least once, and may lose what it has done. */
-export type ExpressFate = 'once' | 'twice' | 'lost' | { readonly lostAfterMs: number };
+/**
+ * How Step Functions treats one start on Express. It promises to run it at least once, and may lose what it has done.
+ * `againAfterMs`: it also runs from its beginning after this time, whether or not the first run has ended.
+ */
+export type ExpressFate =
+  | 'once'
+  | 'twice'
+  | 'lost'
+  | { readonly lostAfterMs: number }
+  | { readonly againAfterMs: number };
 
 /** A start of an Express execution. */
 export interface ExpressStart {

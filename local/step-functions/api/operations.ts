@@ -128,6 +128,8 @@ function findMachine(engine: ExecutionEngine, request: Request): Machine {
 }
 
 function findExecution(engine: ExecutionEngine, request: Request): Execution {
+  // Of an Express execution its ARN is refused: AWS documents that Describe and Stop are not supported there, and not by
+  // which error. `InvalidArn` is a guess.
   const arn = arnOf(request, 'executionArn', 'execution');
   const execution = engine.store.get(arn);
   if (execution === undefined) throw new AwsError('ExecutionDoesNotExist', `Execution Does Not Exist: '${arn}'`);

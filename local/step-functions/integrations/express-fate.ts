@@ -11,6 +11,10 @@ export function expressFate(
     return bench.strike({ ...call, input: () => ({ stateMachineArn, name }) }, 'before')?.then(
       (faults): ExpressFate => {
         if (faults.includes('double')) return 'twice';
+        const [again] = faults.flatMap((fault) =>
+          typeof fault === 'object' && 'doubleAfterMs' in fault ? fault.doubleAfterMs : [],
+        );
+        if (again !== undefined) return { againAfterMs: again };
         const [ms] = faults.flatMap((fault) =>
           typeof fault === 'object' && 'killAfterMs' in fault ? fault.killAfterMs : [],
         );

@@ -72,13 +72,16 @@ it('is lost with the process: the next one knows nothing of it', async () => {
 it.each([
   ['once', 1, ['SUCCEEDED']],
   ['twice', 2, ['SUCCEEDED', 'SUCCEEDED']],
+  [{ againAfterMs: 1 }, 2, ['SUCCEEDED', 'SUCCEEDED']],
+  [{ againAfterMs: 120 }, 2, ['SUCCEEDED', 'SUCCEEDED']],
   ['lost', 0, ['ABORTED']],
   [{ lostAfterMs: 1 }, 1, ['ABORTED']],
 ] as const)('may run once, twice or get lost: %j', async (fate, calls, statuses) => {
   const { seen, during } = gauge();
   const local = await serve(express(), { task: () => during(40), expressFate: async () => fate });
   await local.start();
-  await until(() => local.engine.executions().every(({ status }) => status !== 'RUNNING'));
+  const ended = () => local.engine.executions().filter(({ status }) => status !== 'RUNNING').length === statuses.length;
+  await until(ended);
   expect(local.engine.executions().map(({ status }) => status)).toEqual(statuses);
   expect(seen.calls).toBe(calls);
 });

@@ -23,14 +23,18 @@ describe('an execution keeps the definition it began with (row 23)', () => {
     expect(local.snapshot(arn)).toMatchObject({ states: ['S', 'old'] });
   });
 
-  it('when its machine has been deleted', async () => {
+  it('but not when its machine has been deleted: then it fails', async () => {
     const before = answers();
     await interrupted(version('old'), { task: before.integration }, () => before.calls.length === 1);
+    const after = answers();
     const local = await open(machine({ StartAt: 'S', States: { S: { Type: 'Pass', End: true } } }, 'other'), {
-      task: async () => 'ok',
+      task: after.integration,
     });
     await local.engine.closed(arn);
-    expect(await local.describe(arn)).toMatchObject({ status: 'SUCCEEDED', stateMachineArn: machineArn() });
+    const cause = 'State machine m has been deleted.';
+    expect(await local.describe(arn)).toMatchObject({ status: 'FAILED', error: 'States.Runtime', cause });
+    expect(after.calls).toEqual([]);
+    expect(local.changes).toMatchObject([{ status: 'FAILED', executionArn: arn }]);
     const start = new StartExecutionCommand({ stateMachineArn: machineArn() });
     await expect(local.client.send(start)).rejects.toThrow(
       expect.objectContaining({ name: 'StateMachineDoesNotExist' }),
@@ -40,7 +44,9 @@ describe('an execution keeps the definition it began with (row 23)', () => {
   it('fails by name when what it calls is no longer known', async () => {
     const before = answers();
     await interrupted(version('old'), { task: before.integration }, () => before.calls.length === 1);
-    const local = await open([], { integrations: {} });
+    const local = await open(machine({ StartAt: 'S', States: { S: { Type: 'Pass', End: true } } }), {
+      integrations: {},
+    });
     expect(await local.describe(arn)).toMatchObject({
       status: 'FAILED',
       error: 'States.Runtime',

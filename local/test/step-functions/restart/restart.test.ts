@@ -56,7 +56,7 @@ describe('what was started exists', () => {
 
   it('its end event comes from the process in which it ends', async () => {
     await interrupted(single({ Type: 'Wait', Seconds: 1 }), { timeScale: 1 }, (local) => local.changes.length === 1);
-    const local = await open([], { timeScale: 1, now: later(1) });
+    const local = await open(single({ Type: 'Wait', Seconds: 1 }), { timeScale: 1, now: later(1) });
     await local.ended(arn);
     expect(local.changes).toMatchObject([{ status: 'SUCCEEDED', input: '{"i":1}', output: '{"i":1}' }]);
   });
