@@ -195,7 +195,7 @@ describe('rerun never repeats an effect without --force', () => {
 
   test('a task without a run is refused, too, unless its record says that it never started', async () => {
     const message = 'The tool failed';
-    for (const more of [{}, { seenRound: 1 }, { result: '{}' }, { round: 2 }]) {
+    for (const more of [{}, { seenRound: 1 }, { result: '{}' }, { round: 2 }, { express: true }]) {
       const id = await lost({ kept: '{}', ...more }, Object.keys(more).length === 0 ? message : undefined);
       expect((await tasks('rerun', id, ...why)).out, JSON.stringify(more)).toContain('may have had effects already');
     }
