@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startCloud } from '../../../../local/cloud.ts';
+import { type Cloud, startCloud } from '../../../../local/cloud.ts';
 import { ended, modernRequest, poll } from '../../../support/clients.ts';
 import { useAssembly } from '../../../support/cloud.ts';
 import { worldOf } from '../world.ts';
@@ -11,6 +11,7 @@ import { MINUTE, SECONDS, settles } from './row.ts';
 
 /** The rows of the crash table that differ on Express. */
 const assembly = useAssembly('test/support/apps/express-app.ts');
+const standard = useAssembly('test/support/apps/app.ts');
 const TIME_SCALE = 100;
 const { cloud, url, now, start, get, stored, runsOf, orphanOf, sweepAfter, pass, quiet } = useCrashCloud({
   assembly,
@@ -98,6 +99,20 @@ test('row 5: on Express, Step Functions runs it twice: the second end changes no
       .toSorted(),
   ).toEqual(['Finish', 'Superseded']);
   expect(await get(taskId)).toEqual({ ...told, pollIntervalMs: expect.any(Number) });
+});
+
+test('row 6: on Express, a call is repeated 20 times under its key: one task, one run', async ({ task }) => {
+  const since = now();
+  const meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
+  const params = { name: 'echo', arguments: { a: 6 } };
+  const call = async () => (await modernRequest(url(), 'tools/call', params, { meta })).body.result.taskId as string;
+  const ids = await Promise.all(Array.from({ length: 20 }, call));
+  const taskId = ids[0] ?? '';
+  expect(new Set(ids)).toEqual(new Set([taskId]));
+  settles(task, { row: 6, tookMs: now() - since, boundMs: SECONDS });
+  expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
+  await quiet();
+  expect(runsOf(taskId)).toHaveLength(1);
 });
 
 test('row 8: on Express, Lambda throttles every try of a run: its round starts again', async ({ task }) => {
@@ -256,4 +271,76 @@ test('row 22: on Express, the process of the embedded cloud is killed: the round
     await after.stop();
     rmSync(dataDir, { recursive: true });
   }
+}, 60_000);
+
+/** A server whose tools change their engine by a deployment: the tasks it has then, and the server after it. */
+async function redeployed<T>(
+  from: string,
+  to: string,
+  make: (server: Cloud) => Promise<T>,
+  check: (made: T, server: Cloud) => Promise<void>,
+) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mcp-express-'));
+  const options = { dataDir, movableClock: true, schedules: false, recordCalls: true };
+  try {
+    const before = await startCloud({ ...options, assembly: from });
+    const made = await make(before).finally(() => before.stop());
+    const after = await startCloud({ ...options, assembly: to });
+    await check(made, after).finally(() => after.stop());
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+}
+const callOn = async ({ url }: Cloud, name: string, args: object = {}): Promise<string> =>
+  (await modernRequest(`${url}/mcp`, 'tools/call', { name, arguments: args })).body.result.taskId;
+const getOn = async ({ url }: Cloud, taskId: string) =>
+  (await modernRequest(`${url}/mcp`, 'tasks/get', { taskId })).body.result;
+
+test('row 23: its tool moves to Express: what runs fails, what waits goes on there', async ({ task }) => {
+  const make = async (server: Cloud) => {
+    const waits = await callOn(server, 'ask');
+    await poll(`${server.url}/mcp`, waits, ({ status }) => status === 'input_required');
+    const runs = await callOn(server, 'sleep', { ms: 20_000 });
+    const isRunning = () => server.stepFunctions.executions().some(({ name }) => name === `${runs}-r1`);
+    await expect.poll(isRunning, { timeout: SECONDS }).toBe(true);
+    return { waits, runs };
+  };
+  await redeployed(standard, assembly, make, async ({ waits, runs }, server) => {
+    const since = server.clock.now();
+    const told = await poll(`${server.url}/mcp`, runs, ended);
+    expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Runtime' } } });
+    settles(task, { row: 23, tookMs: server.clock.now() - since, boundMs: SECONDS });
+    await modernRequest(`${server.url}/mcp`, 'tasks/update', {
+      taskId: waits,
+      inputResponses: { 'r1.confirm': ACCEPT },
+    });
+    expect(await poll(`${server.url}/mcp`, waits, ended)).toMatchObject({ status: 'completed' });
+    expect(server.stepFunctions.executions().filter(({ name }) => name === `${waits}-r2`)).toMatchObject([
+      { arn: expect.stringContaining(':express:'), status: 'SUCCEEDED' },
+    ]);
+  });
+}, 60_000);
+
+test('row 23: its tool leaves Express: it starts again if it may be repeated, or fails', async ({ task }) => {
+  const make = async (server: Cloud) => {
+    server.faults.add({ ...RUN, do: 'drop', times: 2 });
+    return { again: await callOn(server, 'returns', { json: '1' }), once: await callOn(server, 'echo', { a: 1 }) };
+  };
+  await redeployed(assembly, standard, make, async ({ again, once }, server) => {
+    const since = server.clock.now();
+    const { sweep, quiet } = worldOf(server);
+    for (const minutes of [1, 5.5]) {
+      expect(server.stepFunctions.executions()).toEqual([]);
+      server.clock.advance(minutes * MINUTE + 1_000);
+      await sweep();
+    }
+    await quiet();
+    settles(task, { row: 23, tookMs: server.clock.now() - since, boundMs: LOST_RUN });
+    expect(await getOn(server, again)).toMatchObject({ status: 'completed' });
+    expect(await getOn(server, once)).toMatchObject({
+      status: 'failed',
+      error: { data: { reason: 'ExecutionDoesNotExist' } },
+    });
+    expect(server.stepFunctions.executions()).toMatchObject([{ name: `${again}-r1`, status: 'SUCCEEDED' }]);
+  });
 }, 60_000);

@@ -110,6 +110,14 @@ export const bugs = {
     file: isCode,
     plant: (text) => text.replace(/\{kind:"run_lost",start:!0,(claim:!0,)?/g, '{kind:"postponed",'),
   },
+  /** An answer that was sent before starts its round again, on Express as well. */
+  'express answers that each start a run': {
+    kind: 'run twice',
+    engine: 'express',
+    file: isCode,
+    plant: (text) =>
+      text.replace(/return [\w$]+\(([\w$]+),([\w$]+)\)\|\|(\2\.now\(\)>=\1\.deadlineAt\?\1:)/, 'return $3'),
+  },
 } as const satisfies Record<string, Bug>;
 
 export type BugName = keyof typeof bugs;
