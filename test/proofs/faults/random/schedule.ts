@@ -124,7 +124,7 @@ async function settle(lives: readonly Life[], since: number, folder: string, wor
       await world.quiet();
     }
   };
-  /** What was lost on Express starts again once it is surely over; of a round that begins now the same holds. */
+  /** What was lost on Express starts again once it is probably over; of a round that begins now the same holds. */
   const restart = async () => {
     for (let sweeps = 0; sweeps < EXPRESS_SWEEPS; sweeps++) {
       clock.advance(limits.express.dead + MINUTE);
