@@ -65,7 +65,7 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
   }
 }
 
-/** Of a tool that this server may not know: then it must not be settled by what is known of its tool. */
+/** On Express this says that the tool may not be repeated, which is known only of a tool that this server has. */
 const endsRun = ({ kind }: Decision): boolean => kind === 'run_ended';
 
 const toolNow = (record: TaskRecord | undefined, { express, repeatable }: ReconcilerContext) => ({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as deadlines from '../../../functions/tasks/deadlines.ts';
+import * as express from '../../../functions/tasks/express/changes.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
 import * as transitions from '../../../functions/tasks/transitions.ts';
@@ -40,11 +41,17 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
     transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
   restarted: (record) => transitions.restarted(record, later),
   lookAgain: (record) => transitions.lookAgain(record, later),
+  awaitRun: (record) => express.awaitRun(record, later),
+  restartOnExpress: (record) => express.restartOnExpress(record, later),
+  restartedOnStandard: (record) => express.restartedOnStandard({ ...record, express: true }, later),
+  startDue: (record) => express.startDue(record, later),
+  'onEngine, to Express': (record) => express.onEngine(transitions.answer(record, ['r2.a'], answers, later), true),
+  'onEngine, to Standard': (record) => express.onEngine(transitions.answer(record, ['r2.a'], answers, later), false),
   'overdue, past the deadline': (record) => deadlines.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
   unaskable: (record) => deadlines.unaskable({ ...record, asked: '{}' }) ?? none(),
   'lapse, past the deadline': (record) => deadlines.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
 };
-/** What else `transitions.ts` and `deadlines.ts` export. */
+/** What else `transitions.ts`, `deadlines.ts` and `express/changes.ts` export. */
 const NO_CHANGES = [
   'KEY_EXPIRED',
   'NOT_STARTED',
@@ -64,9 +71,11 @@ const statuses: Status[] = [...open, 'completed', 'failed', 'cancelled'];
 export function changesContract(referee: () => Referee): void {
   const store = () => referee().store;
 
-  test('this suite knows every change of transitions.ts and deadlines.ts', () => {
+  test('this suite knows every change of transitions.ts, deadlines.ts and express/changes.ts', () => {
     const known = [...NO_CHANGES, ...Object.keys(changes).map((name) => name.replace(/[, ].*/, ''))];
-    expect(Object.keys({ ...transitions, ...deadlines }).filter((name) => !known.includes(name))).toEqual([]);
+    expect(Object.keys({ ...transitions, ...deadlines, ...express }).filter((name) => !known.includes(name))).toEqual(
+      [],
+    );
   });
 
   // Made only where transitions.ts says so, the same where nothing is read back, and never in an ended task (C-10, C-27).
@@ -107,6 +116,20 @@ export function changesContract(referee: () => Referee): void {
     expect(await store().applyBlind(record, change)).toBe(false);
     expect(await store().get(record)).toEqual(record);
   });
+
+  test.each([express.awaitRun, express.restartOnExpress])(
+    '%o is refused once the next check was moved',
+    async (decide) => {
+      const record = taskIn('working');
+      await store().create(record);
+      const change = decide(record, later);
+      const moved = { ...change, dueAt: (record.dueAt ?? 0) + 1 };
+      expect(await store().apply(record, moved)).toBeUndefined();
+      expect(await store().applyBlind(record, moved)).toBe(false);
+      expect(await store().apply(record, change)).toEqual(applied(record, change));
+      expect(await store().applyBlind(record, change)).toBe(false);
+    },
+  );
 
   test.each([-1, 1])('an answer decided on %i answers more than there are is refused', async (offset) => {
     const record = taskIn('input_required');
