@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from '../aws-error.ts';
 import { createOperations, type ExecutionEngine, type Outcome } from './api/operations.ts';
 import { asStatesError, type StatesError } from './errors.ts';
@@ -117,13 +118,16 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     const go = async (fate: ExpressFate = 'once') => {
       if (stopped) return;
       if (fate === 'lost') return close(execution, 'ABORTED', LOST);
-      const runAgain = () => {
-        if (stopped) return;
-        const again = beginOne();
-        again.live.over = run(again.execution, machine, again.live);
+      const runAgain = (afterMs: number) => {
+        const { execution: other, live: its } = beginOne();
+        const wait = afterMs > 0 ? sleep(afterMs, undefined, { signal: its.abort.signal, ref: false }) : undefined;
+        its.over = Promise.resolve(wait).then(
+          () => run(other, machine, its),
+          () => undefined,
+        );
       };
-      if (fate === 'twice') runAgain();
-      else if (typeof fate === 'object' && 'againAfterMs' in fate) setTimeout(runAgain, fate.againAfterMs).unref();
+      if (fate === 'twice') runAgain(0);
+      else if (typeof fate === 'object' && 'againAfterMs' in fate) runAgain(fate.againAfterMs);
       else if (typeof fate === 'object') setTimeout(() => close(execution, 'ABORTED', LOST), fate.lostAfterMs).unref();
       return run(execution, machine, live);
     };
