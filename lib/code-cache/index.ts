@@ -1,19 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheName } from '../../functions/loader/cache-file.ts';
+import { cacheName, opened } from '../../functions/loader/cache-file.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const KEPT = join(ROOT, 'node_modules/.cache/mcp-task-server');
@@ -41,8 +31,12 @@ export function madeHere(name: string, code: Uint8Array): CodeCache | undefined 
   const identity = identityOf(name, code);
   const kept = join(KEPT, `${identity}.cache`);
   try {
-    if (!existsSync(kept)) make(name, code, kept);
-    return { name: cacheName(), file: readFileSync(kept), identity };
+    let file = whole(kept, code);
+    if (file === undefined) {
+      make(name, code, kept);
+      file = readFileSync(kept);
+    }
+    return { name: cacheName(), file, identity };
   } catch (error) {
     process.emitWarning(`${name} starts without a code cache: ${(error as Error).message}`);
     return undefined;
@@ -61,6 +55,20 @@ export function prebuiltCaches(file: string): readonly CodeCache[] {
   });
 }
 
+/** A kept cache, if it is there and not damaged: a disk may have been full. */
+function whole(kept: string, code: Uint8Array): Buffer | undefined {
+  const file = read(kept);
+  return file && typeof opened(Buffer.from(file), code) !== 'string' ? file : undefined;
+}
+
+function read(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
 const isOff = () => process.env.MCP_TASK_SERVER_CODE_CACHE === 'off';
 
 /** Of the bundle, of the Node that compiles it, and of how that is done. */
@@ -77,7 +85,9 @@ function make(name: string, code: Uint8Array, kept: string): void {
   mkdirSync(KEPT, { recursive: true });
   for (const file of globSync('*', { cwd: KEPT })) {
     const path = join(KEPT, file);
-    if (Date.now() - statSync(path).mtimeMs > KEPT_FOR) rmSync(path, { force: true });
+    // Another process may have removed it since.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && Date.now() - found.mtimeMs > KEPT_FOR) rmSync(path, { force: true });
   }
   const [bundle, out] = [join(KEPT, `${randomUUID()}.js`), join(KEPT, randomUUID())];
   try {

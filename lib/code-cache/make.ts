@@ -10,7 +10,7 @@ import { type Handler, streaming, warmUps } from './warm-up.ts';
 
 /**
  * `node make.ts NAME BUNDLE OUT`: runs the bundle of a function through its warm-up, and writes the cache of all that was
- * compiled then. It is a process of its own, since a cache holds for the Node that made it.
+ * compiled then. It runs in a separate process, since a cache holds for the Node that made it.
  */
 const [name = '', bundle = '', out = ''] = process.argv.slice(2);
 const warmUp = warmUps[name as ServerFunction];

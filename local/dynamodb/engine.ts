@@ -22,6 +22,9 @@ export interface EngineAnswer {
   readonly body: string;
 }
 
+/** In ms: as dynalite's own server. */
+const CLOSE_WITHIN = 30_000;
+
 export function startEngine(dataDir: string | undefined): Engine {
   const path = dataDir === undefined ? undefined : join(dataDir, 'dynamodb');
   if (path !== undefined) mkdirSync(path, { recursive: true });
@@ -50,6 +53,7 @@ export function startEngine(dataDir: string | undefined): Engine {
     async close() {
       closed = true;
       await Promise.all(pending);
+      store.lifecycleManager.setShutdownTimeout(CLOSE_WITHIN);
       await store.lifecycleManager.gracefulClose();
     },
   };

@@ -40,7 +40,8 @@ export function rememberExpressions(parser: ExpressionParser): void {
     if (remembered === undefined) {
       const problem = parse(data);
       if (known.size >= REMEMBERED) known.clear();
-      if (problem === undefined) known.set(key, remember(parse, data, types));
+      const parsed = problem === undefined ? remember(parse, data, types) : undefined;
+      if (parsed !== undefined) known.set(key, parsed);
       return problem;
     }
     for (const [name, value] of Object.entries(values)) {
@@ -53,7 +54,11 @@ export function rememberExpressions(parser: ExpressionParser): void {
 }
 
 /** Parses with a stand-in for each value, as the parser puts the values themselves into its result. */
-function remember(parse: ExpressionParser['validateExpressions'], data: JsonObject, types: string[][]): Remembered {
+function remember(
+  parse: ExpressionParser['validateExpressions'],
+  data: JsonObject,
+  types: string[][],
+): Remembered | undefined {
   const named = types.map(([name = '', type = '']) => [name, { [type]: STAND_INS[type] ?? [] }] as const);
   const asked = Object.fromEntries(TEXTS.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
   const request: JsonObject = {
@@ -61,7 +66,7 @@ function remember(parse: ExpressionParser['validateExpressions'], data: JsonObje
     ExpressionAttributeNames: data.ExpressionAttributeNames,
     ...(named.length > 0 && { ExpressionAttributeValues: Object.fromEntries(named) }),
   };
-  parse(request);
+  if (parse(request) !== undefined) return undefined;
   const parsed = Object.fromEntries(PARSED.flatMap((name) => (request[name] ? [[name, request[name]]] : [])));
   return { parsed, standIns: new Map(named.map(([name, standIn]) => [standIn, name])) };
 }

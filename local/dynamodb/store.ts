@@ -3,7 +3,7 @@ import type { ClassicLevel } from 'classic-level';
 /** The data of a dynalite. The keys of items are `item-<table>~<hash of the partition key>/…`. */
 export interface Store {
   readonly db: ClassicLevel<string, unknown>;
-  readonly lifecycleManager: { gracefulClose(): Promise<void> };
+  readonly lifecycleManager: { gracefulClose(): Promise<void>; setShutdownTimeout(ms: number): void };
   /** The descriptions of the tables. Each write ends with a callback. */
   readonly tableDb: Record<'put' | 'del', (table: string, ...rest: unknown[]) => void>;
   /** Without `checked`, and for `true`, a table that is not active does not exist. */

@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,10 +57,12 @@ test('a second dev in the same folder leaves the first one alone', async () => {
 describe('a saved tool', () => {
   test('runs without a restart; a call that runs meanwhile ends on the old code', async () => {
     expect(await call()).toBe('hello, world');
-    write('hello.ts', tool("new Promise((done) => setTimeout(() => done('slow'), 1500))"));
+    const begun = join(mkdtempSync(join(tmpdir(), 'mcp-dev-')), 'begun');
+    const begin = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(begun)}, '')`;
+    write('hello.ts', tool(`(${begin}, new Promise((done) => setTimeout(() => done('slow'), 1500)))`));
     await until(/hello\.ts rebuilt in \d+ ms/);
     const slow = call();
-    await sleep(300);
+    await expect.poll(() => existsSync(begun), { timeout: 10_000 }).toBe(true);
     write('hello.ts', tool("'hello again'"));
     await until(/hello\.ts rebuilt in \d+ ms/);
     expect(await call()).toBe('hello again');

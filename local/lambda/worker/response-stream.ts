@@ -17,13 +17,16 @@ export interface PortSink extends Sink {
   acknowledge(bytes: number): void;
 }
 
-/** Posts chunks, and pauses the stream while more than a window of bytes waits for the consumer. */
+/**
+ * Posts copies of chunks: the handler may fill its buffer again before a message leaves. Pauses the stream while more than a
+ * window of bytes waits for the consumer.
+ */
 export function portSink(id: string, post: (message: FromWorker) => void): PortSink {
   let underWay = 0;
   let held: (() => void) | undefined;
   return {
     write(bytes, done) {
-      if (bytes.length > 0) post({ type: 'chunk', id, bytes: alone(bytes) });
+      if (bytes.length > 0) post({ type: 'chunk', id, bytes: new Uint8Array(bytes) });
       underWay += bytes.length;
       if (underWay <= streamWindow) done();
       else held = done;
@@ -37,11 +40,6 @@ export function portSink(id: string, post: (message: FromWorker) => void): PortS
       done();
     },
   };
-}
-
-/** A small Buffer is a part of a large one, and a message would copy all of that. */
-function alone(bytes: Uint8Array): Uint8Array {
-  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 /** Buffers the whole response, for a streaming handler that is invoked without streaming. */

@@ -134,7 +134,8 @@ function createSync(file: string, current: () => number | undefined): () => Prom
       if (fd === undefined) return;
       fsync(fd, (error) => {
         if (error && fd === current()) throw new DiskError(file, error);
-        resolve();
+        // Closed meanwhile: as if the process had died.
+        if (current() !== undefined) resolve();
       });
     });
   return () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { FromWorker } from '../../lambda/protocol.ts';
 import { createOutbox } from '../../lambda/worker/outbox.ts';
+import { portSink } from '../../lambda/worker/response-stream.ts';
 
 const exits = process.listeners('exit');
 afterEach(() => {
@@ -54,4 +55,18 @@ test('the size of the heap travels alone', () => {
   post(chunk('a'));
   post(heap);
   expect(posted).toEqual([chunk('a'), heap]);
+});
+
+test('a handler may fill its buffer again after a write: what it wrote first arrives', async () => {
+  const { posted, post } = open();
+  const sink = portSink('e', post);
+  const buffer = new Uint8Array(9_000);
+  for (const byte of [1, 2, 3]) {
+    buffer.fill(byte);
+    await new Promise<void>((written) => sink.write(buffer, written));
+  }
+  sink.end();
+  await new Promise((resolve) => setImmediate(resolve));
+  const sent = posted.flatMap((message) => (message.type === 'batch' ? message.messages : [message]));
+  expect(sent.flatMap((message) => (message.type === 'chunk' ? [message.bytes[0]] : []))).toEqual([1, 2, 3]);
 });

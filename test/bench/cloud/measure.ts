@@ -67,7 +67,7 @@ export async function measureCloud(): Promise<{ readonly loads: readonly LoadRow
   }
 }
 
-/** In half a minute, by default: a cloud of its own that serves one number of callers after the other. */
+/** In half a minute, by default: a separate cloud that serves one number of callers after the other. */
 export async function measureLoad(options: LoadOptions): Promise<LoadRow[]> {
   const { assembly, callers = [1, 4, 16, 64], forMs = 5_000, durable = true, execArgv } = options;
   const folder = durable ? mkdtempSync(join(tmpdir(), 'mcp-bench-cloud-')) : undefined;

@@ -5,7 +5,7 @@ enableCompileCache();
 const { startCloud } = await import('../../../local/cloud.ts');
 
 /**
- * One embedded cloud in a process of its own, started with `--expose-gc`: a client in the same process would be measured
+ * One embedded cloud in a separate process, started with `--expose-gc`: a client in the same process would be measured
  * with it. @example fork('process.ts', [assembly, dataDir])
  */
 export type Answer = { readonly url: string; readonly startMs: number } | Used;

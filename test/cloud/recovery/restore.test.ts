@@ -50,11 +50,17 @@ async function snapshot(): Promise<(name: string) => Promise<void>> {
   }));
   return async (TableName) => {
     const schema = { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes: indexes };
-    await db().send(new CreateTableCommand({ TableName, ...schema, BillingMode: 'PAY_PER_REQUEST' }));
     const isActive = async () =>
       (await db().send(new DescribeTableCommand({ TableName }))).Table?.TableStatus === 'ACTIVE';
+    // A restored table has all its items when it exists: until then no workflow may find it without its own.
+    const absent = cloud().faults.add({
+      ...{ service: 'dynamodb', operation: 'UpdateItem', times: Number.POSITIVE_INFINITY },
+      do: { error: 'ResourceNotFoundException', status: 400 },
+    });
+    await db().send(new CreateTableCommand({ TableName, ...schema, BillingMode: 'PAY_PER_REQUEST' }));
     await expect.poll(isActive).toBe(true);
     for (const Item of Items) await db().send(new PutItemCommand({ TableName, Item }));
+    absent.remove();
   };
 }
 

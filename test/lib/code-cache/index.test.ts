@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { cacheName } from '../../../functions/loader/cache-file.ts';
+import { cacheName, opened } from '../../../functions/loader/cache-file.ts';
 import { bundleTaskEvents } from '../../../lib/bundles.ts';
 import { madeHere, prebuiltCaches } from '../../../lib/code-cache/index.ts';
 import { serverCode } from '../../../lib/server-code.ts';
@@ -29,6 +29,19 @@ test('a cache is made once per bundle, and then read from disk', () => {
   const first = madeHere('taskEvents', bundle);
   expect(first?.name).toBe(cacheName());
   expect(madeHere('taskEvents', bundle)).toEqual(first);
+});
+
+test.each([
+  ['empty', 0],
+  ['cut off', 1_000],
+])('a kept cache that is %s, as after a full disk, is made again', (_title, length) => {
+  const bundle = once();
+  const first = madeHere('taskEvents', bundle);
+  const kept = join('node_modules/.cache/mcp-task-server', `${first?.identity}.cache`);
+  truncateSync(kept, length);
+  const again = madeHere('taskEvents', bundle);
+  expect(again?.identity).toBe(first?.identity);
+  expect(opened(Buffer.from(again?.file ?? []), bundle)).toBeInstanceOf(Buffer);
 });
 
 test('MCP_TASK_SERVER_CODE_CACHE=off: there is no cache, made or prebuilt', () => {
