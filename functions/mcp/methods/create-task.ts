@@ -10,7 +10,18 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
-import { askFirst, create, createRefused, fail, KEY_EXPIRED, keyExpired, withdraw } from '../../tasks/transitions.ts';
+import {
+  after,
+  askFirst,
+  type Change,
+  create,
+  createRefused,
+  fail,
+  isTerminal,
+  KEY_EXPIRED,
+  keyExpired,
+  withdraw,
+} from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
@@ -72,30 +83,17 @@ export async function startTask(
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
-  const asked = JSON.stringify({ inputRequests: tool.askFirst });
-  if (tool.askFirst !== undefined && isTooLarge({ ...made, asked, arguments: args })) {
-    throw new InvalidParams(
-      `arguments are too large: this tool asks first, and both take ${limits.asked} bytes at most`,
-    );
-  }
-  const record = await storeRecord(start, server, listPartition(call.principal) !== undefined);
-  const fresh = record === start.record;
-  if (!fresh && (record.status !== 'working' || record.round > 1)) return record;
+  // One write with the questions: a crash between two would leave a task that could start without its answers.
+  const change = beforeStart(made, start.record, tool, args);
+  const stored = change === undefined ? start.record : after(start.record, change);
+  const limited = !isTerminal(stored.status) && listPartition(call.principal) !== undefined;
+  const record = await storeRecord({ ...start, record: stored }, server, limited);
+  const fresh = record === stored;
+  if (record.status !== 'working' || record.round > 1) return record;
   // By the record, not by this call: a client of the other revision, which is asked differently, may share the key.
   const whole = fresh ? made : await wholeInput(record, server);
-  if (whole.status !== 'working') return whole;
-  const { accepts = [], inputResponses: given = {} } = whole;
-  const open = Object.entries(tool.askFirst ?? {}).filter(([name]) => !Object.hasOwn(given, wireKey(0, name)));
-  if (open.length > 0) {
-    const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
-    if (kinds.length > 0) {
-      const message = 'The tool needs input of a kind that the client did not declare it can give';
-      const error = { code: -32603, message, data: { reason: 'InputNotSupported', kinds } };
-      return (await server.store.apply(record, fail(error, server.now()))) ?? record;
-    }
-    const waiting = await server.store.apply(record, askFirst(record, asked, args, server.now()));
-    return waiting ?? record;
-  }
+  // Questions are open if an older release crashed before it wrote them: the sweep fails that task.
+  if (whole.status !== 'working' || openQuestions(whole, tool).length > 0) return whole;
   // After `startWithin` the sweep may already be failing this task as never started (docs/crash-table.md, row 4): do
   // not race it. A run that starts after the deadline cannot succeed.
   const now = server.now();
@@ -111,6 +109,26 @@ export async function startTask(
   }
   return record;
 }
+
+/** What a new record says instead of `working`: its questions, or that its client cannot answer them. */
+function beforeStart(made: TaskRecord, stored: TaskRecord, tool: ToolEntry, args: string): Change | undefined {
+  const asked = JSON.stringify({ inputRequests: tool.askFirst });
+  if (tool.askFirst !== undefined && isTooLarge({ ...made, asked, arguments: args })) {
+    throw new InvalidParams(
+      `arguments are too large: this tool asks first, and both take ${limits.asked} bytes at most`,
+    );
+  }
+  const open = openQuestions(made, tool);
+  if (open.length === 0) return undefined;
+  const { accepts = [], createdAt } = made;
+  const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
+  if (kinds.length === 0) return askFirst(stored, asked, args, createdAt);
+  const message = 'The tool needs input of a kind that the client did not declare it can give';
+  return fail({ code: -32603, message, data: { reason: 'InputNotSupported', kinds } }, createdAt);
+}
+
+const openQuestions = ({ inputResponses: given = {} }: TaskRecord, { askFirst: questions = {} }: ToolEntry) =>
+  Object.entries(questions).filter(([name]) => !Object.hasOwn(given, wireKey(0, name)));
 
 /** Small arguments stay in the record past its end, if the tool says so: see `keepArguments`. */
 const withKept = (record: TaskRecord, tool: ToolEntry, args: string): TaskRecord =>

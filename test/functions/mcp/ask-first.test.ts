@@ -5,6 +5,7 @@ import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 
 const question = {
@@ -36,25 +37,41 @@ test('a task made with answers is not asked again by a repeat of the other revis
   expect(records.size).toBe(1);
 });
 
-test('any repeat asks if the caller died before asking: no run without answers (row 6)', async () => {
-  const { legacy, modern, task, server, did } = callers();
-  const { apply } = server.store;
-  server.store.apply = () => Promise.reject(new Error('died'));
-  await expect(legacy()).rejects.toThrow('died');
-  server.store.apply = apply;
+test('the record is made with its questions: no crash leaves a task that starts without answers', async () => {
+  const { legacy, modern, task, did } = callers();
+  await legacy();
   await modern();
-  expect(task()).toMatchObject({ status: 'input_required', round: 1 });
+  expect(task()).toMatchObject({ status: 'input_required', round: 1, arguments: '{}', asked: expect.any(String) });
+  expect(task()?.events).toEqual([
+    { at: task()?.createdAt, what: 'created' },
+    { at: task()?.createdAt, what: 'asked' },
+  ]);
+  expect(did.filter((call) => call !== 'get')).toEqual(['create']);
+});
+
+test('a task that an older release left without its questions is not started by a repeat', async () => {
+  const { legacy, modern, task, did, records } = callers();
+  await legacy();
+  const { asked: _, ...left } = task() as TaskRecord;
+  records.set(left.taskId, { ...left, status: 'working' });
+  await modern();
+  await legacy();
+  expect(task()).toMatchObject({ status: 'working' });
   expect(did).not.toContain('start');
 });
 
-test('a repeat of a client that cannot be asked does not fail the task of one that can', async () => {
-  const { legacy, task, server } = callers();
-  const { apply } = server.store;
-  server.store.apply = () => Promise.reject(new Error('died'));
-  await expect(legacy()).rejects.toThrow('died');
-  server.store.apply = apply;
+test('a client that cannot be asked: its task has failed from the beginning, and takes no slot', async () => {
+  const { legacy, task, did, server } = callers();
+  server.store.takeSlot = () => Promise.reject(new Error('a slot'));
   await legacy([]);
-  expect(task()).toMatchObject({ status: 'input_required' });
+  expect(task()).toMatchObject({ status: 'failed', error: expect.stringContaining('InputNotSupported') });
+  expect(task()).not.toHaveProperty('due');
+  expect(did.filter((call) => call !== 'get')).toEqual(['create']);
+  // The task of a client that can be asked is another one: a repeat gets that.
+  const asked = callers();
+  await asked.legacy();
+  await asked.legacy([]);
+  expect(asked.task()).toMatchObject({ status: 'input_required' });
 });
 
 test('the key of an expired task with the same run name is refused once answered (row 6)', async () => {
