@@ -9,6 +9,7 @@ import {
   isTerminal,
   lookAgain,
   restarted,
+  unmoved,
 } from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
@@ -74,7 +75,7 @@ function comeBack(record: TaskRecord, { work }: Run, now: number): Change {
 
 /** For a task whose tool this version of the server does not know. The next version, or the last one, may know it. */
 export function postpone(record: TaskRecord, now: number): Decision {
-  return { kind: 'postponed', change: lookAgain(record, now, limits.unknownTool) };
+  return { kind: 'postponed', change: { ...lookAgain(record, now, limits.unknownTool), ...unmoved(record) } };
 }
 
 const NEVER_STARTED: RpcError = { code: -32603, message: 'The task could not be started' };

@@ -1,10 +1,10 @@
-import { RecordUnknown } from '../tasks/errors.ts';
+import { RecordUnknown, TooManyStarts } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { type Change, isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
+import { after, type Change, isSeen, lookAgain, loseInput, unmoved } from '../tasks/transitions.ts';
 import { executionArnOf, inputAgain, restart, type Workflow } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone } from './decide.ts';
 import { decideExpress, runEnded } from './decide-express.ts';
@@ -49,7 +49,7 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
   const starts = 'start' in decision && decision.start === true;
   if (!looks && !starts && !endsRun(decision)) return act(record, decision, context);
   // A start is a call of Step Functions, too: the sweep makes those one by one.
-  if (!mayLook) return isSeen(record) ? 'look_again' : 'look';
+  if (!mayLook) return isSeen(record) && !starts ? 'look_again' : 'look';
   const machine = context.machines.get(record.tool);
   if (machine === undefined) return act(record, postpone(record, context.now()), context);
   try {
@@ -57,10 +57,9 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
     const run = await context.describe(executionArnOf(record, context.machineArnPrefix + machine));
     return await act(record, decide(record, context.now(), await withWork(record, run, context)), context);
   } catch (error) {
-    // Still due, but after the others: tasks that always fail must not use up the reads of every sweep. On Express each
-    // start that seems to fail may be one more run, so the next one comes later.
+    // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
     const later = lookAgain(record, context.now(), starts ? limits.firstDue : 0);
-    await context.store.applyBlind(record, later).catch(() => undefined);
+    await context.store.applyBlind(record, { ...later, ...unmoved(record) }).catch(() => undefined);
     throw error;
   }
 }
@@ -138,13 +137,25 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   return written ? decision.kind : 'nothing';
 }
 
-/** Starts a round on Express, if no other sweep does. A crash between write and start costs the time of one run. */
+/**
+ * Starts a round on Express, if no other sweep does. A crash between write and start costs the time of one run. So does a
+ * start without an answer: its run may have begun. One that was surely refused is tried again a minute later.
+ */
 async function claim(record: TaskRecord, change: Change, context: ReconcilerContext): Promise<Done> {
   const machine = context.machines.get(record.tool);
   const input = machine === undefined ? undefined : await inputAgain(record, context.inputs);
   if (machine === undefined || input === undefined) return act(record, postpone(record, context.now()), context);
   if (!(await context.store.applyBlind(record, change))) return 'nothing';
-  await context.workflow.start(record, machine, input);
+  try {
+    await context.workflow.start(record, machine, input);
+  } catch (error) {
+    if (error instanceof TooManyStarts && error.certain) {
+      const claimed = after(record, change);
+      const later = { ...lookAgain(claimed, context.now()), ...unmoved(claimed) };
+      await context.store.applyBlind(claimed, later).catch(() => undefined);
+    }
+    throw error;
+  }
   return 'run_lost';
 }
 

@@ -176,6 +176,9 @@ export function lookAgain(record: TaskRecord, now: number, after: number = limit
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
+/** For the condition that no other writer has moved the next check of this record meanwhile. */
+export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
+
 /** The round was started again: its first start was lost. */
 export function restarted(record: TaskRecord, now: number): Change {
   return { ...lookAgain(record, now), ...openEvent('restarted', record, now) };

@@ -2,7 +2,7 @@ import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { EXPRESS_VERSION } from '../table/known-record.ts';
 import { openEvent } from '../task-event.ts';
-import { type Change, confirmStart, lookAgain } from '../transitions.ts';
+import { type Change, confirmStart, lookAgain, unmoved } from '../transitions.ts';
 
 /** The current round is on Express. */
 const ON_EXPRESS = { express: true, version: EXPRESS_VERSION } as const;
@@ -20,8 +20,7 @@ export function onEngine(change: Change, express: boolean): Change {
  */
 export function awaitRun(record: TaskRecord, at: number): Change {
   const { set, ...change } = lookAgain(record, at, limits.express.dead);
-  const unmoved = record.dueAt === undefined ? {} : { dueAt: record.dueAt };
-  return { ...change, ...unmoved, set: { ...set, seenRound: record.round } };
+  return { ...change, ...unmoved(record), set: { ...set, seenRound: record.round } };
 }
 
 /** The round starts again on Express. Write it before the start: each start there is one more run. */
@@ -35,7 +34,7 @@ export function restartedOnStandard(record: TaskRecord, now: number): Change {
   return { ...confirmStart(record, now), remove: ['express'], ...openEvent('restarted', record, now) };
 }
 
-/** On Express, no start of the round can have run: the next sweep starts it. */
+/** On Express, no start of the round can have run: the next sweep starts it, if no other one has done so meanwhile. */
 export function startDue(record: TaskRecord, now: number): Change {
-  return { from: ['working'], round: record.round, set: { seenRound: record.round, dueAt: now } };
+  return { ...unmoved(record), from: ['working'], round: record.round, set: { seenRound: record.round, dueAt: now } };
 }

@@ -3,10 +3,12 @@ import { decideExpress } from '../../../functions/reconciler/decide-express.ts';
 import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
 import { sweep } from '../../../functions/reconciler/sweep.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
+import { startDue } from '../../../functions/tasks/express/changes.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { EXPRESS_VERSION } from '../../../functions/tasks/table/known-record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
+import { applied } from '../tasks/applied.ts';
 import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0 } from './fake-context.ts';
 
 /** As a record on Express: an older release does not understand it. */
@@ -45,7 +47,8 @@ test('then its round starts again, the first one as well, and nothing is asked (
 test('in the walk of a sweep nothing starts: starts have their own pace', async () => {
   const { context, did, clock } = fakeContext([waits()], onExpress);
   clock.now = OVER;
-  expect(await reconcile(key, false, context)).toBe('look_again');
+  // Beside those whose run was never seen, which may have to be started, too.
+  expect(await reconcile(key, false, context)).toBe('look');
   expect(did).toEqual(['get']);
 });
 
@@ -85,12 +88,52 @@ test('two sweeps at once start one run, and so does one whose write fails (row 1
   expect(failing.did).not.toContain('start');
 });
 
-test('a start that fails is tried again a minute later', async () => {
-  const { context, records, clock } = fakeContext([waits()], { ...onExpress, workflow: refusing(new Error('no')) });
+test('a start that is refused is tried again a minute later', async () => {
+  const refused = new TooManyStarts(true);
+  const { context, records, clock } = fakeContext([waits()], { ...onExpress, workflow: refusing(refused) });
   clock.now = OVER;
-  await expect(reconcile(key, true, context)).rejects.toThrow('no');
+  await expect(reconcile(key, true, context)).rejects.toThrow(refused);
   expect(records.get('t')?.dueAt).toBe(OVER + MINUTE);
   expect(decideNow(records.get('t') ?? waits(), OVER + MINUTE)).toMatchObject({ kind: 'run_lost' });
+});
+
+test('a start whose answer is lost may have begun a run: the next one comes when that is over (row 3)', async () => {
+  let starts = 0;
+  const start = async () => {
+    starts++;
+    throw Object.assign(new Error('no answer'), { name: 'TimeoutError' });
+  };
+  const deadlineAt = T0 + 20 * MINUTE;
+  const lost = fakeContext([waits({ deadlineAt })], { ...onExpress, workflow: { start, stop: async () => {} } });
+  const sweeps = 12;
+  for (let minute = 0; minute < sweeps; minute++) {
+    lost.clock.now = OVER + minute * MINUTE;
+    await reconcile(key, true, lost.context).catch(() => undefined);
+  }
+  // 5½ minutes and the wait for the next sweep between two of them.
+  expect(starts).toBe(sweeps / 6);
+});
+
+test('a sweep that cannot read the input does not move the time that another sweep has claimed', async () => {
+  const { context, did, clock, records } = fakeContext([waits({ deadlineAt: T0 + 60 * MINUTE })], onExpress);
+  clock.now = OVER;
+  const whole = async () => {
+    expect(await reconcile(key, true, context)).toBe('run_lost');
+    throw new Error('S3');
+  };
+  const slow = { ...context, inputs: { ...context.inputs, whole } };
+  await expect(reconcile(key, true, slow)).rejects.toThrow('S3');
+  expect(records.get('t')?.dueAt).toBe(OVER + limits.express.dead);
+  clock.now += MINUTE;
+  await reconcile(key, true, context);
+  expect(did.filter((call) => call === 'start')).toHaveLength(1);
+});
+
+test('the note of a refused start, sent again, does not make a round due that a sweep has started', () => {
+  const refused = startDue(express(), T0 + 1_000);
+  const due = applied(express(), refused);
+  expect(due).toMatchObject({ dueAt: T0 + 1_000, seenRound: 1 });
+  expect(applied({ ...express(), ...due, dueAt: T0 + limits.express.dead }, refused)).toBeUndefined();
 });
 
 test('a crash between write and start costs the time of one more run, and no start is made twice', async () => {
