@@ -1,6 +1,6 @@
 import { isSeen, isTerminal, KEY_EXPIRED, NOT_STARTED } from '../../tasks/transitions.ts';
 import { errorOf } from '../view.ts';
-import { WORKS_ON_EXPRESS } from './express.ts';
+import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';
 
 /** One thing that keeps a task open, or has ended it. The first row that fits a task explains it. */
@@ -129,7 +129,7 @@ export const ROWS: readonly Row[] = [
     ],
     next: () => OPEN_END,
   },
-  WORKS_ON_EXPRESS,
+  ...EXPRESS_ROWS,
   {
     name: 'deployed in the middle',
     row: '23',

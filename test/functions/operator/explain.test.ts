@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TaskFacts } from '../../../functions/operator/explain/facts.ts';
 import { ROWS } from '../../../functions/operator/explain/rows.ts';
 import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
@@ -11,8 +12,8 @@ const record = (more: Partial<TaskRecord>): TaskRecord => ({
 });
 
 /** What `explain` says of a record. */
-const because = (seen: TaskRecord) => {
-  const facts = { record: seen, seen, now: 9, run: undefined, tool: undefined, reason: undefined, misfit: undefined };
+const because = (seen: TaskRecord, tool?: TaskFacts['tool']) => {
+  const facts = { record: seen, seen, now: 9, run: undefined, tool, reason: undefined, misfit: undefined };
   return ROWS.find(({ fits }) => fits(facts))?.why(facts);
 };
 
@@ -29,4 +30,16 @@ test('explain says of a task that asks whether answers of this round were refuse
     because(record({ status: 'input_required', round, events: [{ at: 1, what: 'refused' }] }));
   expect(asking(1)).toContain('The client has sent answers that are not valid.');
   expect(asking(2)).not.toContain('The client has sent answers that are not valid.');
+});
+
+test('explain does not promise a start to a task that began on Standard, before its tool was on Express', () => {
+  const machineArn = 'arn:aws:states:us-east-1:1:stateMachine:x';
+  const tool = { machineArn, express: true, repeatable: true, timeout: 60_000 };
+  const told = (more: Partial<TaskRecord>) => because(record(more), tool)?.join(' ');
+  expect(told({})).toContain('Nothing starts it again');
+  expect(told({ round: 2, seenRound: 2 })).toContain('Nothing starts it again');
+  expect(told({ round: 2, seenRound: 1 })).toContain('the sweep starts it on Express');
+  expect(told({ express: true })).toContain('A run that dies is started again within 8 minutes');
+  const onceOnly = { ...tool, express: false, repeatable: false };
+  expect(because(record({ express: true }), onceOnly)?.join(' ')).toContain('If its run dies, the task fails');
 });
