@@ -6,7 +6,7 @@ import { expressLogs, isDenied, isExpress } from './runs.ts';
 export interface LogLine {
   /** In ms since the epoch. */
   readonly at: number;
-  /** `endpoint`, `reconciler`, `events`, or the name of the tool. */
+  /** `endpoint`, `reconciler`, `events`, the name of the tool, or `runs` on Express. */
   readonly source: string;
   readonly line: string;
 }
@@ -42,8 +42,10 @@ export async function logsOf(
     hidden.push('the lines of its tool: its log group is not known');
   else if (record !== undefined && !payload) hidden.push('the lines of its tool: --payload shows them');
   else if (record !== undefined && tool?.logGroup !== undefined) groups.push([record.tool, tool.logGroup]);
-  if (record !== undefined && tool !== undefined && isExpress(record, tool)) {
-    hidden.push(`the lines of its runs on Express: they are in the log group ${expressLogs(tool)}`);
+  if (record !== undefined && tool?.machineArn !== undefined && isExpress(record, tool)) {
+    const runs = expressLogs(tool);
+    if (payload) groups.push(['runs', runs]);
+    else hidden.push(`the lines of its runs on Express (log group ${runs}): --payload shows them`);
   }
   const startTime = from ?? (record?.createdAt ?? 0) - BEFORE;
   const found = await Promise.all(

@@ -65,9 +65,9 @@ describe('a cloud is refused at start', () => {
       `${unknown} Code.S3Key "elsewhere.zip" of AWS::Lambda::Function (stack Test, Fn)`,
     ],
     [
-      'for an express state machine',
-      { Made: machine({ StateMachineType: 'EXPRESS', DefinitionString: '{}' }) },
-      `${unknown} StateMachineType "EXPRESS" of AWS::StepFunctions::StateMachine (stack Test, Made)`,
+      'for a state machine that is neither standard nor express',
+      { Made: machine({ StateMachineType: 'SYNC', DefinitionString: '{}' }) },
+      `${unknown} StateMachineType "SYNC" of AWS::StepFunctions::StateMachine (stack Test, Made)`,
     ],
     [
       'for an integration that is neither a proxy of Lambda nor a mock',

@@ -37,6 +37,12 @@ test('show, explain and logs ask Step Functions nothing, and name the log group 
   expect(told.because.join('\n')).toMatch(group);
   const logs = await tasks('logs', taskId);
   expect(`${logs.out}${logs.err}`).toMatch(group);
+  const before = cloud().calls.mark();
+  expect(await tasks('logs', taskId, '--payload')).toMatchObject({ code: 0 });
+  const searched = cloud()
+    .calls.since(before)
+    .map(({ input }) => JSON.stringify(input));
+  expect(searched.find((input) => group.test(input))).toContain(`\\"${taskId}\\"`);
   expect(askedSince(mark)).toEqual(new Set());
 
   // A cancel says what it cannot do.

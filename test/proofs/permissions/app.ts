@@ -18,7 +18,12 @@ const tool = { description: 'A tool', inputSchema: { type: 'object' } } as const
 const direct = toolFunction('Direct');
 server.addTool('direct', { ...tool, handler: direct });
 server.addTool('guarded', { ...tool, handler: direct, scopes: ['ops'] });
-server.addTool('work', { ...tool, handler: toolFunction('Work'), taskSupport: 'required' });
+const work = toolFunction('Work');
+server.addTool('work', { ...tool, handler: work, taskSupport: 'required' });
+server.addTool('quick', {
+  ...{ ...tool, handler: work, taskSupport: 'required' },
+  ...{ engine: 'express', annotations: { readOnlyHint: true } },
+});
 
 const definition = {
   QueryLanguage: 'JSONata',

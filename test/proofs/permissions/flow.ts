@@ -148,6 +148,8 @@ async function operators(world: World): Promise<void> {
   if (!(await reader('list')).includes(open)) throw new Error('a list lacks an open task');
   if (!(await operator('show', open, '--payload')).includes('Really?')) throw new Error('a question is not shown');
   await operator('logs', open, '--payload');
+  const quick = await reaches(world, await start(world, 'quick', {}), 'completed');
+  await operator('logs', quick.taskId, '--payload');
   await operator('answer', open, 'ok=true', ...why);
   await reaches(world, open, 'completed');
   const large = await reaches(world, await start(world, 'work', { bytes: 200_000 }), 'completed');
