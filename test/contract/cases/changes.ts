@@ -61,6 +61,7 @@ const NO_CHANGES = [
   'createRefused',
   'after',
   'failVisibleAt',
+  'unmoved',
   'asOf',
   'isSeen',
 ];

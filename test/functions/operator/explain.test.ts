@@ -32,7 +32,7 @@ test('explain says of a task that asks whether answers of this round were refuse
   expect(asking(2)).not.toContain('The client has sent answers that are not valid.');
 });
 
-test('explain does not promise a start to a task that began on Standard, before its tool was on Express', () => {
+test('explain promises no start to a task that began on Standard, before its tool was on Express', () => {
   const machineArn = 'arn:aws:states:us-east-1:1:stateMachine:x';
   const tool = { machineArn, express: true, repeatable: true, timeout: 60_000 };
   const told = (more: Partial<TaskRecord>) => because(record(more), tool)?.join(' ');

@@ -97,7 +97,7 @@ test('a start that is refused is tried again a minute later', async () => {
   expect(decideNow(records.get('t') ?? waits(), OVER + MINUTE)).toMatchObject({ kind: 'run_lost' });
 });
 
-test('a start whose answer is lost may have begun a run: the next one comes when that is over (row 3)', async () => {
+test('a start without an answer may have begun a run: the next comes when that is over (row 3)', async () => {
   let starts = 0;
   const start = async () => {
     starts++;
@@ -129,7 +129,7 @@ test('a sweep that cannot read the input does not move the time that another swe
   expect(did.filter((call) => call === 'start')).toHaveLength(1);
 });
 
-test('the note of a refused start, sent again, does not make a round due that a sweep has started', () => {
+test('the note of a refused start, sent again, does not make a round due that was started', () => {
   const refused = startDue(express(), T0 + 1_000);
   const due = applied(express(), refused);
   expect(due).toMatchObject({ dueAt: T0 + 1_000, seenRound: 1 });
