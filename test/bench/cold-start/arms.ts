@@ -1,17 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 import { cacheName } from '../../../functions/loader/cache-file.ts';
 import { bundleEndpoint } from '../../../lib/bundles.ts';
 import { warmUps } from '../../../lib/code-cache/warm-up.ts';
+import { runInRelease } from './release.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const manifest = JSON.parse(warmUps.endpoint?.parts['manifest.json'] ?? '');
-
-/** A commit of release 0.1, which has no tag. */
-export const LAST_RELEASE = 'ec43b98';
 
 /** The endpoint as it is deployed, with its cache for this machine. */
 export function endpoint(folder: string): void {
@@ -36,28 +31,12 @@ export function bundled(file: string, outfile: string): void {
 }
 
 /** The endpoint of an earlier commit, with the dependencies of this one. Throws if git does not have it. */
-export const release = (ref: string) => (folder: string) => {
-  const source = `${folder}-source`;
-  mkdirSync(source);
-  try {
-    const tar = execFileSync('git', ['archive', ref], {
-      cwd: ROOT,
-      maxBuffer: 2 ** 28,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    execFileSync('tar', ['-x', '-C', source], { input: tar });
-    symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
-    const build = join(source, 'bench.mjs');
-    const bundles = ['lib/bundles.ts', 'lib/mcp-code.ts'].map((file) => join(source, file)).find(existsSync) ?? '';
-    writeFileSync(
-      build,
-      `import { cpSync } from 'node:fs';
-      const { bundleEndpoint } = await import(${JSON.stringify(pathToFileURL(bundles).href)});
-      const recursive = { recursive: true };
-      bundleEndpoint(${JSON.stringify(manifest)}, (built) => cpSync(built, ${JSON.stringify(folder)}, recursive));`,
-    );
-    execFileSync(process.execPath, [build], { stdio: ['ignore', 'ignore', 'inherit'] });
-  } finally {
-    rmSync(source, { recursive: true });
-  }
-};
+export const release = (ref: string) => (folder: string) =>
+  runInRelease(
+    ref,
+    folder,
+    `import { cpSync, existsSync } from 'node:fs';
+    const { bundleEndpoint } = await import(['./lib/bundles.ts', './lib/mcp-code.ts'].find(existsSync));
+    const recursive = { recursive: true };
+    bundleEndpoint(${JSON.stringify(manifest)}, (built) => cpSync(built, ${JSON.stringify(folder)}, recursive));`,
+  );

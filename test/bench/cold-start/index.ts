@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startAws } from '../../../lib/code-cache/aws.ts';
 import { warmUps } from '../../../lib/code-cache/warm-up.ts';
-import { bundled, endpoint, handler, LAST_RELEASE, release, withoutCache } from './arms.ts';
+import { bundled, endpoint, handler, release, withoutCache } from './arms.ts';
+import { LAST_RELEASE } from './release.ts';
 import { type Measured, type Round, type Row, rowsOf, type Sample } from './rows.ts';
 
 export type { Row } from './rows.ts';
@@ -13,7 +14,12 @@ export type { Row } from './rows.ts';
 /**
  * How Lambda has started Node for a function of 512 MB. The flags change what V8 and Node themselves load from caches.
  */
-const FLAGS = ['--expose-gc', '--max-http-header-size=81920', '--max-semi-space-size=25', '--max-old-space-size=461'];
+export const FLAGS = [
+  '--expose-gc',
+  '--max-http-header-size=81920',
+  '--max-semi-space-size=25',
+  '--max-old-space-size=461',
+];
 
 export interface ColdStartOptions {
   /** How often each arm is measured. @default 40 */
