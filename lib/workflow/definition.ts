@@ -47,6 +47,8 @@ const NUMBERS = {
   lateWrite: limits.lateWrite,
   eventRounds: limits.events.workflowRounds,
   expressWork: limits.express.work,
+  // `Run` is the first state, so it is entered at once. Up to 30 s late, the longest function has its full time.
+  expressLate: 5_000,
 };
 
 interface EngineText {
