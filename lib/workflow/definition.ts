@@ -71,7 +71,7 @@ const ENGINES: Readonly<Record<Engine, EngineText>> = {
       // A run that began late must not work past its own end.
       eventDeadline: '<express-run-end.jsonata>',
       // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
-      tryName: ', "run": $formatBase($floor($random() * 1e12), 36)',
+      tryName: ', "run": $uuid()',
     },
   },
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
@@ -20,6 +21,7 @@ function evaluate(file: string, deadlineAt: number, startTime: string, at: numbe
     .replace(/\$\{\w+\}/g, 'x');
   const expression = jsonata(text);
   expression.registerFunction('millis', () => at);
+  expression.registerFunction('uuid', randomUUID);
   expression.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);
   const Input = { deadlineAt, arguments: '{}', taskId: 't', owner: 'o', round: 1, tool: 'x' };
   const context = {
@@ -43,7 +45,7 @@ test.each([
 test('each try of a run has a name, and the event is otherwise that of Standard', async () => {
   const tries = await Promise.all([0, 1].map(() => evaluate('function-event.jsonata', now + MINUTE, started, now)));
   const runs = tries.map(({ task }) => task.run);
-  expect(runs).toEqual([expect.stringMatching(/^[0-9a-z]{1,8}$/), expect.stringMatching(/^[0-9a-z]{1,8}$/)]);
+  expect(runs).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   expect(runs[0]).not.toBe(runs[1]);
   expect(tries[0].task).toMatchObject({ attempt: 0, envelope: 1, deadline: now + MINUTE });
 });

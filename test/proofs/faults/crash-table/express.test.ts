@@ -89,7 +89,7 @@ test('row 5: on Express, Step Functions runs it twice: the second end changes no
   // By this name a large result of the other run lies elsewhere.
   expect(told.result.structuredContent.event.task).toMatchObject({
     attempt: 0,
-    run: expect.stringMatching(/^[0-9a-z]{1,9}$/),
+    run: expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
   settles(task, { row: 5, tookMs: now() - since, boundMs: SECONDS });
   await quiet();
