@@ -2,8 +2,9 @@ import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts'
 import { enveloped } from './envelope.ts';
 import { TaskEnded, ToolError, toolFailure } from './errors.ts';
 import { withLogIds } from './log-ids.ts';
-import { type Memory, memoryText, openMemory } from './memory.ts';
+import { type Memory, memoryText } from './memory.ts';
 import type { RunContext } from './run-context.ts';
+import { openRunMemory } from './run-memory.ts';
 import {
   type ArgumentsOf,
   type InputOf,
@@ -79,14 +80,16 @@ async function runRound(
 ): Promise<ToolReturn> {
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
-  const memory = await recall(event, context);
+  const memory = openRunMemory(event, context);
   try {
+    // A first try reads at its first step, if at all.
+    if (event.task !== undefined && event.task.attempt > 0) await memory.recall();
     const args = await parse(definition, event.arguments);
     const result = await run(args, createTask(event, memory, abort.signal, context));
     const kept = event.task === undefined ? result : await context.keep(event.task, result);
     return kept as ToolReturn;
   } catch (error) {
-    if (error instanceof RoundEnd) return endRound(error, memory);
+    if (error instanceof RoundEnd) return endRound(error, memory.memory);
     if (error instanceof ToolError) return errorResult(error.message);
     // No reader sees this: the task has ended, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
@@ -99,12 +102,6 @@ async function runRound(
 /** The end of a round: questions for the client, and the memory for the next round. */
 function endRound({ questions }: RoundEnd, memory: Memory): ToolReturn {
   return { inputRequests: questions, requestState: JSON.parse(memoryText(memory)) };
-}
-
-/** In a retried round the steps that it stored, otherwise the memory at the end of the last round. */
-async function recall({ task, requestState }: ToolEvent, context: RunContext): Promise<Memory> {
-  const saved = task !== undefined && task.attempt > 0 ? await context.recall(task) : undefined;
-  return openMemory(saved === undefined ? requestState : JSON.parse(saved));
 }
 
 /** A Standard Schema may change the arguments (defaults, dates). The endpoint has checked those of a JSON Schema. */

@@ -11,8 +11,11 @@ export interface RunContext {
   /** Writes at most one report a second and drops those in between. */
   progress(task: TaskContext, message: string, amount: Amount): Promise<boolean>;
   alive(task: TaskContext): Promise<boolean>;
-  /** Stores JSON text for the next attempt at this round. */
-  remember(task: TaskContext, memory: string): Promise<boolean>;
+  /**
+   * Stores JSON text for the next attempt at this round, in place of `before`. If another run of the round has stored
+   * since, nothing changes, and its text is the answer.
+   */
+  remember(task: TaskContext, memory: string, before: string | undefined): Promise<boolean | string>;
   recall(task: TaskContext): Promise<string | undefined>;
   /** The result, or a reference if it is too large for the workflow: then it is in S3. */
   keep(task: TaskContext, result: unknown): Promise<unknown>;
@@ -36,7 +39,7 @@ const last = new Map<string, { readonly at: number; readonly amount: Amount }>()
 /** In Lambda: reads the record, and writes the items of its runs while the record says that this run may work. */
 export const runContext: RunContext = {
   async progress(task, message, amount) {
-    const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt}`;
+    const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt} ${task.run}`;
     const now = Date.now();
     const before = last.get(run);
     if (before !== undefined && now - before.at < INTERVAL) return true;
@@ -53,9 +56,15 @@ export const runContext: RunContext = {
     }
   },
   alive,
-  async remember(task, memory) {
+  async remember(task, memory, before) {
     try {
-      return (await alive(task)) && (await storeOf(task).remember(task, memory));
+      if (!(await alive(task))) return false;
+      if (await storeOf(task).remember(task, memory, before ?? null)) return true;
+      const other = await runContext.recall(task);
+      // A write whose answer was lost has stored the same.
+      if (other !== undefined) return other === memory || other;
+      // A later round has stored, and refuses this, too. Or the role may not read: then the last write counts.
+      return await storeOf(task).remember(task, memory);
     } catch (error) {
       // Possible during a deployment. The step is done; only a retried round would do it again.
       if (isDenied(error, 'dynamodb:UpdateItem')) return true;

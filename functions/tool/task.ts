@@ -1,9 +1,10 @@
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { TaskEnded } from './errors.ts';
-import { checked, type Memory, memoryText } from './memory.ts';
+import { checked } from './memory.ts';
 import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
+import type { RunMemory } from './run-memory.ts';
 
 /** What a run gets beside its arguments. The same in a task and in a direct call. */
 export interface Task {
@@ -11,7 +12,7 @@ export interface Task {
   readonly id: string | undefined;
   /** 1, then +1 each time answers restart the work. */
   readonly round: number;
-  /** 0, then +1 for each retry of a round. */
+  /** 0, then +1 for each retry of a round. On Express a round that starts again is at 0, too. */
   readonly attempt: number;
   /** When the work is given up, in ms since the epoch; undefined in a direct call. */
   readonly deadline: number | undefined;
@@ -36,6 +37,7 @@ export interface Task {
    * KB.
    */
   setVariable(name: string, value: unknown): void;
+  /** On Express, what a lost run of this round has set is there from the first `step` on. */
   getVariable<T = unknown>(name: string): T | undefined;
   /**
    * Does work once: its result is stored across rounds and retries, and a later run gets the stored result, as it is
@@ -54,8 +56,9 @@ export class RoundEnd extends Error {
   }
 }
 
-export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal, context: RunContext): Task {
+export function createTask(event: ToolEvent, runMemory: RunMemory, signal: AbortSignal, context: RunContext): Task {
   const { task } = event;
+  const { memory, setVariable } = runMemory;
   const asked = new Map<string, number>();
   const begun = new Set<string>();
   if (task === undefined) Object.assign(memory.answers, event.inputResponses);
@@ -86,24 +89,21 @@ export function createTask(event: ToolEvent, memory: Memory, signal: AbortSignal
       if (open.length > 0) throw new RoundEnd(Object.fromEntries(open.map(({ name, question }) => [name, question])));
       return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
     },
-    setVariable(name, value) {
-      memory.variables[name] = checked(`Variable '${name}'`, value);
-      memoryText(memory);
-    },
+    setVariable,
     getVariable: (name) => memory.variables[name] as never,
     async step(name, work) {
       checkAlive(true);
       if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
       begun.add(name);
-      if (name in memory.steps) return memory.steps[name] as never;
       try {
+        await runMemory.recall();
+        if (name in memory.steps) return memory.steps[name] as never;
         memory.steps[name] = checked(`Step '${name}'`, await work());
       } catch (error) {
         begun.delete(name);
         throw error;
       }
-      const text = memoryText(memory);
-      if (task !== undefined) checkAlive(await context.remember(task, text));
+      checkAlive(await runMemory.remember());
       return memory.steps[name] as never;
     },
   };

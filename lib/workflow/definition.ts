@@ -47,6 +47,8 @@ const NUMBERS = {
   lateWrite: limits.lateWrite,
   eventRounds: limits.events.workflowRounds,
   expressWork: limits.express.work,
+  // `Run` is the first state, so it is entered at once. Up to 30 s late, the longest function has its full time.
+  expressLate: 5_000,
 };
 
 interface EngineText {
@@ -69,7 +71,7 @@ const ENGINES: Readonly<Record<Engine, EngineText>> = {
       // A run that began late must not work past its own end.
       eventDeadline: '<express-run-end.jsonata>',
       // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
-      tryName: ', "run": $formatBase($floor($random() * 1e12), 36)',
+      tryName: ', "run": $uuid()',
     },
   },
 };

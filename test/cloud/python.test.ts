@@ -1,9 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { clientConfig } from '../../local/test/fixture.ts';
 import { synthApp } from '../../local/testing.ts';
 import { modernRequest, poll } from '../support/clients.ts';
 
@@ -66,6 +68,48 @@ python(
     await answer(taskId, false);
     const done = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'completed');
     expect(done.result.content[0].text).toBe('Nothing was counted.');
+  },
+  60_000,
+);
+
+/** Runs of one round as on Express, with the table of the cloud. The run that asks has no table. */
+const RUNS = `
+import json, sys, mcp_task
+task = {"taskId": "t", "owner": "o", "table": sys.argv[1], "round": 1, "attempt": 0, "deadline": 4102444800000}
+done = []
+def work(run, names):
+    for name in names:
+        mcp_task.step(run, name, lambda: done.append(name) or name)
+def run(name):
+    return {"task": {**task, "run": name}, "inputResponses": {}, "requestState": None, "arguments": {}}
+lost, again = run("lost"), run("again")
+work(lost, ["one", "two"])
+work(again, ["one", "two", "three"])
+work(lost, ["four"])
+work(run("last"), ["one", "two", "three", "four"])
+def asks(arguments, event):
+    return mcp_task.ask(event, "sure", "Sure?", {})
+mcp_task._table = None
+asked = mcp_task.tool(asks)(run("asks"), None)
+print(json.dumps({"done": done, "asked": asked["requestState"]}))
+`;
+
+python(
+  'a run on Express in Python repeats no step of a lost run, and loses none of another',
+  async () => {
+    const { endpoint, region, credentials } = clientConfig(cloud, 'python');
+    const env = {
+      ...process.env,
+      PYTHONPATH: 'functions/examples/python',
+      PYTHONDONTWRITEBYTECODE: '1',
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_REGION: region,
+      AWS_DEFAULT_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    };
+    const ran = await promisify(execFile)('python3', ['-c', RUNS, cloud.tables[0] ?? ''], { env });
+    expect(JSON.parse(ran.stdout)).toEqual({ done: ['one', 'two', 'three', 'four'], asked: {} });
   },
   60_000,
 );

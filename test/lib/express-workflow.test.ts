@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
@@ -7,16 +8,27 @@ const now = Date.UTC(2026, 10, 22, 9, 30);
 const started = new Date(now).toISOString();
 const MINUTE = 60_000;
 
-function evaluate(file: string, deadlineAt: number, startTime: string, at: number, failed?: string, tries = 0) {
+interface Failure {
+  readonly Error: string;
+  readonly tries: number;
+  /** When the state was entered. */
+  readonly entered: unknown;
+}
+
+function evaluate(file: string, deadlineAt: number, startTime: string, at: number, failure?: Failure) {
   const text = include(`<${file}>`, 'express')
     .replaceAll('${ToolTimeoutSeconds}', '900')
     .replace(/\$\{\w+\}/g, 'x');
   const expression = jsonata(text);
   expression.registerFunction('millis', () => at);
+  expression.registerFunction('uuid', randomUUID);
   expression.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);
   const Input = { deadlineAt, arguments: '{}', taskId: 't', owner: 'o', round: 1, tool: 'x' };
-  const context = { Execution: { Input, StartTime: startTime }, State: { RetryCount: tries } };
-  const errorOutput = failed && { Error: failed };
+  const context = {
+    Execution: { Input, StartTime: startTime },
+    State: { RetryCount: failure?.tries ?? 0, EnteredTime: failure?.entered },
+  };
+  const errorOutput = failure && { Error: failure.Error };
   return expression.evaluate(undefined, { states: { context, ...(errorOutput && { errorOutput }) } });
 }
 
@@ -33,7 +45,7 @@ test.each([
 test('each try of a run has a name, and the event is otherwise that of Standard', async () => {
   const tries = await Promise.all([0, 1].map(() => evaluate('function-event.jsonata', now + MINUTE, started, now)));
   const runs = tries.map(({ task }) => task.run);
-  expect(runs).toEqual([expect.stringMatching(/^[0-9a-z]{1,8}$/), expect.stringMatching(/^[0-9a-z]{1,8}$/)]);
+  expect(runs).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   expect(runs[0]).not.toBe(runs[1]);
   expect(tries[0].task).toMatchObject({ attempt: 0, envelope: 1, deadline: now + MINUTE });
 });
@@ -44,15 +56,31 @@ test('a tool sees the end of its run as its deadline: a function that begins lat
 });
 
 const LATE = now + limits.express.work;
+const iso = (ms: number) => new Date(now + ms).toISOString();
+/** AWS restarts a run from its beginning, and no page says whether with its first StartTime. */
+const RESTARTED = iso(100_000);
+const NO_EVENT = 'States.QueryEvaluationError';
+const TIMEOUT = 'States.Timeout';
 test.each([
-  ['its run began late and has no time left', 'States.QueryEvaluationError', 1, 15 * MINUTE, LATE, true],
-  ['its last try was cut at the end of the run', 'States.Timeout', 3, 15 * MINUTE, LATE - 900, true],
-  ['its first try has used up the run', 'States.Timeout', 0, 15 * MINUTE, LATE, false],
-  ['the end is the deadline', 'States.Timeout', 3, limits.express.work - 1, LATE, false],
-  ['its expression fails while there is time', 'States.QueryEvaluationError', 3, 15 * MINUTE, LATE - 2_000, false],
-  ['its tool failed at the end of the run', 'TypeError', 3, 15 * MINUTE, LATE, false],
-])('a run that failed as %s', async (_, error, tries, timeout, at, cut) => {
-  const change = await evaluate('express-run-cut.jsonata', now + timeout, started, at, error, tries);
+  ['its run began late and has no time left', NO_EVENT, 1, started, 15 * MINUTE, LATE, true],
+  ['its run was restarted after its end', NO_EVENT, 0, iso(280_000), 15 * MINUTE, LATE + 10_000, true],
+  ['its only try began at the end of the run', NO_EVENT, 0, started, 15 * MINUTE, LATE, true],
+  ['the end is the deadline, and no try began', NO_EVENT, 0, started, limits.express.work - 1, LATE, false],
+  ['its last try was cut at the end of the run', TIMEOUT, 3, started, 15 * MINUTE, LATE - 900, true],
+  ['its run was restarted, and cut at its end', TIMEOUT, 0, RESTARTED, 15 * MINUTE, LATE - 900, true],
+  ['the same, in whole seconds', TIMEOUT, 0, RESTARTED.replace('.000', ''), 15 * MINUTE, LATE - 900, true],
+  ['its tool took too long in a restarted run', TIMEOUT, 0, RESTARTED, 15 * MINUTE, LATE - 2_000, false],
+  ['the end is the deadline, in a restarted run', TIMEOUT, 0, RESTARTED, limits.express.work - 1, LATE, false],
+  ['its first try has used up the run', TIMEOUT, 0, started, 15 * MINUTE, LATE, false],
+  ['the same, entered five seconds after the start', TIMEOUT, 0, iso(5_000), 15 * MINUTE, LATE, false],
+  ['the same, entered at a time in another form', TIMEOUT, 0, 'today', 15 * MINUTE, LATE, false],
+  ['the same, entered at no time', TIMEOUT, 0, undefined, 15 * MINUTE, LATE, false],
+  ['the end is the deadline', TIMEOUT, 3, started, limits.express.work - 1, LATE, false],
+  ['its expression fails while there is time', NO_EVENT, 3, started, 15 * MINUTE, LATE - 1, false],
+  ['its tool failed at the end of the run', 'TypeError', 3, started, 15 * MINUTE, LATE, false],
+])('a run that failed as %s', async (_, error, tries, entered, timeout, at, cut) => {
+  const failure = { Error: error, tries, entered };
+  const change = await evaluate('express-run-cut.jsonata', now + timeout, started, at, failure);
   if (cut) expect(change).toEqual({ cut: true });
   else expect(change.values[':status']).toEqual({ S: 'failed' });
 });

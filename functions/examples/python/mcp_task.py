@@ -37,7 +37,9 @@ def tool(run):
         try:
             return run(event["arguments"], event)
         except Question as question:
-            return {"inputRequests": question.requests, "requestState": _memory(event)}
+            # Without a step, nothing was read that the next round needs.
+            memory = event.get("_memory", event.get("requestState") or {})
+            return {"inputRequests": question.requests, "requestState": memory}
 
     return handler
 
@@ -48,7 +50,7 @@ def step(event, name, work):
     if name not in memory:
         memory[name] = work()
         if event.get("task") is not None:
-            _write(event["task"], "#memory", "memoryRound", memory={"S": json.dumps(memory)})
+            _remember(event, event["task"], memory)
     return memory[name]
 
 
@@ -87,18 +89,51 @@ def _table():
 def _memory(event):
     """What steps have stored: in this round, or at the end of the last one."""
     if "_memory" not in event:
-        event["_memory"] = dict(event.get("requestState") or {})
+        memory = dict(event.get("requestState") or {})
         task = event.get("task")
-        if task is not None and task["attempt"] > 0:
-            key = {"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + "#memory"}}
-            item = _table().get_item(TableName=task["table"], Key=key, ConsistentRead=True).get("Item", {})
-            if item.get("memoryRound") == {"N": str(task["round"])}:
-                event["_memory"] = json.loads(item["memory"]["S"])
+        # A run on Express has a name: an earlier run of its round may have been lost, at attempt 0, too.
+        if task is not None and (task["attempt"] > 0 or "run" in task):
+            event["_stored"] = _stored(task)
+            memory.update(json.loads(event["_stored"] or "{}"))
+        event["_memory"] = memory
     return event["_memory"]
 
 
-def _write(task, suffix, round_name, **values):
-    """Writes beside the record of the task. False when a later round has written."""
+def _stored(task):
+    """The JSON text that a run of this round has stored, or None."""
+    item = _table().get_item(
+        TableName=task["table"],
+        Key={"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + "#memory"}},
+        ConsistentRead=True,
+        ProjectionExpression="#memoryRound, #memory",
+        ExpressionAttributeNames={"#memoryRound": "memoryRound", "#memory": "memory"},
+    ).get("Item", {})
+    return item["memory"]["S"] if item.get("memoryRound") == {"N": str(task["round"])} else None
+
+
+def _remember(event, task, memory):
+    """Stores the steps, with those that another run of this round has stored since."""
+    while True:
+        before, text = event.get("_stored"), json.dumps(memory)
+        if text == before:
+            return
+        allowed, given = "#memoryRound < :memoryRound", {}
+        if before is not None:
+            allowed += " OR (#memoryRound = :memoryRound AND #memory = :before)"
+            given = {":before": {"S": before}}
+        if _write(task, "#memory", "memoryRound", allowed, given, memory={"S": text}):
+            event["_stored"] = text
+            return
+        event["_stored"] = _stored(task)
+        if event["_stored"] is None:
+            return  # A later round has begun.
+        for name, result in json.loads(event["_stored"]).items():
+            memory.setdefault(name, result)
+
+
+def _write(task, suffix, round_name, allowed=None, given=None, **values):
+    """Writes beside the record of the task. False when a later round has written, or `allowed` does not hold."""
+    allowed = allowed or "#%s <= :%s" % (round_name, round_name)
     values[round_name] = {"N": str(task["round"])}
     values["expiresAt"] = {"N": str(task["deadline"] // 1000 + DAY)}
     table = _table()
@@ -107,9 +142,9 @@ def _write(task, suffix, round_name, **values):
             TableName=task["table"],
             Key={"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + suffix}},
             UpdateExpression="SET " + ", ".join("#%s = :%s" % (name, name) for name in values),
-            ConditionExpression="attribute_not_exists(#%s) OR #%s <= :%s" % (round_name, round_name, round_name),
+            ConditionExpression="attribute_not_exists(#%s) OR %s" % (round_name, allowed),
             ExpressionAttributeNames={"#" + name: name for name in values},
-            ExpressionAttributeValues={":" + name: value for name, value in values.items()},
+            ExpressionAttributeValues={**{":" + name: value for name, value in values.items()}, **(given or {})},
         )
     except table.exceptions.ConditionalCheckFailedException:
         return False

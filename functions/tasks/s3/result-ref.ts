@@ -73,8 +73,8 @@ export function resultTooLarge(bytes: number): string {
   );
 }
 
-/** As `lib/workflow/definition.ts` makes it. */
-const isRunName = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-z]{1,16}$/.test(value);
+/** A UUID, as `lib/workflow/definition.ts` takes it. */
+const isRunName = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value);
 
 /** Of what is no object, none that counts. */
 const fields = (value: unknown): Record<string, unknown> => ({ ...Object(value) });

@@ -38,8 +38,12 @@ export interface Report {
 export interface ProgressStore {
   /** Replaces the last report. False when a later round of the task has reported. `now` in ms since the epoch. */
   report(run: RunKey, report: Report, now: number): Promise<boolean>;
-  /** Stores JSON text for another attempt at this round. False when a later round has stored some. */
-  remember(run: RunKey, memory: string): Promise<boolean>;
+  /**
+   * Stores JSON text for another attempt at this round. False when a later round has stored some.
+   *
+   * @param before also false unless this round has stored this; null: nothing. @default whatever it has stored
+   */
+  remember(run: RunKey, memory: string, before?: string | null): Promise<boolean>;
   /** What an earlier attempt at this round stored. */
   recall(run: RunKey): Promise<string | undefined>;
 }
@@ -51,8 +55,17 @@ const memoryKey = ({ owner, taskId }: TaskKey): TaskKey => ({
 });
 
 export function progressStore(db: DynamoDb, table: string): ProgressStore {
-  /** `round` names the attribute that holds the round of the writer. Undefined values are removed. */
-  async function write(run: RunKey, Key: TaskKey, round: string, item: Readonly<Record<string, unknown>>) {
+  /**
+   * `round` names the attribute that holds the round of the writer. Undefined values are removed. `before`: as in
+   * `remember`.
+   */
+  async function write(
+    run: RunKey,
+    Key: TaskKey,
+    round: string,
+    item: Readonly<Record<string, unknown>>,
+    before?: string | null,
+  ) {
     // Nothing reads these items after the deadline.
     const all = { ...item, [round]: run.round, expiresAt: Math.ceil((run.deadline + limits.retention) / 1_000) };
     const names = Object.keys(all);
@@ -61,12 +74,15 @@ export function progressStore(db: DynamoDb, table: string): ProgressStore {
     const update: UpdateInput = {
       TableName: table,
       Key,
-      ConditionExpression: `attribute_not_exists(#${round}) OR #${round} <= :${round}`,
+      ConditionExpression: `attribute_not_exists(#${round}) OR ${mayReplace(round, before)}`,
       UpdateExpression:
         `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}` +
         (gone.length > 0 ? ` REMOVE ${gone.map((name) => `#${name}`).join(', ')}` : ''),
       ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
+        ...(isString(before) && { ':before': before }),
+      },
       ReturnValues: 'NONE',
     };
     return (await ifConditionHolds(db.update(update))) !== undefined;
@@ -80,7 +96,7 @@ export function progressStore(db: DynamoDb, table: string): ProgressStore {
         progress,
         progressTotal: total,
       }),
-    remember: (run, memory) => write(run, memoryKey(run), 'memoryRound', { memory }),
+    remember: (run, memory, before) => write(run, memoryKey(run), 'memoryRound', { memory }, before),
     async recall(run) {
       const get: GetInput = {
         TableName: table,
@@ -93,6 +109,12 @@ export function progressStore(db: DynamoDb, table: string): ProgressStore {
       return memoryRound === run.round && isString(memory) ? (memory as string) : undefined;
     },
   };
+}
+
+function mayReplace(round: string, before: string | null | undefined): string {
+  if (before === undefined) return `#${round} <= :${round}`;
+  const earlier = `#${round} < :${round}`;
+  return before === null ? earlier : `${earlier} OR (#${round} = :${round} AND #memory = :before)`;
 }
 
 /** The report of a task's run, perhaps a second late: half a read unit. Undefined if it cannot be read. */

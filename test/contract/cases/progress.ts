@@ -89,6 +89,21 @@ export function progressContract(referee: () => Referee): void {
     expect(await item(record)).toBeUndefined();
   });
 
+  test('memory is stored in place of what the run has seen: no other run of the round loses a step', async () => {
+    const record = await created();
+    const [round1, round2] = [runOf(record), runOf(record, 2)];
+    expect(await store().remember(round1, '1', null)).toBe(true);
+    expect(await store().remember(round1, '2', null)).toBe(false);
+    expect(await store().remember(round1, '2', '0')).toBe(false);
+    expect(await store().recall(round1)).toBe('1');
+    expect(await store().remember(round1, '2', '1')).toBe(true);
+    expect(await store().recall(round1)).toBe('2');
+    expect(await store().remember(round2, '3', '1')).toBe(true);
+    expect(await store().remember(round2, '4', null)).toBe(false);
+    expect(await store().remember(round1, '4', '3')).toBe(false);
+    expect(await store().recall(round2)).toBe('3');
+  });
+
   test('what a run writes expires a day after the deadline', async () => {
     const record = await created();
     expect(await item(record)).toBeUndefined();

@@ -1,11 +1,25 @@
 import { expect, test, vi } from 'vitest';
 import { runContext } from '../../../functions/tool/run-context.ts';
 
-const seen = vi.hoisted(() => ({ record: undefined as object | undefined, kept: undefined as string | undefined }));
+const seen = vi.hoisted(() => ({
+  record: undefined as object | undefined,
+  kept: undefined as string | undefined,
+  mayRead: true,
+}));
 vi.mock('../../../functions/tasks/table/store.ts', () => ({
-  runStore: () => ({ glimpse: async () => seen.record, recall: async () => seen.kept }),
+  runStore: () => ({
+    glimpse: async () => seen.record,
+    recall: async () => (seen.mayRead ? seen.kept : Promise.reject(denied)),
+    async remember(_run: unknown, memory: string, before?: string | null) {
+      if (before !== undefined && (before ?? undefined) !== seen.kept) return false;
+      seen.kept = memory;
+      return true;
+    },
+  }),
 }));
 
+const denied = Object.assign(new Error('denied'), { name: 'AccessDeniedException' });
+vi.spyOn(console, 'error').mockImplementation(() => {});
 vi.stubEnv('AWS_REGION', 'eu-west-1');
 const task = { taskId: 't', owner: 'o', table: 'T', results: 'B', round: 2, attempt: 0, deadline: 1 };
 
@@ -33,4 +47,23 @@ test('a run recalls what release 0.1 kept of its round in the record, not of ano
   expect(await runContext.recall(task)).toBe('{"n":1}');
   seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 1 };
   expect(await runContext.recall(task)).toBeUndefined();
+});
+
+test('a run stores in place of what it has seen, and gets what another run has stored since', async () => {
+  seen.record = { status: 'working', round: 2 };
+  seen.kept = undefined;
+  expect(await runContext.remember(task, '{"n":1}', undefined)).toBe(true);
+  expect(await runContext.remember(task, '{"n":2}', undefined)).toBe('{"n":1}');
+  expect(await runContext.remember(task, '{"n":2}', '{"n":1}')).toBe(true);
+  // The same write again, as its answer was lost.
+  expect(await runContext.remember(task, '{"n":2}', '{"n":1}')).toBe(true);
+  expect(seen.kept).toBe('{"n":2}');
+});
+
+test('a run whose role may not read stores over what it cannot see', async () => {
+  seen.record = { status: 'working', round: 2 };
+  seen.kept = '{"n":1}';
+  seen.mayRead = false;
+  expect(await runContext.remember(task, '{"n":2}', undefined)).toBe(true);
+  expect(seen.kept).toBe('{"n":2}');
 });

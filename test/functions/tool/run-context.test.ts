@@ -42,6 +42,12 @@ describe('reports of tasks that take turns in one container', () => {
   });
 });
 
+test('a run on Express that starts again has no amount of the lost run, and reports at once', async () => {
+  await runContext.progress({ ...taskOf('a'), run: 'lost' }, 'nine of ten', { progress: 9, total: 10 });
+  await runContext.progress({ ...taskOf('a'), run: 'again' }, 'begins', {});
+  expect(written('a')).toEqual([{ message: 'nine of ten', progress: 9, total: 10 }, { message: 'begins' }]);
+});
+
 test('a message alone leaves the amount of the same run as it is', async () => {
   await runContext.progress(taskOf('a'), 'one of two', { progress: 1, total: 2 });
   vi.advanceTimersByTime(1_000);

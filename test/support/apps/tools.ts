@@ -36,15 +36,19 @@ function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn 
   return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
 }
 
-/** Charges by appending to a file, so that a test in another process can count; crashes `crashes` times. */
+/** Charges by appending to a file, so that a test in another process can count; crashes `crashes` times, works `ms` on. */
 const chargeThenCrash = defineTool(
   {
     description: 'd',
-    inputSchema: { type: 'object', properties: { file: { type: 'string' }, crashes: { type: 'integer' } } },
+    inputSchema: {
+      type: 'object',
+      properties: { file: { type: 'string' }, crashes: { type: 'integer' }, ms: { type: 'integer' } },
+    },
   },
-  async ({ file = '', crashes = 0 }, task) => {
+  async ({ file = '', crashes = 0, ms = 0 }, task) => {
     await task.step('charge', () => appendFile(file, 'charged\n'));
     if (task.attempt < crashes) process.exit(1);
+    await sleep(ms);
     return { attempt: task.attempt };
   },
 );

@@ -32,15 +32,15 @@ describe('storeIfLarge', () => {
   test('two runs of one round on Express store theirs in two places, each with its own reference', async () => {
     const { puts, storeOf } = recorder();
     const [first, second] = [
-      { ...task, run: 'a1' },
-      { ...task, run: 'b2' },
+      { ...task, run: '3f1c9a52-7d0e-4b6a-9c11-0a5e8d2f4b10' },
+      { ...task, run: '3f1c9a52-7d0e-4b6a-9c11-0a5e8d2f4b11' },
     ];
     const value = json(inline + 1);
     const refs = [await storeIfLarge(value, first, storeOf), await storeIfLarge(value, second, storeOf)];
-    expect(refs.map((ref) => storedResult(JSON.stringify(ref))?.run)).toEqual(['a1', 'b2']);
+    expect(refs.map((ref) => storedResult(JSON.stringify(ref))?.run)).toEqual([first.run, second.run]);
     expect(new Set(puts.map(({ key }) => objectKey(key as ResultKey))).size).toBe(2);
     const ref = refs[0] as { resultRef: object };
-    for (const run of ['', 'A', '../x', 'x'.repeat(17), 7]) {
+    for (const run of ['', 'a1', first.run.toUpperCase(), `../${first.run.slice(3)}`, `${first.run}0`, 7]) {
       expect(storedResult(JSON.stringify({ resultRef: { ...ref.resultRef, run } }))).toBeUndefined();
     }
   });
@@ -108,7 +108,7 @@ describe('storedResult', () => {
   });
 
   test('the longest reference is one', () => {
-    const resultRef = { bytes: 5_500_000, sha256: 'a'.repeat(64), attempt: 9_999 };
+    const resultRef = { bytes: 5_500_000, sha256: 'a'.repeat(64), attempt: 9_999, run: '0'.repeat(36) };
     expect(storedResult(JSON.stringify({ resultRef, isError: true }))).toEqual(resultRef);
   });
 

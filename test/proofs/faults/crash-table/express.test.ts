@@ -89,7 +89,7 @@ test('row 5: on Express, Step Functions runs it twice: the second end changes no
   // By this name a large result of the other run lies elsewhere.
   expect(told.result.structuredContent.event.task).toMatchObject({
     attempt: 0,
-    run: expect.stringMatching(/^[0-9a-z]{1,9}$/),
+    run: expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
   settles(task, { row: 5, tookMs: now() - since, boundMs: SECONDS });
   await quiet();
@@ -175,6 +175,25 @@ test.for([
   settles(task, { row: 13, tookMs: now() - since, boundMs: LOST_RUN });
   await quiet();
   expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
+});
+
+test('row 13: on Express, its run is lost after a step: the next does not repeat the step', async ({ task }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
+  const file = join(folder, 'charged');
+  const charges = () => readFileSync(file, { encoding: 'utf8', flag: 'a+' });
+  cloud().faults.add({ ...RUN, do: { killAfterMs: 500 } });
+  const since = now();
+  const taskId = await start('charge_then_crash', { file, ms: 2_500 });
+  await expect.poll(charges, { timeout: SECONDS }).toBe('charged\n');
+  await quiet();
+  expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
+  await startedAgain(taskId);
+  settles(task, { row: 13, tookMs: now() - since, boundMs: LOST_RUN });
+  await quiet();
+  // The new run is at attempt 0, too.
+  expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { attempt: 0 } } });
+  expect(charges()).toBe('charged\n');
+  rmSync(folder, { recursive: true });
 });
 
 test('row 13: on Express, and the next run is lost, too: started again 5 to 7 minutes later', async ({ task }) => {

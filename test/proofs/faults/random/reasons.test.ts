@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { objectKey } from '../../../../functions/tasks/s3/result-store.ts';
 import { create, fail } from '../../../../functions/tasks/transitions.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, type Failure, isExplained } from './reasons.ts';
 import type { Strike } from './storm.ts';
+import { whose } from './whose.ts';
 
 /** What the judge of the random faults takes for the cause of a failed task, and what not. */
 const taskId = '0'.repeat(36);
@@ -109,4 +111,15 @@ test('a deadline passes only when it has passed and a fault blocked the task', (
   expect(
     isExplained(late, around({ executions, strikes: [strike({ service: 'events', operation: 'Deliver' })] })),
   ).toBe(true);
+});
+
+const NAME = '3f1c9a52-7d0e-4b6a-9c11-0a5e8d2f4b10';
+test.each([
+  ['a first try', {}],
+  ['a retry', { attempt: 2 }],
+  ['a try on Express', { run: NAME }],
+  ['a retry on Express', { attempt: 2, run: NAME }],
+])('a call about the stored result of %s belongs to its run', (_, tried) => {
+  const input = { Key: objectKey({ owner: 'o', taskId, round: 1, ...tried }) };
+  expect(whose({ service: 's3', operation: 'PutObject', input })).toEqual({ taskId, run });
 });

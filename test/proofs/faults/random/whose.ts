@@ -24,7 +24,7 @@ export function whose({ service, operation, input }: Facts): Whose {
       text(input.Key)
         ?.split('/')
         .at(-1)
-        ?.replace(/-a\d+$/, ''),
+        ?.replace(/(-a\d+)?(-[0-9a-f-]{36})?$/, ''),
     );
   if (service === 'apigateway') return ofRequest(input);
   if (service !== 'lambda') return {};
