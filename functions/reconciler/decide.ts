@@ -1,4 +1,5 @@
 import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
+import { unmoved } from '../tasks/express/changes.ts';
 import { limits } from '../tasks/limits.ts';
 import type { RpcError, TaskRecord } from '../tasks/record.ts';
 import {
@@ -9,7 +10,6 @@ import {
   isTerminal,
   lookAgain,
   restarted,
-  unmoved,
 } from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 

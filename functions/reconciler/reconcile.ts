@@ -1,10 +1,11 @@
 import { RecordUnknown, TooManyStarts } from '../tasks/errors.ts';
+import { unmoved } from '../tasks/express/changes.ts';
 import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { after, type Change, isSeen, lookAgain, loseInput, unmoved } from '../tasks/transitions.ts';
+import { after, type Change, isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
 import { executionArnOf, inputAgain, restart, type Workflow } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone } from './decide.ts';
 import { decideExpress, runEnded } from './decide-express.ts';

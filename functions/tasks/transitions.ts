@@ -40,6 +40,7 @@ const REPORT_FIELDS = ['refused', 'progress', 'progressTotal', 'memory', 'memory
 const INPUT_FIELDS = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
 const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, ...REPORT_FIELDS] as const;
 const ROUND_FIELDS = ['statusMessage', ...REPORT_FIELDS] as const;
+
 export const KEY_EXPIRED = 'The task of this idempotency key has expired: use a new key';
 /** The message of a task whose first round was never started, as far as its writer knows. */
 export const NOT_STARTED = 'The task could not be started';
@@ -176,9 +177,6 @@ export function lookAgain(record: TaskRecord, now: number, after: number = limit
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
-/** For the condition that no other writer has moved the next check of this record meanwhile. */
-export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
-
 /** The round was started again: its first start was lost. */
 export function restarted(record: TaskRecord, now: number): Change {
   return { ...lookAgain(record, now), ...openEvent('restarted', record, now) };
@@ -294,9 +292,7 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   return { ...kept, ...change.set, ...events };
 }
 
-/**
- * From this moment, in ms since the epoch, every reader sees an unfinished task as failed: all late writes are over.
- */
+/** In ms since the epoch: from then on every reader sees an unfinished task as failed. All late writes are over. */
 export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
 /** Not later than that: by then the sweep has to write the failure. */

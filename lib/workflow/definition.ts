@@ -67,9 +67,9 @@ const ENGINES: Readonly<Record<Engine, EngineText>> = {
   express: {
     longestRun: limits.express.longest / 1_000,
     names: {
-      runEnd: '<express-run-end.jsonata>',
+      runEnd: '<express/run-end.jsonata>',
       // A run that began late must not work past its own end.
-      eventDeadline: '<express-run-end.jsonata>',
+      eventDeadline: '<express/run-end.jsonata>',
       // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
       tryName: ', "run": $uuid()',
     },
@@ -85,7 +85,7 @@ export function definition(repeatable: boolean, engine: Engine = 'standard'): st
   const standard = asl('tool.asl.json', repeatable, engine);
   if (engine === 'standard') return JSON.stringify(standard);
   const { Run, ...States } = standard.States;
-  const { RunFailed } = asl('express.asl.json', repeatable, engine).States;
+  const { RunFailed } = asl('express/tool.asl.json', repeatable, engine).States;
   return JSON.stringify({ ...standard, States: { Run: toRunFailed(Run as RunState), RunFailed, ...States } });
 }
 
@@ -96,7 +96,7 @@ interface RunState {
 /** The last catch, that of all errors, has a state of its own on Express. */
 function toRunFailed(run: RunState): RunState {
   const all = run.Catch.at(-1);
-  const cut = all && { ...all, Output: include('{% <express-run-cut.jsonata> %}', 'express'), Next: 'RunFailed' };
+  const cut = all && { ...all, Output: include('{% <express/run-cut.jsonata> %}', 'express'), Next: 'RunFailed' };
   return { ...run, Catch: [...run.Catch.slice(0, -1), ...(cut ? [cut] : [])] };
 }
 
@@ -130,7 +130,7 @@ function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): As
 export function include(text: string, engine: Engine = 'standard'): string {
   const { names } = ENGINES[engine];
   const named = Object.entries(names).reduce((filled, [name, what]) => filled.replaceAll(`<${name}>`, what), text);
-  const whole = named.replace(/<([a-z-]+\.jsonata)>/g, (_match, file: string) =>
+  const whole = named.replace(/<([a-z/-]+\.jsonata)>/g, (_match, file: string) =>
     include(
       workflowFile(file)
         .replace(/\/\*[\s\S]*?\*\//g, '')

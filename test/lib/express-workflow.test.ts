@@ -37,7 +37,7 @@ test.each([
   ['the deadline is sooner', now + MINUTE, started, MINUTE],
   ['the start time has another form', now + 15 * MINUTE, 'yesterday', 15 * MINUTE],
 ])('the work of a run ends, if %s', async (_, deadlineAt, startTime, after) => {
-  expect(await evaluate('express-run-end.jsonata', deadlineAt, startTime, now)).toBe(now + after);
+  expect(await evaluate('express/run-end.jsonata', deadlineAt, startTime, now)).toBe(now + after);
   expect(await evaluate('run-timeout.jsonata', deadlineAt, startTime, now)).toBe(after / 1_000);
   expect(await evaluate('function-event.jsonata', deadlineAt, startTime, now + after)).toBeUndefined();
 });
@@ -80,7 +80,7 @@ test.each([
   ['its tool failed at the end of the run', 'TypeError', 3, started, 15 * MINUTE, LATE, false],
 ])('a run that failed as %s', async (_, error, tries, entered, timeout, at, cut) => {
   const failure = { Error: error, tries, entered };
-  const change = await evaluate('express-run-cut.jsonata', now + timeout, started, at, failure);
+  const change = await evaluate('express/run-cut.jsonata', now + timeout, started, at, failure);
   if (cut) expect(change).toEqual({ cut: true });
   else expect(change.values[':status']).toEqual({ S: 'failed' });
 });

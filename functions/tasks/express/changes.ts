@@ -2,10 +2,13 @@ import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { EXPRESS_VERSION } from '../table/known-record.ts';
 import { openEvent } from '../task-event.ts';
-import { type Change, confirmStart, lookAgain, unmoved } from '../transitions.ts';
+import { type Change, confirmStart, lookAgain } from '../transitions.ts';
 
 /** The current round is on Express. */
 const ON_EXPRESS = { express: true, version: EXPRESS_VERSION } as const;
+
+/** For the condition that no other writer has moved the next check of this record meanwhile. */
+export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
 
 /** The change, perhaps one that begins a round: on the engine that its tool has now. */
 export function onEngine(change: Change, express: boolean): Change {

@@ -1,0 +1,160 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Cloud, startCloud } from '../../../../local/cloud.ts';
+import { ended, modernRequest, poll } from '../../../support/clients.ts';
+import { useAssembly } from '../../../support/cloud.ts';
+import { worldOf } from '../world.ts';
+import { ACCEPT, START } from './cloud.ts';
+import { LOST_RUN, RUN, useExpressCloud } from './express.ts';
+import { MINUTE, SECONDS, settles } from './row.ts';
+
+/** The rows that differ on Express: cancels, later rounds, restarts, and a tool that changes its engine. */
+const { cloud, url, now, start, get, runsOf, sweepAfter, quiet, assembly, asked, answer } = useExpressCloud();
+const standard = useAssembly('test/support/apps/app.ts');
+
+test('row 15: on Express, a cancel stops no run: the tool ends when it looks, changing nothing', async ({ task }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
+  const file = join(folder, 'stopped');
+  const taskId = await start('spin', { file });
+  await poll(url(), taskId, ({ status }) => status === 'working');
+  const [mark, since] = [cloud().calls.mark(), now()];
+  await modernRequest(url(), 'tasks/cancel', { taskId });
+  await quiet();
+  settles(task, { row: 15, tookMs: now() - since, boundMs: SECONDS });
+  expect(readFileSync(file, 'utf8')).toMatch(/^stopped/);
+  rmSync(folder, { recursive: true });
+  expect(await get(taskId)).toMatchObject({ status: 'cancelled' });
+  expect(runsOf(taskId)).toMatchObject([{ states: ['Run', 'Finish', 'Superseded'] }]);
+  expect(
+    cloud()
+      .calls.since(mark)
+      .map(({ operation }) => operation),
+  ).not.toContain('StopExecution');
+});
+
+test('row 16: on Express, the endpoint dies before the next round: no poll or repeat starts it', async ({ task }) => {
+  const taskId = await asked();
+  const since = now();
+  cloud().faults.add({ ...START, do: 'killWorker' });
+  await answer(taskId).catch(() => undefined);
+  cloud().clock.advance(20_000);
+  expect(await get(taskId)).toMatchObject({ status: 'working' });
+  await answer(taskId);
+  expect(runsOf(taskId)).toHaveLength(1);
+  await sweepAfter(MINUTE);
+  settles(task, { row: 16, tookMs: now() - since, boundMs: 2 * MINUTE });
+  await quiet();
+  expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { round: 2 } } });
+});
+
+test('row 16: on Express, the last answer is repeated 20 times: the round runs once', async ({ task }) => {
+  const taskId = await asked();
+  const since = now();
+  await Promise.all(Array.from({ length: 10 }, () => answer(taskId)));
+  for (let i = 0; i < 10; i++) await answer(taskId);
+  settles(task, { row: 16, tookMs: now() - since, boundMs: SECONDS });
+  await poll(url(), taskId, ended);
+  await sweepAfter(MINUTE);
+  await quiet();
+  expect(runsOf(taskId)).toHaveLength(2);
+});
+
+test('row 22: on Express, the process of the embedded cloud is killed: the round starts again', async ({ task }) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mcp-express-'));
+  const options = { assembly, dataDir, movableClock: true, schedules: false, recordCalls: true };
+  const before = await startCloud(options);
+  const since = Date.now();
+  const { body } = await modernRequest(`${before.url}/mcp`, 'tools/call', { name: 'slow_promise', arguments: {} });
+  await before.stop();
+  const after = await startCloud(options);
+  try {
+    const { sweep, quiet } = worldOf(after);
+    for (const minutes of [1, 5.5]) {
+      expect(after.stepFunctions.executions()).toEqual([]);
+      after.clock.advance(minutes * MINUTE + 1_000);
+      await sweep();
+    }
+    await quiet();
+    settles(task, { row: 22, tookMs: after.clock.now() - since, boundMs: LOST_RUN });
+    const { taskId } = body.result;
+    const told = (await modernRequest(`${after.url}/mcp`, 'tasks/get', { taskId })).body.result;
+    expect(told).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
+  } finally {
+    await after.stop();
+    rmSync(dataDir, { recursive: true });
+  }
+}, 60_000);
+
+/** A server whose tools change their engine by a deployment: the tasks it has then, and the server after it. */
+async function redeployed<T>(
+  from: string,
+  to: string,
+  make: (server: Cloud) => Promise<T>,
+  check: (made: T, server: Cloud) => Promise<void>,
+) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mcp-express-'));
+  const options = { dataDir, movableClock: true, schedules: false, recordCalls: true };
+  try {
+    const before = await startCloud({ ...options, assembly: from });
+    const made = await make(before).finally(() => before.stop());
+    const after = await startCloud({ ...options, assembly: to });
+    await check(made, after).finally(() => after.stop());
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+}
+const callOn = async ({ url }: Cloud, name: string, args: object = {}): Promise<string> =>
+  (await modernRequest(`${url}/mcp`, 'tools/call', { name, arguments: args })).body.result.taskId;
+const getOn = async ({ url }: Cloud, taskId: string) =>
+  (await modernRequest(`${url}/mcp`, 'tasks/get', { taskId })).body.result;
+
+test('row 23: its tool moves to Express: what runs fails, what waits goes on there', async ({ task }) => {
+  const make = async (server: Cloud) => {
+    const waits = await callOn(server, 'ask');
+    await poll(`${server.url}/mcp`, waits, ({ status }) => status === 'input_required');
+    const runs = await callOn(server, 'sleep', { ms: 20_000 });
+    const isRunning = () => server.stepFunctions.executions().some(({ name }) => name === `${runs}-r1`);
+    await expect.poll(isRunning, { timeout: SECONDS }).toBe(true);
+    return { waits, runs };
+  };
+  await redeployed(standard, assembly, make, async ({ waits, runs }, server) => {
+    const since = server.clock.now();
+    const told = await poll(`${server.url}/mcp`, runs, ended);
+    expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Runtime' } } });
+    settles(task, { row: 23, tookMs: server.clock.now() - since, boundMs: SECONDS });
+    await modernRequest(`${server.url}/mcp`, 'tasks/update', {
+      taskId: waits,
+      inputResponses: { 'r1.confirm': ACCEPT },
+    });
+    expect(await poll(`${server.url}/mcp`, waits, ended)).toMatchObject({ status: 'completed' });
+    expect(server.stepFunctions.executions().filter(({ name }) => name === `${waits}-r2`)).toMatchObject([
+      { arn: expect.stringContaining(':express:'), status: 'SUCCEEDED' },
+    ]);
+  });
+}, 60_000);
+
+test('row 23: its tool leaves Express: it starts again if it may be repeated, or fails', async ({ task }) => {
+  const make = async (server: Cloud) => {
+    server.faults.add({ ...RUN, do: 'drop', times: 2 });
+    return { again: await callOn(server, 'returns', { json: '1' }), once: await callOn(server, 'echo', { a: 1 }) };
+  };
+  await redeployed(assembly, standard, make, async ({ again, once }, server) => {
+    const since = server.clock.now();
+    const { sweep, quiet } = worldOf(server);
+    for (const minutes of [1, 5.5]) {
+      expect(server.stepFunctions.executions()).toEqual([]);
+      server.clock.advance(minutes * MINUTE + 1_000);
+      await sweep();
+    }
+    await quiet();
+    settles(task, { row: 23, tookMs: server.clock.now() - since, boundMs: LOST_RUN });
+    expect(await getOn(server, again)).toMatchObject({ status: 'completed' });
+    expect(await getOn(server, once)).toMatchObject({
+      status: 'failed',
+      error: { data: { reason: 'ExecutionDoesNotExist' } },
+    });
+    expect(server.stepFunctions.executions()).toMatchObject([{ name: `${again}-r1`, status: 'SUCCEEDED' }]);
+  });
+}, 60_000);
