@@ -24,7 +24,7 @@ export interface TaskContext {
   readonly results: string;
   /** 1, then +1 each time answered input restarts the work. `(taskId, round)` is a good idempotency key. */
   readonly round: number;
-  /** 0 for the first try of this round, +1 for each retry by the workflow. On Express, where a lost run starts again: 0, too. */
+  /** 0 for the first try of this round, +1 for each retry by the workflow; on Express 0 also after a run was lost. */
   readonly attempt: number;
   /** On Express, where two runs of a round may be at the same attempt: a name for this try. Absent on Standard. */
   readonly run?: string;

@@ -31,8 +31,8 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
     stored = text;
     const { variables, steps } = openMemory(JSON.parse(text));
     for (const name in variables) if (!set.has(name)) memory.variables[name] = variables[name];
-    // What this run has returned to its tool stays.
-    for (const name in steps) if (!(name in memory.steps)) memory.steps[name] = steps[name];
+    // Of a step that two runs have done, the result that was stored first counts, in both.
+    Object.assign(memory.steps, steps);
   }
 
   return {

@@ -98,7 +98,9 @@ export function createTask(event: ToolEvent, runMemory: RunMemory, signal: Abort
       try {
         await runMemory.recall();
         if (name in memory.steps) return memory.steps[name] as never;
-        memory.steps[name] = checked(`Step '${name}'`, await work());
+        const result = checked(`Step '${name}'`, await work());
+        // Meanwhile another run of the round may have stored this step.
+        if (!(name in memory.steps)) memory.steps[name] = result;
       } catch (error) {
         begun.delete(name);
         throw error;

@@ -8,7 +8,7 @@ import type { Construct } from 'constructs';
 import { keyStatements } from '../storage/kms-grants.ts';
 
 /** What the role of a tool may read of a task: whether it is still wanted, and the steps of an earlier attempt. */
-const READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound'];
+const READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound', 'expiresAt'];
 /** What it may write: nothing that puts an item into an index. */
 const WRITES = [
   'owner',

@@ -48,7 +48,8 @@ def step(event, name, work):
     """Calls `work` once for all rounds and attempts of a task, and returns its JSON result from then on."""
     memory = _memory(event)
     if name not in memory:
-        memory[name] = work()
+        result = work()
+        memory.setdefault(name, result)
         if event.get("task") is not None:
             _remember(event, event["task"], memory)
     return memory[name]
@@ -105,15 +106,18 @@ def _stored(task):
         TableName=task["table"],
         Key={"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + "#memory"}},
         ConsistentRead=True,
-        ProjectionExpression="#memoryRound, #memory",
-        ExpressionAttributeNames={"#memoryRound": "memoryRound", "#memory": "memory"},
+        ProjectionExpression="#memoryRound, #memory, #expiresAt",
+        ExpressionAttributeNames={"#memoryRound": "memoryRound", "#memory": "memory", "#expiresAt": "expiresAt"},
     ).get("Item", {})
-    return item["memory"]["S"] if item.get("memoryRound") == {"N": str(task["round"])} else None
+    # What has expired is of an older task with the same idempotency key.
+    if item.get("memoryRound") != {"N": str(task["round"])} or int(item["expiresAt"]["N"]) < time.time():
+        return None
+    return item["memory"]["S"]
 
 
 def _remember(event, task, memory):
     """Stores the steps, with those that another run of this round has stored since."""
-    while True:
+    for _ in range(10):  # Each turn, another run has stored a step.
         before, text = event.get("_stored"), json.dumps(memory)
         if text == before:
             return
@@ -127,8 +131,9 @@ def _remember(event, task, memory):
         event["_stored"] = _stored(task)
         if event["_stored"] is None:
             return  # A later round has begun.
-        for name, result in json.loads(event["_stored"]).items():
-            memory.setdefault(name, result)
+        # Of a step that two runs have done, the result that was stored first counts, in both.
+        memory.update(json.loads(event["_stored"]))
+    raise RuntimeError("Other runs of this round store steps all the time")
 
 
 def _write(task, suffix, round_name, allowed=None, given=None, **values):
@@ -142,9 +147,13 @@ def _write(task, suffix, round_name, allowed=None, given=None, **values):
             TableName=task["table"],
             Key={"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + suffix}},
             UpdateExpression="SET " + ", ".join("#%s = :%s" % (name, name) for name in values),
-            ConditionExpression="attribute_not_exists(#%s) OR %s" % (round_name, allowed),
+            ConditionExpression="attribute_not_exists(#%s) OR #expiresAt < :now OR %s" % (round_name, allowed),
             ExpressionAttributeNames={"#" + name: name for name in values},
-            ExpressionAttributeValues={**{":" + name: value for name, value in values.items()}, **(given or {})},
+            ExpressionAttributeValues={
+                **{":" + name: value for name, value in values.items()},
+                **{":now": {"N": str(int(time.time()))}},
+                **(given or {}),
+            },
         )
     except table.exceptions.ConditionalCheckFailedException:
         return False

@@ -74,13 +74,15 @@ export function progressStore(db: DynamoDb, table: string): ProgressStore {
     const update: UpdateInput = {
       TableName: table,
       Key,
-      ConditionExpression: `attribute_not_exists(#${round}) OR ${mayReplace(round, before)}`,
+      // What has expired is of an older task with the same idempotency key.
+      ConditionExpression: `attribute_not_exists(#${round}) OR #expiresAt < :now OR ${mayReplace(round, before)}`,
       UpdateExpression:
         `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}` +
         (gone.length > 0 ? ` REMOVE ${gone.map((name) => `#${name}`).join(', ')}` : ''),
       ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
       ExpressionAttributeValues: {
         ...Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
+        ':now': seconds(),
         ...(isString(before) && { ':before': before }),
       },
       ReturnValues: 'NONE',
@@ -102,14 +104,17 @@ export function progressStore(db: DynamoDb, table: string): ProgressStore {
         TableName: table,
         Key: memoryKey(run),
         ConsistentRead: true,
-        ProjectionExpression: '#memoryRound, #memory',
-        ExpressionAttributeNames: { '#memoryRound': 'memoryRound', '#memory': 'memory' },
+        ProjectionExpression: '#memoryRound, #memory, #expiresAt',
+        ExpressionAttributeNames: { '#memoryRound': 'memoryRound', '#memory': 'memory', '#expiresAt': 'expiresAt' },
       };
-      const { memoryRound, memory } = (await db.get(get)).Item ?? {};
-      return memoryRound === run.round && isString(memory) ? (memory as string) : undefined;
+      const { memoryRound, memory, expiresAt } = (await db.get(get)).Item ?? {};
+      if (memoryRound !== run.round || !isString(memory) || Number(expiresAt) < seconds()) return undefined;
+      return memory as string;
     },
   };
 }
+
+const seconds = (): number => Math.floor(Date.now() / 1_000);
 
 function mayReplace(round: string, before: string | null | undefined): string {
   if (before === undefined) return `#${round} <= :${round}`;

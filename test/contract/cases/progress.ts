@@ -104,6 +104,17 @@ export function progressContract(referee: () => Referee): void {
     expect(await store().recall(round2)).toBe('3');
   });
 
+  test('what an older task of the same key has left holds back no run, and is not read', async () => {
+    const record = await created();
+    const old = { ...runOf(record, 3), deadline: now - 2 * limits.retention };
+    expect(await store().report(old, half, now)).toBe(true);
+    expect(await store().remember(old, '{"steps":{"old":1}}', null)).toBe(true);
+    expect(await store().recall(old)).toBeUndefined();
+    expect(await store().report(runOf(record), { message: 'new' }, now)).toBe(true);
+    expect(await store().remember(runOf(record), '{}', null)).toBe(true);
+    expect(await store().recall(runOf(record))).toBe('{}');
+  });
+
   test('what a run writes expires a day after the deadline', async () => {
     const record = await created();
     expect(await item(record)).toBeUndefined();

@@ -129,6 +129,39 @@ describe('two runs of one round at the same time', () => {
     expect(table.steps()).toEqual(['four', 'one', 'three', 'two']);
   });
 
+  test('of a step that both have done, the result that was stored first counts in both', async () => {
+    const { table, context } = sharedTable();
+    const pays = (run: string, meanwhile?: () => Promise<unknown>) =>
+      toolOf(async (task) => {
+        const order = await task.step('order', async () => {
+          await meanwhile?.();
+          return `order ${run}`;
+        });
+        return [order, await task.step('pay', () => `paid ${order}`)];
+      });
+    const b = pays('b');
+    const a = pays('a', () => b.runWith(event(onExpress('b')), context));
+    expect(await a.runWith(event(onExpress('a')), context)).toEqual(['order b', 'paid order b']);
+    expect(JSON.parse(table.stored ?? '').steps).toEqual({ order: 'order b', pay: 'paid order b' });
+  });
+
+  test('also if the other stored it while this one was in two steps at once', async () => {
+    const { table, context } = sharedTable();
+    const other = toolOf(async (task) => ({ c: await task.step('c', () => 'c of b') }));
+    const tool = toolOf(async (task) => {
+      const stored = Promise.withResolvers<void>();
+      const c = task.step('c', async () => {
+        await stored.promise;
+        return 'c of a';
+      });
+      await task.step('d', () => other.runWith(event(onExpress('b')), context));
+      stored.resolve();
+      return { c: await c };
+    });
+    expect(await tool.runWith(event(onExpress('a')), context)).toEqual({ c: 'c of b' });
+    expect(JSON.parse(table.stored ?? '').steps).toMatchObject({ c: 'c of b' });
+  });
+
   test('an attempt on Standard that was given up does not take away what the next has stored', async () => {
     const { table, context } = sharedTable();
     const next = toolOf(async (task) => {
