@@ -31,8 +31,11 @@ export interface ReconcilerContext {
   readonly now: () => number;
 }
 
-/** What was done. `look`, `look_again`: nothing, as it depends on the run and `mayLook` was false. */
-export type Done = Decision['kind'];
+/**
+ * What was done. `look`, `look_again`: nothing, as it depends on the run and `mayLook` was false. `start`: nothing, as it
+ * starts on Express.
+ */
+export type Done = Decision['kind'] | 'start';
 
 /** Repairs one task after a crash at any point: read, decide, write. It may crash between any two of its calls. */
 export async function reconcile(key: TaskKey, mayLook: boolean, context: ReconcilerContext): Promise<Done> {
@@ -50,7 +53,10 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
   const starts = 'start' in decision && decision.start === true;
   if (!looks && !starts && !endsRun(decision)) return act(record, decision, context);
   // A start is a call of Step Functions, too: the sweep makes those one by one.
-  if (!mayLook) return isSeen(record) && !starts ? 'look_again' : 'look';
+  if (!mayLook) {
+    if (starts) return 'start';
+    return isSeen(record) ? 'look_again' : 'look';
+  }
   const machine = context.machines.get(record.tool);
   if (machine === undefined) return act(record, postpone(record, context.now()), context);
   try {

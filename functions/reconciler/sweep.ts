@@ -38,7 +38,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = context.now();
   const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
-  const toLook: Record<'look' | 'look_again', TaskKey[]> = { look: [], look_again: [] };
+  const later: Record<Later, TaskKey[]> = { look: [], look_again: [], start: [] };
   let looks = 0;
   const counting: ReconcilerContext = {
     ...context,
@@ -61,8 +61,8 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const settle = async (key: TaskKey, mayLook: boolean): Promise<string | undefined> => {
     try {
       const done = await reconcile(key, mayLook, counting);
-      if (done !== 'look' && done !== 'look_again') note(report, done);
-      else if (toLook[done].length < mostLooks) toLook[done].push(key);
+      if (!isLater(done)) note(report, done);
+      else if (later[done].length < mostLooks) later[done].push(key);
       else report.left++;
       return undefined;
     } catch (error) {
@@ -79,14 +79,23 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     report.left += late;
     if (context.now() >= walkUntil) break;
   }
-  // First those whose run was never seen, as it may have to be started.
-  const keys = [...toLook.look, ...toLook.look_again];
+  // The engines in turn. On Standard first those whose run was never seen, as it may have to be started.
+  const keys = interleaved([[...later.look, ...later.look_again], later.start]);
+  const starts = new Set(later.start);
+  let isFull = false;
   for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
+    if (isFull && starts.has(key)) {
+      report.left++;
+      continue;
+    }
     const begun = context.now();
     looks = 0;
     const error = await settle(key, true);
     const pause = Math.max(0, begun + (looks * 1_000) / LOOKS_PER_SECOND - context.now());
-    if (context.now() + pause >= until || ['ThrottlingException', 'TooManyStarts'].includes(error ?? '')) break;
+    // Each engine has its quota.
+    if (error === 'TooManyStarts' && starts.has(key)) isFull = true;
+    else if (error === 'TooManyStarts' || error === 'ThrottlingException') break;
+    if (context.now() + pause >= until) break;
     await context.sleep(pause);
   }
   report.left += keys.length;
@@ -142,7 +151,11 @@ async function inParallel<T>(
   return left;
 }
 
-function note(report: Report, done: Exclude<Done, 'look' | 'look_again'>): void {
+/** Left for the part of the sweep that calls Step Functions. */
+type Later = 'look' | 'look_again' | 'start';
+const isLater = (done: Done): done is Later => done === 'look' || done === 'look_again' || done === 'start';
+
+function note(report: Report, done: Exclude<Done, Later>): void {
   report.due++;
   if (done === 'nothing' || done === 'postponed') return;
   report.repaired[done] = (report.repaired[done] ?? 0) + 1;

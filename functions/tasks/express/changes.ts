@@ -29,7 +29,10 @@ export function awaitRun(record: TaskRecord, at: number): Change {
 /** The round starts again on Express. Write it before the start: each start there is one more run. */
 export function restartOnExpress(record: TaskRecord, now: number): Change {
   const { set, ...change } = awaitRun(record, now);
-  return { ...change, set: { ...set, ...ON_EXPRESS }, ...openEvent('restarted', record, now) };
+  const last = record.events?.at(-1);
+  // A start that was refused is tried again each minute, and is one event.
+  const isRetry = last?.what === 'restarted' && now - last.at < limits.express.dead;
+  return { ...change, set: { ...set, ...ON_EXPRESS }, ...(!isRetry && openEvent('restarted', record, now)) };
 }
 
 /** A round that began on Express was started again on Standard, where its tool is now. From here on its run can be seen. */

@@ -47,8 +47,7 @@ test('then its round starts again, the first one as well, and nothing is asked (
 test('in the walk of a sweep nothing starts: starts have their own pace', async () => {
   const { context, did, clock } = fakeContext([waits()], onExpress);
   clock.now = OVER;
-  // Beside those whose run was never seen, which may have to be started, too.
-  expect(await reconcile(key, false, context)).toBe('look');
+  expect(await reconcile(key, false, context)).toBe('start');
   expect(did).toEqual(['get']);
 });
 
@@ -66,7 +65,44 @@ test('a sweep starts 6 rounds a second, and none after Step Functions has no roo
   const report = await sweep(full.clock.now + 50_000, full.context);
   expect(report).toMatchObject({ errors: { TooManyStarts: 1 }, left: 11 });
   // It comes back to the one that was refused.
-  expect(full.records.get('t0')?.dueAt).toBe(full.clock.now + MINUTE);
+  expect(full.records.get('t0')?.dueAt).toBe(OVER + 2 * MINUTE);
+});
+
+test('starts on Express and looks on Standard take turns, and each engine has its quota', async () => {
+  const many = Array.from({ length: 30 }, (_, i) => waits({ taskId: `t${i}`, dueAt: OVER - i }));
+  const standard = Array.from({ length: 30 }, (_, i) => record({ taskId: `s${i}`, tool: 'y', dueAt: OVER + i }));
+  const machines = new Map([
+    ['x', 'x-1'],
+    ['y', 'y-1'],
+  ]);
+  const { context, clock } = fakeContext([...many, ...standard], {
+    ...onExpress,
+    machines,
+    workflow: refusing(new TooManyStarts(true)),
+  });
+  clock.now = OVER + MINUTE;
+  let described = 0;
+  const describe = async (arn: string) => {
+    described++;
+    return context.describe(arn);
+  };
+  const report = await sweep(clock.now + 20_000, { ...context, describe });
+  expect(report.errors).toEqual({ TooManyStarts: 1 });
+  expect(described).toBe(30);
+  expect(report.left).toBe(29);
+});
+
+test('a start that is refused each minute is one event of the record', async () => {
+  const refused = refusing(new TooManyStarts(true));
+  const { context, records, clock } = fakeContext([waits({ deadlineAt: T0 + 60 * MINUTE })], {
+    ...onExpress,
+    workflow: refused,
+  });
+  for (let minute = 0; minute < 4; minute++) {
+    clock.now = OVER + minute * MINUTE;
+    await reconcile(key, true, context).catch(() => undefined);
+  }
+  expect(records.get('t')?.events?.map(({ what }) => what)).toEqual(['created', 'restarted']);
 });
 
 test('two sweeps at once start one run, and so does one whose write fails (row 17)', async () => {
