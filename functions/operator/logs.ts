@@ -1,7 +1,7 @@
 import type { TaskKey } from '../tasks/record.ts';
 import { readRecord } from './acts/act.ts';
 import type { OperatorContext } from './context.ts';
-import { expressLogs, isDenied, isExpress } from './runs.ts';
+import { expressLogs, isDenied } from './runs.ts';
 
 export interface LogLine {
   /** In ms since the epoch. */
@@ -42,7 +42,8 @@ export async function logsOf(
     hidden.push('the lines of its tool: its log group is not known');
   else if (record !== undefined && !payload) hidden.push('the lines of its tool: --payload shows them');
   else if (record !== undefined && tool?.logGroup !== undefined) groups.push([record.tool, tool.logGroup]);
-  if (record !== undefined && tool?.machineArn !== undefined && isExpress(record, tool)) {
+  // The log group of another engine went with its workflow.
+  if (tool?.express === true && record?.express === true) {
     const runs = expressLogs(tool);
     if (payload) groups.push(['runs', runs]);
     else hidden.push(`the lines of its runs on Express (log group ${runs}): --payload shows them`);

@@ -83,7 +83,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     links: {
       ...(last && isOnAws(last) && { execution: executionLink(last.executionArn, context.server.region) }),
       logs: `mcp-task-server tasks logs ${taskId}`,
-      ...(facts && isExpress(record, facts) && { runLogs: expressLogs(facts) }),
+      ...(facts?.express === true && record.express === true && { runLogs: expressLogs(facts) }),
     },
   };
 }

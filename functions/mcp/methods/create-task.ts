@@ -87,7 +87,8 @@ export async function startTask(
   const change = beforeStart(made, start.record, tool, args);
   const stored = change === undefined ? start.record : after(start.record, change);
   const limited = !isTerminal(stored.status) && listPartition(call.principal) !== undefined;
-  const record = await storeRecord({ ...start, record: stored }, server, limited);
+  const large = stored.inputRef !== undefined && start.text !== undefined ? { text: start.text } : {};
+  const record = await storeRecord({ record: stored, ...large }, server, limited);
   const fresh = record === stored;
   if (record.status !== 'working' || record.round > 1) return record;
   // By the record, not by this call: a client of the other revision, which is asked differently, may share the key.

@@ -19,7 +19,7 @@ export const EXPRESS_ROWS = [
     why: ({ record, tool }: TaskFacts): readonly string[] => [
       'It works on Express: AWS keeps no history of its run, so nothing can be asked about it.',
       ...(record.events?.some(({ what, round = 1 }) => what === 'restarted' && round === record.round)
-        ? ['A run of this round has died: the sweep has started the round again.']
+        ? ['A run of this round has died: the sweep starts the round again.']
         : []),
       tool?.repeatable === false
         ? 'If its run dies, the task fails: its tool may not be repeated any more.'

@@ -1,6 +1,6 @@
 import type { DynamoDb, GetInput, PutInput, UpdateInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
-import type { TaskKey, TaskRecord, Writer } from '../record.ts';
+import type { TaskEvent, TaskKey, TaskRecord, Writer } from '../record.ts';
 import type { Change } from '../transitions.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 import { isKnown, known } from './known-record.ts';
@@ -66,6 +66,9 @@ export function runStore(db: DynamoDb, table: string): RunStore {
   };
 }
 
+/** Who created a task is known. A record may also be made with its questions, or with its end. */
+const writtenBy = (by: Writer) => (event: TaskEvent) => (event.what === 'created' ? event : { ...event, by });
+
 /** @param by who writes, for the events of the records. @default not said */
 export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
   const update = (key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
@@ -85,7 +88,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     async create(record) {
       const put: PutInput = {
         TableName: table,
-        Item: record,
+        Item: { ...record, ...(by && record.events && { events: record.events.map(writtenBy(by)) }) },
         ConditionExpression: 'attribute_not_exists(#taskId)',
         ExpressionAttributeNames: { '#taskId': 'taskId' },
       };
