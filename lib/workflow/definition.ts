@@ -93,7 +93,7 @@ interface RunState {
   readonly Catch: readonly { readonly ErrorEquals: readonly string[]; readonly Output: string }[];
 }
 
-/** The last catch, that of all errors, has a state of its own on Express. */
+/** On Express the last catch, that of all errors, goes to RunFailed. */
 function toRunFailed(run: RunState): RunState {
   const all = run.Catch.at(-1);
   const cut = all && { ...all, Output: include('{% <express/run-cut.jsonata> %}', 'express'), Next: 'RunFailed' };
