@@ -26,6 +26,23 @@ test('a task that nothing strikes runs once, in two states, and nothing asks abo
   expect(asked.map(({ operation }) => operation)).toEqual(['StartExecution']);
 });
 
+test('row 2: on Express, a keyed start is refused: a sweep starts it, and no repeat does', async ({ task }) => {
+  const meta = { 'mcp-task-server/idempotencyKey': 'r'.repeat(32) };
+  const params = { name: 'echo', arguments: { a: 2 } };
+  const call = () => modernRequest(url(), 'tools/call', params, { meta });
+  cloud().faults.add({ ...START, do: { error: 'ThrottlingException' } });
+  const since = now();
+  expect((await call()).status).toBe(429);
+  const { taskId } = (await call()).body.result;
+  await quiet();
+  expect(runsOf(taskId)).toEqual([]);
+  await sweepAfter(MINUTE);
+  await quiet();
+  settles(task, { row: 2, tookMs: now() - since, boundMs: 2 * MINUTE });
+  expect(runsOf(taskId)).toHaveLength(1);
+  expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { a: 2 } } });
+});
+
 test('row 3: on Express, the answer to the start is lost: two runs, and the first end counts', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop' });
   const since = now();
