@@ -1,5 +1,5 @@
 import type { Explanation } from '../../functions/operator/explain/index.ts';
-import type { Story, Unreadable } from '../../functions/operator/show.ts';
+import type { Progress, Story, Unreadable } from '../../functions/operator/show.ts';
 import type { Timeline } from '../../functions/operator/timeline.ts';
 
 /** What the page gets from the console, as JSON. Times in ms since the epoch. */
@@ -24,9 +24,12 @@ export interface TaskRow {
   /** The status that readers see, if it is another one. */
   readonly seenAs?: string;
   readonly createdAt: number;
-  /** Of an open task. */
-  readonly deadlineAt?: number;
-  readonly round?: number;
+  /** Whether the result is an error. */
+  readonly isError?: boolean;
+  /** When every reader sees an open task as ended, at the latest. */
+  readonly endsBy?: number;
+  /** Of a working task. Its message only in `dev`. */
+  readonly progress?: Progress;
   readonly note: string;
 }
 

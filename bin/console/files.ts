@@ -12,11 +12,11 @@ const TYPES = {
   'dialog.js': 'text/javascript; charset=utf-8',
   'list.js': 'text/javascript; charset=utf-8',
   'lit-html.js': 'text/javascript; charset=utf-8',
-  'payload.js': 'text/javascript; charset=utf-8',
-  'questions.js': 'text/javascript; charset=utf-8',
-  'task.js': 'text/javascript; charset=utf-8',
   'text.js': 'text/javascript; charset=utf-8',
-  'waterfall.js': 'text/javascript; charset=utf-8',
+  'task/payload.js': 'text/javascript; charset=utf-8',
+  'task/questions.js': 'text/javascript; charset=utf-8',
+  'task/task.js': 'text/javascript; charset=utf-8',
+  'task/waterfall.js': 'text/javascript; charset=utf-8',
 } as const;
 
 export interface PageFile {

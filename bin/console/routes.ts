@@ -6,13 +6,14 @@ import type { OperatorContext } from '../../functions/operator/context.ts';
 import { OperatorError } from '../../functions/operator/errors.ts';
 import { explain } from '../../functions/operator/explain/index.ts';
 import { findTask } from '../../functions/operator/find.ts';
+import { progressIn } from '../../functions/operator/list.ts';
 import type { Payload } from '../../functions/operator/payload.ts';
-import { show } from '../../functions/operator/show.ts';
+import { type Progress, show } from '../../functions/operator/show.ts';
 import { timelineOf } from '../../functions/operator/timeline.ts';
 import { recordOf, seenNow } from '../../functions/operator/view.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
 import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
-import { isTerminal } from '../../functions/tasks/transitions.ts';
+import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions.ts';
 import { firstFull } from '../tasks/index.ts';
 import { filterOf } from '../tasks/options.ts';
 import { noteOf } from '../tasks/print-list.ts';
@@ -40,10 +41,11 @@ export const READS = {
     const asTasks = [...tools].filter(([, { machineArn }]) => machineArn !== undefined).map(([tool]) => tool);
     return { name, region, local, pause: local ? PAUSE.local : PAUSE.deployed, tools: asTasks.toSorted() };
   },
-  async tasks({ cursor, ...values }: Query, context: OperatorContext): Promise<ListAnswer> {
+  async tasks({ cursor, ...values }: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<ListAnswer> {
     const now = context.now();
     const page = await firstFull(filterOf(values, now), cursor === '' ? undefined : cursor, context);
-    return { ...page, now, tasks: page.tasks.map((task) => rowOf(task, now)) };
+    const progress = await progressIn(page, local, context);
+    return { ...page, now, tasks: page.tasks.map((task) => rowOf(task, progress.get(task.taskId), now)) };
   },
   /** `payload=yes`: the explanation goes by the result, too. It names rules of the schema, and no value. */
   async task(query: Query, context: OperatorContext, { options }: ConsoleFacts): Promise<TaskAnswer> {
@@ -93,7 +95,7 @@ async function operatorOf({ reason = '' }: ActRequest, context: OperatorContext,
   return { who: await context.who(), reason: given === '' ? BY_HAND : given };
 }
 
-function rowOf(stored: StoredTask, now: number): TaskRow {
+function rowOf(stored: StoredTask, progress: Progress | undefined, now: number): TaskRow {
   const { taskId, owner, tool, status, createdAt } = stored;
   const facts = { taskId, owner, tool: String(tool), status: String(status), createdAt: Number(createdAt) };
   const record = recordOf(stored);
@@ -102,8 +104,9 @@ function rowOf(stored: StoredTask, now: number): TaskRow {
   return {
     ...facts,
     ...(seenAs !== record.status && { seenAs: seenAs ?? 'gone' }),
-    ...(!isTerminal(record.status) && { deadlineAt: record.deadlineAt }),
-    round: record.round,
+    ...(record.isError === true && { isError: true }),
+    ...(!isTerminal(record.status) && { endsBy: failVisibleAt(record) }),
+    ...(progress && { progress }),
     note: noteOf(record, seenAs),
   };
 }

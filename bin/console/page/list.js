@@ -82,21 +82,19 @@ function choose(event) {
 
 /** @param {readonly TaskRow[]} tasks @param {number} now */
 const table = (tasks, now) => html`<table class="tasks">
-  <thead><tr><th>Task</th><th>Status</th><th>Age</th><th class="more">Ends in</th><th class="more">Round</th><th class="note">Note</th></tr></thead>
+  <thead><tr><th>Task</th><th>Status</th><th>Age</th><th class="more">Ends in</th><th class="note">Note</th></tr></thead>
   <tbody>${tasks.map((task) => row(task, now))}</tbody>
 </table>`;
 
 /** @param {TaskRow} task @param {number} now */
 function row(task, now) {
-  const { taskId, tool, status, seenAs, createdAt, deadlineAt, round, note } = task;
-  const left =
-    deadlineAt === undefined ? '' : deadlineAt < now ? `${span(now - deadlineAt)} ago` : age(deadlineAt - now);
+  const { taskId, tool, status, seenAs, createdAt, endsBy, note } = task;
+  const left = endsBy === undefined ? '' : endsBy < now ? `${span(now - endsBy)} ago` : age(endsBy - now);
   return html`<tr>
     <td><a class="open" href=${linkOf(task)}>${broken(tool)} <span class="id">…${taskId.slice(-8)}</span></a></td>
     <td>${badge(status, seenAs)}<small class="narrow">${note}</small></td>
     <td class="number">${age(now - createdAt)}</td>
     <td class="number more">${left}</td>
-    <td class="number more">${round ?? ''}</td>
     <td class="note">${note}</td>
   </tr>`;
 }

@@ -2,9 +2,9 @@ import { act, Refused, read } from './api.js';
 import { askReason } from './dialog.js';
 import { listKeys, listView, queryOf } from './list.js';
 import { html, render } from './lit-html.js';
-import { payloadView } from './payload.js';
-import { isOpen, storyOf, taskView } from './task.js';
-import { words } from './text.js';
+import { payloadView } from './task/payload.js';
+import { isOpen, storyOf, taskView } from './task/task.js';
+import { linkOfRerun, words } from './text.js';
 
 /** @typedef {import('../answers.ts').ServerAnswer} ServerAnswer */
 /** @typedef {import('../answers.ts').TaskAnswer} TaskAnswer */
@@ -162,8 +162,7 @@ async function rerun(answer) {
   const given = await askReason({ ...what, button: 'Run it again', force, optional: server?.local === true });
   if (given === undefined) return;
   const outcome = await perform('rerun', { ...keyOf(answer), ...given });
-  if (outcome?.newTaskId !== undefined)
-    location.hash = `#/task/${outcome.newTaskId}?${new URLSearchParams({ owner: keyOf(answer).owner })}`;
+  if (outcome?.newTaskId !== undefined) location.hash = linkOfRerun(outcome.newTaskId, keyOf(answer).owner);
 }
 
 /** @param {string} verb @param {import('../answers.ts').ActRequest} request */

@@ -32,3 +32,11 @@ export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
 /** @param {string} status */
 export const words = (status) => status.replaceAll('_', ' ');
+
+/**
+ * The link of a task that another one runs again. Both have one owner, except where each task is its own owner.
+ *
+ * @param {string} taskId @param {string} owner the owner of the other task
+ */
+export const linkOfRerun = (taskId, owner) =>
+  owner.startsWith('task#') ? `#/task/${taskId}` : `#/task/${taskId}?${new URLSearchParams({ owner })}`;

@@ -1,7 +1,7 @@
-import { html } from './lit-html.js';
+import { html } from '../lit-html.js';
 import { questionsView } from './questions.js';
 
-/** @typedef {import('../../../functions/operator/payload.ts').Payload} Payload */
+/** @typedef {import('../../../../functions/operator/payload.ts').Payload} Payload */
 
 /** Characters of one value that the page shows. */
 const MOST = 200_000;

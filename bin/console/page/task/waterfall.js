@@ -1,9 +1,9 @@
-import { html, svg } from './lit-html.js';
-import { clock, span } from './text.js';
+import { html, svg } from '../lit-html.js';
+import { clock, span } from '../text.js';
 
-/** @typedef {import('../../../functions/operator/timeline.ts').Timeline} Timeline */
-/** @typedef {import('../../../functions/operator/timeline.ts').Lane} Lane */
-/** @typedef {import('../../../functions/operator/timeline.ts').Waiting} Waiting */
+/** @typedef {import('../../../../functions/operator/timeline.ts').Timeline} Timeline */
+/** @typedef {import('../../../../functions/operator/timeline.ts').Lane} Lane */
+/** @typedef {import('../../../../functions/operator/timeline.ts').Waiting} Waiting */
 
 /** @type {Readonly<Record<Waiting, string>>} */
 const NAMES = { people: 'people', aws: 'AWS', tool: 'the tool' };

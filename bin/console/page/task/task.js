@@ -1,11 +1,11 @@
-import { badge, broken } from './list.js';
-import { html } from './lit-html.js';
-import { clock, moment, span } from './text.js';
+import { badge, broken } from '../list.js';
+import { html } from '../lit-html.js';
+import { clock, linkOfRerun, moment, span } from '../text.js';
 import { waterfall } from './waterfall.js';
 
-/** @typedef {import('../answers.ts').TaskAnswer} TaskAnswer */
-/** @typedef {import('../../../functions/operator/show.ts').Story} Story */
-/** @typedef {import('../../../functions/operator/explain/index.ts').Explanation} Explanation */
+/** @typedef {import('../../answers.ts').TaskAnswer} TaskAnswer */
+/** @typedef {import('../../../../functions/operator/show.ts').Story} Story */
+/** @typedef {import('../../../../functions/operator/explain/index.ts').Explanation} Explanation */
 /** @typedef {{ onCancel: () => void, onRerun: () => void }} Acts */
 
 const OPEN = ['working', 'input_required'];
@@ -65,7 +65,7 @@ function why({ cause, because, row, endsBy, next, also }, now) {
 
 /** @param {Story} story @param {number} now */
 function facts(story, now) {
-  const { createdAt, updatedAt, deadlineAt, readableUntil, owner, round, error, progress, rerunOf, isError } = story;
+  const { createdAt, updatedAt, readableUntil, owner, round, error, progress, rerunOf, isError } = story;
   const ahead = (/** @type {number} */ at) =>
     `${moment(at)}${at > now ? `, in ${span(at - now)}` : `, ${span(now - at)} ago`}`;
   const done =
@@ -81,10 +81,9 @@ function facts(story, now) {
       ${fact('Round', String(round))}
       ${fact('Created', ahead(createdAt))}
       ${fact('Changed', ahead(updatedAt))}
-      ${fact('Deadline', isOpen(story) ? ahead(deadlineAt) : undefined)}
       ${fact('Readable until', ahead(readableUntil))}
       ${fact('Owner', html`<span class="id">${owner}</span>`)}
-      ${fact('Runs again', rerunOf === undefined ? undefined : html`<a href="#/task/${rerunOf}?${new URLSearchParams({ owner })}">…${rerunOf.slice(-8)}</a>`)}
+      ${fact('Runs again', rerunOf === undefined ? undefined : html`<a href=${linkOfRerun(rerunOf, owner)}>…${rerunOf.slice(-8)}</a>`)}
     </dl>
   </section>`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { restart, roundInput } from '../../../functions/tasks/workflow.ts';
-import { record } from './applied.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { restart, roundInput } from '../../../../functions/tasks/workflow.ts';
+import { record } from '../applied.ts';
 
 /** The input of the execution that a restart of this record begins. */
 async function inputOf(of: TaskRecord) {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { stepFunctions } from '../../../functions/tasks/aws/step-functions.ts';
-import { TooManyStarts } from '../../../functions/tasks/errors.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
-import { executionArnOf, restart, roundInput, type Workflow, workflow } from '../../../functions/tasks/workflow.ts';
-import { type FakeAnswer, fakeService } from './aws/fake-service.ts';
-import { noInputs } from './s3/fake-inputs.ts';
+import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
+import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+import { executionArnOf, restart, roundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
+import { type FakeAnswer, fakeService } from '../aws/fake-service.ts';
+import { noInputs } from '../s3/fake-inputs.ts';
 
 const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const prefix = 'arn:aws:states:r:1:stateMachine:s-';

@@ -1,9 +1,9 @@
-import { html, render } from './lit-html.js';
+import { html, render } from '../lit-html.js';
 
 /**
  * What a tool asks, as forms made from the schemas that it gave: strings, numbers, booleans, and choices of one or of many.
  *
- * @typedef {import('../../../functions/tasks/tool-contract.ts').InputRequest} InputRequest
+ * @typedef {import('../../../../functions/tasks/tool-contract.ts').InputRequest} InputRequest
  * @typedef {{ type?: string, title?: string, description?: string, default?: unknown, enum?: unknown[], enumNames?: string[],
  *   oneOf?: Choice[], anyOf?: Choice[], items?: Field, format?: string, minLength?: number, maxLength?: number,
  *   minimum?: number, maximum?: number }} Field
