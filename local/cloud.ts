@@ -9,17 +9,19 @@ import { createFaults, runPoint } from './faults/index.ts';
 import { awsEnvironment, withoutForbiddenLogs } from './functions.ts';
 import { checkDeployed } from './iam/deployed.ts';
 import { createIam } from './iam/index.ts';
-import { createLambda, type FunctionSpec, type Lambda, type WorkerOptions } from './lambda/index.ts';
+import { createLambda, type FunctionSpec, type Lambda, NOT_RUN_LOCALLY, type WorkerOptions } from './lambda/index.ts';
 import { createOperations } from './operations.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
 import { createQueues, type QueueMessage } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
 import { expressFate } from './step-functions/integrations/express-fate.ts';
-import { createIntegrations } from './step-functions/integrations/integrations.ts';
-import { type AppOptions, readApp } from './template/app.ts';
+import { createIntegrations, INTEGRATIONS } from './step-functions/integrations/integrations.ts';
+import { loadMachine } from './step-functions/machine/machine.ts';
+import { type AppOptions, type CheckApp, readApp } from './template/app.ts';
 import { DEFAULT_ACCOUNT, DEFAULT_REGION } from './template/assembly.ts';
-import { type App, changesBetween } from './template/changes.ts';
+import { changesBetween } from './template/changes.ts';
+import { about, type ResolvedStack } from './template/resources.ts';
 import { every } from './template/schedule.ts';
 import type { FunctionResource } from './template/specs.ts';
 import type { TestingControls, TestingOptions } from './testing.ts';
@@ -81,6 +83,8 @@ export interface Cloud extends TestingControls {
   readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
   /** How many resources are left alone, by service, such as `AWS::SNS`: see `CloudOptions.lenient`. */
   readonly leftAlone: ReadonlyMap<string, number>;
+  /** Why a tool of the server cannot run here, by its name: its calls fail. Only with `CloudOptions.lenient`. */
+  refusedTools(): ReadonlyMap<string, string>;
   /**
    * Deploys a newer assembly of the same app, if only the code and the variables of functions have changed: what runs
    * ends on the old code. Returns what else differs; then nothing is deployed, and only a new cloud can run it.
@@ -127,10 +131,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const { maxMemoryMb, maxWorkersPerFunction, sharedWorkers, concurrency } = options;
   const onError = (message: string) => onLog('cloud', message, 'stderr');
 
-  const { stacks, specs, leftAlone } = readApp(assembly, options);
+  const app = readApp(assembly, options, checkKnown);
+  const { stacks, specs, leftAlone } = app;
   const mappings = readEventSourceMappings(stacks, specs);
   const api = readApi(stacks);
-  const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = stacks[0]?.stack ?? {};
+  const { region, account } = placeOf(stacks);
   const buses = readBuses(stacks, { region, account });
   const rules = readRules(stacks, specs, buses);
   const iam = createIam(stacks, specs, { region, account });
@@ -138,7 +143,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
   const clock = createClock(options, specs.functions);
   const { now } = clock;
-  let deployed: App = { stacks, functions: specs.functions };
+  let deployed = app;
 
   if (dataDir !== undefined) atStop(await lockDataDir(dataDir));
   const { tables, buckets } = specs;
@@ -201,6 +206,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     expressFate: expressFate(bench, accessKeyOfRole),
     ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
     onStatusChange(change) {
+      if (change.error === NOT_RUN_LOCALLY) onError(`✗ cannot run here: ${change.cause}`);
       events.statusChanged(change);
       return onStatusChange?.(change);
     },
@@ -246,12 +252,13 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     secrets: specs.secrets.map(({ name }) => name),
     outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
     leftAlone,
+    refusedTools: () => deployed.refusedTools,
     redeploy(newer, code) {
-      const next = readApp(newer, { ...options, ...(code && { code }) });
+      const next = readApp(newer, { ...options, ...(code && { code }) }, checkKnown);
       const { functions: changed, others } = changesBetween(deployed, next);
       if (others.length > 0) return { updated: [], refused: others };
       for (const [name, { environment = {}, ...rest }] of changed) {
-        const logicalId = next.functions.find((one) => one.name === name)?.logicalId ?? '';
+        const logicalId = next.specs.functions.find((one) => one.name === name)?.logicalId ?? '';
         operations.changed(logicalId);
         lambda.update(name, { ...rest, environment: awsEnvironment(logicalId, environment, wire.url, region) });
       }
@@ -261,6 +268,16 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     sweepExpired: async () => (await dynamoDb.sweep()) + s3.sweep(),
   };
 }
+
+const placeOf = ([first]: readonly ResolvedStack[]) => {
+  const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = first?.stack ?? {};
+  return { region, account };
+};
+
+const checkKnown: CheckApp = ({ stacks, specs }) => {
+  createIam(stacks, specs, placeOf(stacks));
+  for (const machine of specs.machines) about(machine, () => loadMachine(machine, new Set(INTEGRATIONS)));
+};
 
 function createClock({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
   if (!movable) return fixedClock(now ?? Date.now);

@@ -17,6 +17,26 @@ export function explain(error: unknown, port: number): string {
   return inUse ? `port ${port} is in use: choose another one with --port` : messageOf(error);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it finds.
+const COLOUR = /\u001b\[[\d;]*m/g;
+/** Controls, and what turns the direction of text or takes no room. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A text that a tool or a client may have written, for a terminal. Of the characters without a sign, `\n` and `\t` stay. */
+export const printable = (text: string): string =>
+  text.replace(COLOUR, '').replace(UNSEEN, (unseen) => (unseen === '\n' || unseen === '\t' ? unseen : ''));
+
+/** The same, without line breaks. */
+export const oneLine = (text: string): string => printable(text).replace(/\s*\n\s*/g, ' ');
+
+/** `left alone: 19 resources (AWS::EC2, AWS::SNS)`, with a line break; empty if nothing is. */
+export function leftAloneLine(leftAlone: ReadonlyMap<string, number>): string {
+  const count = [...leftAlone.values()].reduce((sum, n) => sum + n, 0);
+  return count === 0 ? '' : `left alone: ${count} resources (${[...leftAlone.keys()].sort().join(', ')})\n`;
+}
+
+export const refusedToolLine = (tool: string, why: string): string => `tool '${tool}' cannot run here: ${why}`;
+
 /** Ends this process after an uncaught error, and says what to do if it is about the data folder. */
 export function endAfterUncaught(dataDir = ''): void {
   process.once('uncaughtException', (error) => {

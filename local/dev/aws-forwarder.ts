@@ -43,28 +43,32 @@ export async function forwardToAws(target: URL, { region, credentials }: AwsIden
   const secret = `/${randomBytes(16).toString('hex')}`;
 
   async function forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const { path, query } = targetOf(incoming);
+    const { path: asked, query } = targetOf(incoming);
     // The client names the service for which it signs: `Credential=<key>/<date>/<region>/<service>/aws4_request`.
     const [, service] = /Credential=[^,\s]*\/([\w-]+)\/aws4_request/.exec(incoming.headers.authorization ?? '') ?? [];
-    if (!isForLoopback(incoming) || !path.startsWith(`${secret}/`) || service === undefined) {
+    if (!isForLoopback(incoming) || !asked.startsWith(`${secret}/`) || service === undefined) {
       return void answer.writeHead(403).end();
     }
     const body = await readBody(incoming, MAX_BODY);
     if (body === undefined) return void answer.writeHead(413).end();
+    const path = asked.slice(secret.length);
     const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
     const kept = Object.entries(incoming.headers).filter(([name]) => !DROPPED.test(name));
     const signed = await signer.sign({
       method: incoming.method ?? 'POST',
       protocol: target.protocol,
       hostname: target.hostname,
-      path: path.slice(secret.length),
+      path,
       query: queryOf(query),
       headers: { ...Object.fromEntries(kept.map(([name, value]) => [name, String(value)])), host: target.host },
       body,
     });
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const url = new URL(`${path.slice(secret.length)}${query === '' ? '' : `?${query}`}`, target);
-    const outgoing = send(url, {
+    const { protocol, hostname, port } = target;
+    const outgoing = send({
+      // Apart from the path, which may begin with `//`: as a part of one URL it could name another host.
+      ...{ protocol, hostname, port },
+      path: `${path}${query === '' ? '' : `?${query}`}`,
       method: signed.method,
       headers: { ...signed.headers, 'content-length': body.length },
     });

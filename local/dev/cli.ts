@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `mcp-task-server dev`: the server of the CDK app in this folder, on this machine, without an AWS account. */
 import { parseArgs } from 'node:util';
-import { endAfterUncaught, explain, messageOf, portOf } from '../command.ts';
+import { endAfterUncaught, explain, leftAloneLine, messageOf, portOf } from '../command.ts';
 import { readProject } from '../template/synth.ts';
 import { readElsewhere } from './elsewhere.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
@@ -11,7 +11,7 @@ const USAGE = `usage: mcp-task-server dev [options]      in the folder of a CDK 
   --port N      where the server listens (default: PORT, or 3000; 0 for a free one)
   --data DIR    keeps tasks and sessions from one run to the next (default: for this run)
   --stack NAME  the stack whose server runs, if the app has more than one
-  --strict      refuse what the embedded cloud does not know, instead of leaving it alone
+  --strict      refuse what the embedded cloud does not know, and end if the app does not start: for CI
   --verbose     print the log lines of the server as they are
 `;
 
@@ -42,10 +42,8 @@ function readFlags(args: readonly string[]): Flags {
 }
 
 function introduction(url: string, elsewhere: readonly string[], leftAlone: ReadonlyMap<string, number>): string {
-  const count = [...leftAlone.values()].reduce((sum, n) => sum + n, 0);
-  const alone = count === 0 ? '' : `left alone: ${count} resources (${[...leftAlone.keys()].sort().join(', ')})\n`;
   return `ready ${url}
-${alone}${elsewhere.map((line) => `${line}\n`).join('')}
+${leftAloneLine(leftAlone)}${elsewhere.map((line) => `${line}\n`).join('')}
 Claude Code  claude mcp add --transport http tasks ${url}
 VS Code      .vscode/mcp.json: {"servers":{"tasks":{"type":"http","url":"${url}"}}}
 
@@ -64,9 +62,15 @@ const flags = readFlags(process.argv.slice(2));
 endAfterUncaught(flags.data);
 /** The one of this process, once the import of this file resolves. */
 export let session: Session | undefined;
+const ending = new AbortController();
+let starting: Promise<Session> | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
-    await session?.stop();
+    ending.abort();
+    await starting?.then(
+      (started) => started.stop(),
+      () => undefined,
+    );
     process.exit(0);
   });
 }
@@ -83,9 +87,12 @@ try {
   const project = readProject(process.cwd());
   const { variables, said } = await readElsewhere(process.env);
   process.stdout.write(`running the app: ${project.app}\n`);
-  session = await startSession(project, { ...flags, variables }, printer);
+  starting = startSession(project, { ...flags, variables }, printer, ending.signal);
+  session = await starting;
   process.stdout.write(introduction(`${session.url}/mcp`, said, session.leftAlone));
 } catch (error) {
-  process.stderr.write(`${explain(error, flags.port)}\n`);
-  process.exit(1);
+  if (!ending.signal.aborted) {
+    process.stderr.write(`${explain(error, flags.port)}\n`);
+    process.exit(1);
+  }
 }

@@ -1,13 +1,17 @@
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cloud, startCloud } from '../cloud.ts';
-import { readAssembly } from '../template/assembly.ts';
+import { messageOf, refusedToolLine } from '../command.ts';
+import { lockDataDir } from '../disk/data-dir.ts';
+import { close, listen } from '../loopback.ts';
 import { type Project, synthesize } from '../template/synth.ts';
-import { type Watcher, watchFiles } from './changed-files.ts';
+import { watchFiles } from './changed-files.ts';
 import { writeSessionFile } from './session-file.ts';
 import type { Terminal } from './terminal.ts';
-import { type ToolBuild, toolBuild, toolSources } from './tool-builds.ts';
+import { NotBuilt, toolCode } from './tool-code.ts';
 import { typeCheck } from './type-check.ts';
 
 export interface SessionOptions {
@@ -38,47 +42,36 @@ const DEV = 'mcp-task-server:dev';
 /** How long a restart waits for tools that run, in ms. */
 const DRAIN = 10_000;
 
-/** Runs the server of an app, and follows the changes of its files. */
-export async function startSession(project: Project, options: SessionOptions, terminal: Terminal): Promise<Session> {
+/**
+ * Runs the server of an app, and follows the changes of its files. An app that does not start waits for the save that
+ * mends it, unless `strict`.
+ *
+ * @param signal ends the start: then it rejects
+ */
+export async function startSession(
+  project: Project,
+  options: SessionOptions,
+  terminal: Terminal,
+  signal?: AbortSignal,
+): Promise<Session> {
+  await checkPlaces(options);
   const out = ownFolder(join(project.folder, 'cdk.out', 'mcp-task-server-dev'));
   const stopping = new AbortController();
-  const builds = new Map<string, ToolBuild>();
-  const code = new Map<string, string>();
+  const ended = once(stopping.signal, 'abort');
+  signal?.addEventListener('abort', () => stopping.abort(signal.reason), { once: true });
   const redirects = new Map<string, string>();
   let assemblies = 0;
-  let watcher: Watcher | undefined;
+  let onSave: (files: ReadonlySet<string>) => void = () => {};
+  const watcher = await watchFiles(project.folder, (files) => onSave(files));
+  const { follow } = watcher;
+  const tools = toolCode({ folder: project.folder, out: join(out, 'code'), terminal, follow });
+  const code = tools.folders;
 
-  /** Builds a tool. A build that fails keeps the last good version. */
-  async function build(tool: ToolBuild): Promise<boolean> {
-    const { folder, problems } = await tool.build();
-    for (const problem of problems) terminal.problem(problem);
-    watcher?.follow(tool.inputs());
-    if (folder !== undefined) code.set(tool.source.logicalId, folder);
-    return folder !== undefined;
-  }
   /** Synthesizes the app beside the running one, and builds the tools that are new or built otherwise. */
   async function synthesized(): Promise<string> {
     const assembly = join(out, `assembly-${++assemblies}`);
     await synthesize({ ...project, context: { ...project.context, [DEV]: true } }, assembly, stopping.signal);
-    const sources = toolSources(readAssembly(assembly));
-    await Promise.all(
-      sources.map(async (source) => {
-        const known = builds.get(source.logicalId);
-        if (JSON.stringify(known?.source) === JSON.stringify(source)) return;
-        const tool = await toolBuild(source, project.folder, join(out, 'code', source.logicalId));
-        if (!(await build(tool)) && known === undefined) {
-          await tool.end();
-          throw new Error(`the tool in ${relative(project.folder, source.entry)} cannot be built`);
-        }
-        builds.set(source.logicalId, tool);
-        await known?.end();
-      }),
-    );
-    for (const [logicalId, tool] of builds) {
-      if (sources.some((source) => source.logicalId === logicalId)) continue;
-      builds.delete(logicalId);
-      await tool.end();
-    }
+    await tools.take(assembly);
     return assembly;
   }
   const start = async (assembly: string, port: number) => {
@@ -91,8 +84,50 @@ export async function startSession(project: Project, options: SessionOptions, te
     writeSessionFile(out, started);
     return started;
   };
-  let assembly = await synthesized();
-  let cloud: Cloud = await start(assembly, options.port);
+  const show = (error: unknown) => {
+    if (!stopping.signal.aborted && !(error instanceof NotBuilt)) terminal.problem(messageOf(error));
+  };
+  /** Tries again at each save. An app that compiles itself saves files, too: it does not fail in other words. */
+  async function firstStart(): Promise<{ assembly: string; cloud: Cloud }> {
+    for (let said = ''; ; ) {
+      const saved = Promise.withResolvers<void>();
+      onSave = () => saved.resolve();
+      try {
+        const assembly = await synthesized();
+        return { assembly, cloud: await start(assembly, options.port) };
+      } catch (error) {
+        if (options.strict || stopping.signal.aborted) throw error;
+        if (messageOf(error) !== said) {
+          show(error);
+          terminal.say('the app does not run yet: save a file to try again');
+        }
+        said = messageOf(error);
+      }
+      await tools.end();
+      await Promise.race([saved.promise, ended]);
+      stopping.signal.throwIfAborted();
+    }
+  }
+  const clear = async () => {
+    await watcher.stop();
+    await tools.end();
+    rmSync(out, { recursive: true, force: true });
+  };
+  let { assembly, cloud } = await firstStart().catch(async (error: unknown) => {
+    await clear();
+    throw error;
+  });
+
+  let refused: ReadonlyMap<string, string> = new Map();
+  /** Says of each tool once that it cannot run here, and why. */
+  function sayRefused(): void {
+    const now = cloud.refusedTools();
+    for (const [tool, why] of now) {
+      if (refused.get(tool) !== why) terminal.problem(refusedToolLine(tool, why));
+    }
+    refused = now;
+  }
+  sayRefused();
 
   /** False after a restart that failed, until one succeeds. */
   let up = true;
@@ -118,85 +153,96 @@ export async function startSession(project: Project, options: SessionOptions, te
     }
   }
 
-  async function rebuild(files: ReadonlySet<string>): Promise<void> {
-    const touched = [...builds.values()].filter(({ reads }) => [...files].some(reads));
-    await Promise.all(
-      touched.map(async (tool) => {
-        const begun = performance.now();
-        if (!(await build(tool))) return;
-        // During a restart the new cloud takes the code by itself.
-        if (up) cloud.redeploy(assembly, code);
-        terminal.say(
-          `✓ ${relative(project.folder, tool.source.entry)} rebuilt in ${Math.round(performance.now() - begun)} ms`,
-        );
-      }),
-    );
-  }
+  /** Whether the app as it was saved last does not run. */
+  let appFails = false;
+
   async function resynthesize(): Promise<void> {
     const next = await synthesized();
-    const { updated, refused } = up ? cloud.redeploy(next, code) : { updated: [], refused: ['the cloud is down'] };
+    const { updated, refused: others } = up
+      ? cloud.redeploy(next, code)
+      : { updated: [], refused: ['the cloud is down'] };
     if (updated.length > 0)
       terminal.say(`✓ the app is synthesized again: ${plural(updated.length, 'function')} updated`);
-    if (refused.length === 0) {
-      assembly = next;
-      return;
+    if (others.length === 0) assembly = next;
+    else {
+      terminal.say(
+        `the app has changed (${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}): restarting`,
+      );
+      await restart(next);
+      terminal.say('✓ restarted: tasks and sessions are kept');
     }
-    terminal.say(
-      `the app has changed (${refused.slice(0, 3).join(', ')}${refused.length > 3 ? ', …' : ''}): restarting`,
-    );
-    await restart(next);
-    terminal.say('✓ restarted: tasks and sessions are kept');
+    if (appFails && updated.length + others.length === 0) terminal.say('✓ the app runs as before');
+    appFails = false;
+    sayRefused();
   }
 
-  let work = Promise.resolve();
-  let pending = false;
-  const failed = (error: unknown) => {
-    if (!stopping.signal.aborted) terminal.problem(error instanceof Error ? error.message : String(error));
-  };
-  const types = typeCheck(project.folder, terminal.problem);
-  types.check();
-  watcher = await watchFiles(project.folder, (files) => {
-    types.check();
-    const rebuilt = rebuild(files).catch(failed);
-    const before = Promise.all([work, rebuilt]);
-    if (pending) {
-      work = before.then(() => {});
-      return;
-    }
-    pending = true;
-    work = before.then(() => {
-      pending = false;
-      return resynthesize().catch(failed);
-    });
+  let work: Promise<unknown> = Promise.resolve();
+  const types = typeCheck(project.folder, terminal.problem, async () => {
+    await work;
+    return appFails || tools.fail();
   });
-  for (const tool of builds.values()) watcher.follow(tool.inputs());
+  types.check();
+  /** Whether a file was saved since the last synthesis. */
+  let changed = false;
+  onSave = (files) => {
+    types.check();
+    changed = true;
+    // During a restart the new cloud takes the code by itself.
+    const deploy = () => up && cloud.redeploy(assembly, code);
+    const rebuilt = tools.rebuild(files, deploy).catch(show);
+    work = Promise.all([work, rebuilt]).then(async ([, built]) => {
+      // One error is enough: an app that imports the tool fails by the same one. The next save synthesizes.
+      if (built !== true || !changed) return;
+      changed = false;
+      await resynthesize().catch((error: unknown) => {
+        appFails = true;
+        show(error);
+      });
+    });
+  };
   return {
     url: cloud.url,
     leftAlone: cloud.leftAlone,
     redirects,
-    idle: () => work,
+    async idle() {
+      await work;
+    },
     async stop() {
       stopping.abort();
       types.stop();
-      await watcher?.stop();
+      await watcher.stop();
       await work;
-      await Promise.all([...builds.values()].map((tool) => tool.end()));
       await cloud.stop();
-      rmSync(out, { recursive: true, force: true });
+      await clear();
     },
   };
 }
 
-let sessions = 0;
+/** Rejects now, rather than after some seconds of synthesis, if no save can help. */
+async function checkPlaces({ port, data }: SessionOptions): Promise<void> {
+  const probe = createServer();
+  await listen(probe, port);
+  await close(probe);
+  if (data !== undefined) await (await lockDataDir(data))();
+}
 
-/** A folder for this session. Removes those of processes that are gone: another `dev` may run in the same project. */
+/** The folders of this process. Those of others with its pid, as in each container, are of a `dev` that is gone. */
+const own = new Set<string>();
+
+/**
+ * A folder for this session, which other users can neither read nor write: `tasks` trusts what lies in it. Removes those
+ * of processes that are gone. Another `dev` may run in the same project.
+ */
 function ownFolder(parent: string): string {
   mkdirSync(parent, { recursive: true });
   for (const name of readdirSync(parent)) {
-    if (!isAlive(Number(name.split('-')[0]))) rmSync(join(parent, name), { recursive: true, force: true });
+    const [pid] = name.split('-').map(Number);
+    const isGone = pid === process.pid ? !own.has(join(parent, name)) : !isAlive(pid ?? 0);
+    if (isGone) rmSync(join(parent, name), { recursive: true, force: true });
   }
-  const folder = join(parent, `${process.pid}-${++sessions}`);
-  mkdirSync(folder);
+  const folder = join(parent, `${process.pid}-${own.size + 1}`);
+  own.add(folder);
+  mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 

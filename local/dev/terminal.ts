@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { oneLine, printable } from '../command.ts';
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
 
 /** What the author can do about a failure, by its reason. */
@@ -11,6 +12,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'Sandbox.Timedout': "it did not end within its function's timeout: raise the timeout of the ToolFunction",
   'States.Timeout': "it did not end within the tool's timeout",
   'Runtime.ExitError': 'its process ended: out of memory, or an exit of its own',
+  'Lambda.ResourceNotFoundException': 'its function does not run here: dev said why at its start',
   'Function.ResponseSizeTooLarge': 'Lambda returns 6 MB at most: defineTool stores larger results itself',
 };
 
@@ -45,26 +47,27 @@ const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 export function terminal({ verbose, write, now, nameOf }: TerminalOptions): Terminal {
-  const say = (text: string) => write(`${now().toTimeString().slice(0, 8)}  ${text}\n`);
+  const say = (text: string) => write(`${now().toTimeString().slice(0, 8)}  ${printable(text)}\n`);
   return {
     say,
     problem: (text) => say(`✗ ${text}`),
     log(source, line) {
       // What CloudWatch would make metrics of, every minute.
       if (line.startsWith('{"_aws":')) return;
-      if (verbose) return say(`${source}: ${line}`);
+      if (verbose) return say(`${source}: ${oneLine(line)}`);
       const json = parsed(line);
       const told = json === undefined ? crash(line) : 'event' in json ? eventText(json) : toolText(json);
       if (told !== '')
-        say(told === undefined ? `${nameOf(source)} │ ${line}` : told.replace(/^│/, `${nameOf(source)} │`));
+        say(told === undefined ? `${nameOf(source)} │ ${oneLine(line)}` : told.replace(/^│/, `${nameOf(source)} │`));
     },
   };
 }
 
-function parsed(line: string): JsonObject | undefined {
-  if (!/^\{"(event|timestamp)":/.test(line)) return undefined;
+function parsed(line: string, pattern = /^(\{"(?:event|timestamp)":.*)$/s): JsonObject | undefined {
+  const [, text] = pattern.exec(line) ?? [];
+  if (text === undefined) return undefined;
   try {
-    return objectOf(JSON.parse(line));
+    return objectOf(JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -72,6 +75,11 @@ function parsed(line: string): JsonObject | undefined {
 
 /** One line of the server, in words. Empty for those that say nothing to an author. */
 function eventText(facts: JsonObject): string | undefined {
+  const text = eventWords(facts);
+  return text === undefined ? undefined : oneLine(text);
+}
+
+function eventWords(facts: JsonObject): string | undefined {
   const { event, action, tool, status, reason, round } = facts;
   const task = `${tool ?? 'task'} ${shortId(facts.taskId)}`;
   if (event === 'result_misfit') {
@@ -104,14 +112,14 @@ function toolText({ level, message }: JsonObject): string | undefined {
   const { errorType, errorMessage, stackTrace } = objectOf(said);
   const mark = level === 'ERROR' ? ' ✗' : '';
   if (stackTrace !== undefined) return `│${mark}${of(facts)} ${errorText(errorType, errorMessage, stackTrace)}`;
-  return `│${mark}${of(facts)} ${stringOf(said) ?? JSON.stringify(said)}`;
+  return `│${mark}${of(facts)} ${marked(stringOf(said) ?? JSON.stringify(said))}`;
 }
 
 /** `Invoke Error {…}`: what a function threw, with its own files and lines. */
 function crash(line: string): string | undefined {
-  const [, text = ''] = /^Invoke Error (\{.*\})$/.exec(line) ?? [];
-  if (text === '') return undefined;
-  const { errorType, errorMessage, trace, ...facts } = objectOf(JSON.parse(text));
+  const error = parsed(line, /^Invoke Error (\{.*\})$/s);
+  if (error === undefined) return undefined;
+  const { errorType, errorMessage, trace, ...facts } = error;
   const advice = ADVICE[String(errorType)];
   return `│ ✗${of(facts)} ${errorText(errorType, errorMessage, trace)}${advice === undefined ? '' : ` (${advice})`}`;
 }
@@ -122,8 +130,12 @@ function errorText(type: unknown, message: unknown, trace: unknown): string {
   const own = lines.filter(
     (one) => /^\s+at /.test(one) && !/node:internal|node_modules/.test(one) && !one.includes(HERE),
   );
-  return [`${stringOf(type) ?? 'Error'}: ${message ?? lines[0] ?? ''}`, ...own].join('\n');
+  const first = `${stringOf(type) ?? 'Error'}: ${message ?? lines[0] ?? ''}`;
+  return [marked(first), ...own.map((one) => one.replaceAll('\n', ' '))].join('\n');
 }
+
+/** Marks the further lines of what a tool said: none looks like a line of `dev`. */
+const marked = (text: string): string => text.replaceAll('\n', '\n    │ ');
 
 /** The task of a line, and the attempt if it is not the first. */
 function of({ taskId, attempt }: JsonObject): string {
@@ -132,4 +144,4 @@ function of({ taskId, attempt }: JsonObject): string {
 }
 
 /** The end of an id: its beginning is the time. */
-const shortId = (id: unknown): string => (typeof id === 'string' ? `…${id.slice(-6)}` : '');
+const shortId = (id: unknown): string => (typeof id === 'string' ? `…${id.slice(-10)}` : '');

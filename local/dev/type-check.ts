@@ -8,15 +8,19 @@ const PROBLEM = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/;
 
 /** The project's own TypeScript, beside `dev`: nothing waits for it, and a tool with a type error runs. */
 export interface TypeCheck {
-  /** Checks all files, and again if they change meanwhile. Tells each type error once. */
+  /** Checks all files, and again if they change meanwhile. Shows each type error once. */
   check(): void;
   stop(): void;
 }
 
-/** Does nothing in a project without TypeScript or `tsconfig.json`. */
-export function typeCheck(folder: string, tell: (problem: string) => void): TypeCheck {
+/**
+ * Does nothing in a project without TypeScript or `tsconfig.json`.
+ *
+ * @param fails whether the app or a tool does not run: its error has been shown, and the next save checks again
+ */
+export function typeCheck(folder: string, show: (problem: string) => void, fails: () => Promise<boolean>): TypeCheck {
   const tsc = join(folder, 'node_modules/typescript/bin/tsc');
-  let told = new Set<string>();
+  let shown = new Set<string>();
   let running: ChildProcess | undefined;
   let again = false;
   let stopped = false;
@@ -36,10 +40,13 @@ export function typeCheck(folder: string, tell: (problem: string) => void): Type
       if (text !== undefined) problems.add(`${file}:${row}:${column}: ${text}`);
     });
     child.once('error', () => {});
-    child.once('close', () => {
+    child.once('close', async () => {
+      // What is true of an older save may be mended.
+      if (!again && !(await fails()) && !again) {
+        for (const problem of problems) if (!stopped && !shown.has(problem)) show(problem);
+        shown = problems;
+      }
       running = undefined;
-      for (const problem of problems) if (!stopped && !told.has(problem)) tell(problem);
-      told = problems;
       if (again) check();
     });
   }

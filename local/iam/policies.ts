@@ -1,5 +1,5 @@
 import { isObject, listOf, objectOf } from '../json.ts';
-import type { ResolvedStack, Resource } from '../template/resources.ts';
+import { about, type ResolvedStack, type Resource } from '../template/resources.ts';
 import { readStatements, type Statement } from './statements.ts';
 
 /** The AWS managed policies that CDK attaches on its own. */
@@ -37,7 +37,7 @@ export function readRoles(stacks: readonly ResolvedStack[]): ReadonlyMap<string,
   const all = stacks.flatMap((stack) => stack.resources);
   const policies = all.filter(({ type }) => type === 'AWS::IAM::Policy' || type === 'AWS::IAM::ManagedPolicy');
   const roles = all.filter(({ type }) => type === 'AWS::IAM::Role');
-  return new Map(roles.map((role) => [role.arn ?? '', readRole(role, policies)]));
+  return new Map(roles.map((role) => [role.arn ?? '', about(role, () => readRole(role, policies))]));
 }
 
 function readRole(resource: Resource, policies: readonly Resource[]): Role {
@@ -62,8 +62,9 @@ function readRole(resource: Resource, policies: readonly Resource[]): Role {
   };
 }
 
-function policyStatements({ properties, logicalId, where }: Resource): Statement[] {
-  return readStatements(properties.PolicyDocument, logicalId, where);
+function policyStatements(resource: Resource): Statement[] {
+  const { properties, logicalId, where } = resource;
+  return about(resource, () => readStatements(properties.PolicyDocument, logicalId, where));
 }
 
 function managedStatements(arn: string, where: string): Statement[] {

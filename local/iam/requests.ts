@@ -39,7 +39,9 @@ export function createRequests(
       one(`states:${operation}`, stringOf(executionArn) ?? stringOf(stateMachineArn) ?? '*'),
     lambda: (_operation, { FunctionName }) => {
       const found = specs.functions.find((spec) => spec.name === FunctionName || spec.arn === FunctionName);
-      return one('lambda:InvokeFunction', found?.arn ?? arn('lambda', `function:${FunctionName}`));
+      const named = String(FunctionName);
+      const asked = named.startsWith('arn:') ? named : arn('lambda', `function:${named}`);
+      return one('lambda:InvokeFunction', found?.arn ?? asked);
     },
     events: (operation, { Entries }) =>
       listOf(Entries)

@@ -26,6 +26,13 @@ export function runtimeExited(requestId: string, how: string | undefined): Error
   return { errorType: 'Runtime.ExitError', errorMessage: `RequestId: ${requestId} Error: ${end}` };
 }
 
+/** The name of the error of a function or a state machine that the embedded cloud cannot run. AWS has no such error. */
+export const NOT_RUN_LOCALLY = 'NotRunLocally';
+
+export function notRunLocally(why: string): ErrorBody {
+  return { errorType: NOT_RUN_LOCALLY, errorMessage: why, trace: [] };
+}
+
 export function functionNotFound(nameOrArn: string): AwsError {
   return new AwsError('ResourceNotFoundException', `Function not found: ${nameOrArn}`, 404);
 }

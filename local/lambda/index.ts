@@ -17,7 +17,7 @@ import { CONCURRENT_EXECUTIONS, concurrencyOf } from './workers/concurrency.ts';
 import { createMemory, type Memory, machineMemoryMb } from './workers/memory.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
-export { FunctionError } from './errors.ts';
+export { FunctionError, NOT_RUN_LOCALLY } from './errors.ts';
 export type * from './types.ts';
 
 /** AWS starts a worker for each event within the concurrency limits. Here workers are few, so an event may wait. */

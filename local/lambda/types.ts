@@ -23,10 +23,14 @@ export interface FunctionSpec {
   sharedWorker?: boolean;
   /** Reserved concurrency: the most executions at once, taken from the quota of the other functions. */
   reservedConcurrency?: number;
+  /** Why it cannot run here: each invocation fails with this text. @default it runs */
+  refusal?: string;
 }
 
 /** What an update of a function may change. */
-export type Deployed = Partial<Pick<FunctionSpec, 'codePath' | 'handler' | 'environment' | 'timeoutSeconds'>>;
+export type Deployed = Partial<
+  Pick<FunctionSpec, 'codePath' | 'handler' | 'environment' | 'timeoutSeconds' | 'refusal'>
+>;
 
 /** The settings of an `AWS::Lambda::EventInvokeConfig`. */
 export interface AsynchronousSettings {

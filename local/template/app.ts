@@ -1,7 +1,7 @@
-import { readAssembly } from './assembly.ts';
+import { readAssembly, type Stack } from './assembly.ts';
 import { reachedByServer } from './lenient.ts';
-import { resolveStack } from './resources.ts';
-import { readSpecs } from './specs.ts';
+import { type ResolvedStack, ResourceError, resolveStack } from './resources.ts';
+import { readSpecs, type Specs } from './specs.ts';
 
 /** What is run of an assembly, and how. */
 export interface AppOptions {
@@ -19,15 +19,50 @@ export interface AppOptions {
 }
 
 /** What runs of an assembly. */
-export function readApp(assembly: string, { lenient = false, stack, code, variables }: AppOptions) {
-  const read = readAssembly(assembly);
-  const reached = lenient ? reachedByServer(read, stack) : { stacks: read, leftAlone: new Map<string, number>() };
-  const stacks = reached.stacks.map(resolveStack);
-  const specs = readSpecs(stacks, lenient);
-  const functions = specs.functions.map((spec) => ({
+export interface AppSpecs {
+  readonly stacks: readonly ResolvedStack[];
+  readonly specs: Specs;
+  /** How many resources of each service are left alone, by service. */
+  readonly leftAlone: ReadonlyMap<string, number>;
+  /** Why a tool cannot run here, by its name. */
+  readonly refusedTools: ReadonlyMap<string, string>;
+}
+
+/** Refuses, by a ResourceError, what the engines do not know of an app. */
+export type CheckApp = (app: Pick<AppSpecs, 'stacks' | 'specs'>) => void;
+
+/** @param check is asked only if `lenient`: otherwise the engines refuse by themselves, at their start */
+export function readApp(assembly: string, options: AppOptions, check: CheckApp): AppSpecs {
+  const { lenient = false, code, variables } = options;
+  const app = lenient ? readLenient(readAssembly(assembly), options, check) : readAll(readAssembly(assembly));
+  const functions = app.specs.functions.map((spec) => ({
     ...spec,
     codePath: code?.get(spec.logicalId) ?? spec.codePath,
     environment: { ...variables, ...spec.environment },
   }));
-  return { stacks, functions, specs: { ...specs, functions }, leftAlone: reached.leftAlone };
+  return { ...app, specs: { ...app.specs, functions } };
+}
+
+function readAll(read: readonly Stack[]): AppSpecs {
+  const stacks = read.map(resolveStack);
+  return { stacks, specs: readSpecs(stacks), leftAlone: new Map(), refusedTools: new Map() };
+}
+
+/** Reads again without each resource that is refused, until nothing is. Throws if the server itself needs one. */
+function readLenient(read: readonly Stack[], { stack }: AppOptions, check: CheckApp): AppSpecs {
+  const refused = new Map<string, string>();
+  for (;;) {
+    const reached = reachedByServer(read, stack, refused);
+    try {
+      const app = readAll(reached.stacks);
+      check(app);
+      const unmet = [...reached.unmet].filter(([id]) => !refused.has(id));
+      if (unmet.length === 0) return { ...app, leftAlone: reached.leftAlone, refusedTools: reached.refusedTools };
+      for (const [id, reason] of unmet) refused.set(id, reason);
+    } catch (error) {
+      if (!(error instanceof ResourceError) || refused.has(error.logicalId)) throw error;
+      if (reached.isOfServer(error.logicalId)) throw error;
+      refused.set(error.logicalId, error.message);
+    }
+  }
 }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Deployed } from '../lambda/index.ts';
+import type { AppSpecs } from './app.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
-import type { FunctionResource } from './specs.ts';
 
 /** What a running cloud must do to become another assembly. */
 export interface Changes {
@@ -17,26 +17,25 @@ const FUNCTION = 'AWS::Lambda::Function';
 const CHANGEABLE = ['Code', 'Handler', 'Environment', 'Timeout', 'Description'];
 
 /** A deployed assembly. */
-export interface App {
-  readonly stacks: readonly ResolvedStack[];
-  readonly functions: readonly FunctionResource[];
-}
+type App = Pick<AppSpecs, 'stacks' | 'specs'>;
 
 export function changesBetween(before: App, after: App): Changes {
   const [old, now] = [byId(before.stacks), byId(after.stacks)];
   // The folder of an asset is named after its content; each build of `dev` has a folder of its number.
-  const code = new Map(before.functions.map(({ name, codePath }) => [name, basename(codePath)]));
+  const code = new Map(before.specs.functions.map(({ name, codePath }) => [name, basename(codePath)]));
   const differ = [...new Set([...old.keys(), ...now.keys()])].filter(
     (id) => !isDeepStrictEqual(fixedPart(old.get(id)), fixedPart(now.get(id))),
   );
-  const changed = after.functions.filter(({ logicalId, name, codePath }) => {
+  const refusals = new Map(before.specs.functions.map(({ name, refusal }) => [name, refusal]));
+  const changed = after.specs.functions.filter(({ logicalId, name, codePath, refusal }) => {
     const [was, is] = [old.get(logicalId), now.get(logicalId)];
-    return code.get(name) !== basename(codePath) || !isDeepStrictEqual(was?.properties, is?.properties);
+    if (code.get(name) !== basename(codePath) || refusals.get(name) !== refusal) return true;
+    return !isDeepStrictEqual(was?.properties, is?.properties);
   });
   return {
     functions: new Map(
-      changed.map(({ name, codePath, handler, environment, timeoutSeconds }) => {
-        return [name, { codePath, handler, environment, timeoutSeconds }];
+      changed.map(({ name, codePath, handler, environment, timeoutSeconds, refusal }) => {
+        return [name, { codePath, handler, environment, timeoutSeconds, ...(refusal !== undefined && { refusal }) }];
       }),
     ),
     others: differ.map((id) => `${(now.get(id) ?? old.get(id))?.type} ${id}`),

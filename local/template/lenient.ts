@@ -1,32 +1,39 @@
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
+import { NOT_RUN_LOCALLY } from '../lambda/index.ts';
 import type { Stack, Template, TemplateResource } from './assembly.ts';
+import { namesIn } from './names.ts';
+import { ATTACHED, refusalsOf, refusedTools, type ServerStack, unmetNeeds } from './refusals.ts';
 import { RESOURCE_TYPES } from './resource-types.ts';
 import { unknownPaths } from './resources.ts';
+import { REFUSAL } from './specs.ts';
 
 /** An app cut down to what its server needs. */
 export interface Reached {
   readonly stacks: readonly Stack[];
   /** How many resources of each service are left alone, by service: `AWS::SNS`. */
   readonly leftAlone: ReadonlyMap<string, number>;
+  /** Why a tool cannot run here, by its name. */
+  readonly refusedTools: ReadonlyMap<string, string>;
+  /** What names something that is left alone and would not notice, by logical id: its tools have to be refused, too. */
+  readonly unmet: ReadonlyMap<string, string>;
+  isOfServer(logicalId: string): boolean;
 }
 
 /** The environment that only the endpoint of a server has. */
 const ENDPOINT_VARIABLES = ['TASKS_TABLE', 'MACHINE_ARN_PREFIX', 'SIGNING_KEY_SECRET'];
-/** Belong to what they name: without them it would lack rights or settings. */
-const ATTACHED: Readonly<Record<string, string>> = {
-  'AWS::IAM::Policy': 'Roles',
-  'AWS::IAM::ManagedPolicy': 'Roles',
-  'AWS::Lambda::EventInvokeConfig': 'FunctionName',
-  'AWS::SecretsManager::RotationSchedule': 'SecretId',
-};
-
 /**
  * The part of an app that its server reaches: its construct, its tools, and the resources that these name and the
- * embedded cloud knows. Everything else is left alone; a reference to it becomes a name that nothing has.
+ * embedded cloud knows. Everything else is left alone; a reference to it becomes a name that nothing has. In place of a
+ * function or a state machine that cannot run lies one that fails with the reason.
  *
  * @param name of the stack to run. @default the only one with a server
+ * @param refused resources and outputs that the embedded cloud refuses, by logical id, with the reason
  */
-export function reachedByServer(stacks: readonly Stack[], name?: string): Reached {
+export function reachedByServer(
+  stacks: readonly Stack[],
+  name?: string,
+  refused: ReadonlyMap<string, string> = new Map(),
+): Reached {
   const served = stacks.filter((stack) => serverPaths(stack.template).length > 0);
   const chosen = name === undefined ? served : served.filter((stack) => stack.name === name);
   const [stack, second] = chosen;
@@ -37,7 +44,9 @@ export function reachedByServer(stacks: readonly Stack[], name?: string): Reache
       `more than one stack has an McpTaskServer: choose one with --stack: ${served.map((one) => one.name).join(', ')}`,
     );
   }
-  const reached = reach(stack.template);
+  const server = serverStack(stack);
+  const refusals = refusalsOf(server, refused);
+  const reached = new Set([...server.reached].filter((id) => !refusals.has(id) || isReplaced(stack, id)));
   const leftAlone = new Map<string, number>();
   for (const { template } of stacks) {
     for (const [id, { Type }] of Object.entries(template.Resources)) {
@@ -46,7 +55,13 @@ export function reachedByServer(stacks: readonly Stack[], name?: string): Reache
       leftAlone.set(service, (leftAlone.get(service) ?? 0) + 1);
     }
   }
-  return { stacks: [{ ...stack, template: cut(stack.template, reached) }], leftAlone };
+  return {
+    stacks: [{ ...stack, template: cut(stack.template, reached, refusals) }],
+    leftAlone,
+    refusedTools: refusedTools(server, refusals),
+    unmet: unmetNeeds(server),
+    isOfServer: server.isOfServer,
+  };
 }
 
 /** The paths of the constructs, with a slash at the end. */
@@ -62,18 +77,23 @@ function serverPaths({ Resources }: Template): string[] {
 const pathOf = ({ Metadata }: TemplateResource): string => stringOf(objectOf(Metadata)['aws:cdk:path']) ?? '';
 const isKnown = ({ Type }: TemplateResource): boolean => Object.hasOwn(RESOURCE_TYPES, Type);
 
-function reach({ Resources }: Template): Set<string> {
-  const servers = serverPaths({ Resources } as Template);
+function serverStack(stack: Stack): ServerStack {
+  const { Resources } = stack.template;
+  const paths = serverPaths(stack.template);
+  const isOfServer = (id: string): boolean => {
+    const resource = Resources[id];
+    return resource !== undefined && paths.some((path) => pathOf(resource).startsWith(path));
+  };
   const reached = new Set<string>();
   const visit = (id: string): void => {
     const resource = Resources[id];
     if (resource === undefined || reached.has(id) || !isKnown(resource)) return;
+    // One API is served.
+    if (resource.Type.startsWith('AWS::ApiGateway::') && !isOfServer(id)) return;
     reached.add(id);
     for (const name of namesIn(resource.Properties)) visit(name);
   };
-  for (const [id, resource] of Object.entries(Resources)) {
-    if (servers.some((path) => pathOf(resource).startsWith(path))) visit(id);
-  }
+  for (const id of Object.keys(Resources)) if (isOfServer(id)) visit(id);
   for (let before = -1; before < reached.size; ) {
     before = reached.size;
     for (const [id, { Type, Properties }] of Object.entries(Resources)) {
@@ -81,26 +101,49 @@ function reach({ Resources }: Template): Set<string> {
       if (property !== undefined && namesIn(Properties?.[property]).some((name) => reached.has(name))) visit(id);
     }
   }
-  return reached;
+  return { stack, reached, isOfServer };
 }
 
-/** The logical ids that a value refers to. */
-function namesIn(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(namesIn);
-  if (!isObject(value)) return [];
-  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Sub': text } = value;
-  const named = Array.isArray(attribute) ? attribute[0] : String(attribute ?? '').split('.')[0];
-  const inText = String(listOf(text)[0] ?? text ?? '').matchAll(/\$\{([^!}.]+)[^}]*\}/g);
-  const own = [stringOf(Ref), stringOf(named), ...[...inText].map(([, name]) => name)];
-  return [
-    ...own.filter((name) => name !== undefined && name !== ''),
-    ...Object.values(value).flatMap(namesIn),
-  ] as string[];
+/**
+ * What lies in place of a resource that cannot run, so that a call fails with the reason. It calls nothing, so the
+ * function has no role: it may always log.
+ */
+const REPLACEMENTS: Readonly<Record<string, (properties: JsonObject, reason: string) => Partial<TemplateResource>>> = {
+  'AWS::Lambda::Function': ({ FunctionName }, reason) => ({
+    Metadata: { [REFUSAL]: reason },
+    Properties: { ...(FunctionName !== undefined && { FunctionName }) },
+  }),
+  'AWS::StepFunctions::StateMachine': ({ StateMachineName, RoleArn }, reason) => ({
+    Properties: {
+      ...(StateMachineName !== undefined && { StateMachineName }),
+      ...{ RoleArn, DefinitionString: failing(reason) },
+    },
+  }),
+};
+
+function replaced({ Type, Metadata, Properties = {} }: TemplateResource, reason: string): TemplateResource {
+  const { Metadata: more, ...rest } = REPLACEMENTS[Type]?.(Properties, reason) ?? {};
+  return { Type, Metadata: { ...Metadata, ...more }, ...rest };
 }
+
+const isReplaced = ({ template }: Stack, id: string): boolean =>
+  Object.hasOwn(REPLACEMENTS, template.Resources[id]?.Type ?? '');
+
+const failing = (Cause: string): string =>
+  JSON.stringify({
+    QueryLanguage: 'JSONata',
+    StartAt: NOT_RUN_LOCALLY,
+    States: { [NOT_RUN_LOCALLY]: { Type: 'Fail', Error: NOT_RUN_LOCALLY, Cause } },
+  });
 
 /** The template with the reached resources, and with what the embedded cloud knows of them. */
-function cut(template: Template, reached: ReadonlySet<string>): Template {
-  const kept = Object.entries(template.Resources).filter(([id]) => reached.has(id));
+function cut(template: Template, reached: ReadonlySet<string>, refusals: ReadonlyMap<string, string>): Template {
+  const kept = Object.entries(template.Resources)
+    .filter(([id]) => reached.has(id))
+    .map(([id, resource]): [string, TemplateResource] => {
+      const reason = refusals.get(id);
+      return [id, reason === undefined ? resource : replaced(resource, reason)];
+    });
   const known = (name: string): boolean => reached.has(name) || name.startsWith('AWS::') || hasDefault(template, name);
   const resources = kept.map(([id, resource]): [string, TemplateResource] => {
     const type = RESOURCE_TYPES[resource.Type];
@@ -109,7 +152,9 @@ function cut(template: Template, reached: ReadonlySet<string>): Template {
     for (const path of unknownPaths(properties, '', paths)) remove(properties, path.split('.'));
     return [id, { ...resource, Properties: withNames(properties, known) as JsonObject }];
   });
-  const outputs = Object.entries(template.Outputs).filter(([, output]) => namesIn(output).every(known));
+  const outputs = Object.entries(template.Outputs).filter(
+    ([name, output]) => namesIn(output).every(known) && !refusals.has(`Outputs.${name}`),
+  );
   return { ...template, Resources: Object.fromEntries(resources), Outputs: Object.fromEntries(outputs) };
 }
 
@@ -139,6 +184,9 @@ function withNames(value: unknown, known: (name: string) => boolean): unknown {
     return attribute.endsWith('Arn') ? `arn:aws:not-run-locally:::${id}` : `${id}.${attribute}`;
   }
   if (key === 'Fn::ImportValue') return 'not-run-locally';
+  // A name has no parts.
+  const unknown = key === 'Fn::Select' ? namesIn(argument).find((name) => !known(name)) : undefined;
+  if (unknown !== undefined) return unknown;
   if (key === 'Fn::Sub' && typeof argument === 'string') {
     const text = argument.replace(/\$\{([^!}.]+)[^}]*\}/g, (all, name: string) => (known(name) ? all : name));
     return { [key]: text };

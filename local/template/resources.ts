@@ -21,6 +21,26 @@ export interface ResolvedStack {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
+/** A refusal of one resource, or of an output by the name `Outputs.<name>`. The rest of the app could run without it. */
+export class ResourceError extends Error {
+  readonly logicalId: string;
+
+  constructor(logicalId: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'ResourceError';
+    this.logicalId = logicalId;
+  }
+}
+
+/** Makes a ResourceError of what `read` throws, unless it is one. */
+export function about<T>({ logicalId }: { readonly logicalId: string }, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ResourceError ? error : new ResourceError(logicalId, error);
+  }
+}
+
 /** Resolves a stack. First refuses, by name, what the embedded cloud does not know. */
 export function resolveStack(stack: Stack): ResolvedStack {
   const refusals = Object.entries(stack.template.Resources).flatMap(([id, resource]) => refused(stack, id, resource));
@@ -29,19 +49,23 @@ export function resolveStack(stack: Stack): ResolvedStack {
   const { scope, identify } = createScope(stack);
   const resolve = createResolve(scope);
   const resources = Object.entries(stack.template.Resources)
-    .filter(([id, resource]) => !resource.Condition || holds(scope, resource.Condition, whereOf(stack, id)))
-    .map(([id, resource]): Resource => {
-      const where = whereOf(stack, id);
-      const properties = objectOf(resolve(resource.Properties ?? {}, where));
-      return {
-        ...identify(id),
-        type: resource.Type,
-        properties,
-        ref: scope.ref(id),
-        arn: scope.getAtt(id, 'Arn'),
-        where,
-      };
-    });
+    .filter(([logicalId, { Condition }]) => {
+      return !Condition || about({ logicalId }, () => holds(scope, Condition, whereOf(stack, logicalId)));
+    })
+    .map(([logicalId, resource]) =>
+      about({ logicalId }, (): Resource => {
+        const where = whereOf(stack, logicalId);
+        const properties = objectOf(resolve(resource.Properties ?? {}, where));
+        return {
+          ...identify(logicalId),
+          type: resource.Type,
+          properties,
+          ref: scope.ref(logicalId),
+          arn: scope.getAtt(logicalId, 'Arn'),
+          where,
+        };
+      }),
+    );
   return { stack, resources, outputs: resolveOutputs(stack, scope, resolve) };
 }
 
@@ -152,11 +176,13 @@ function generatedName(name: string, limit: number): string {
 }
 
 function resolveOutputs(stack: Stack, scope: Scope, resolve: Resolve): Record<string, string> {
-  const entries = Object.entries(stack.template.Outputs).flatMap(([name, value]): [string, string][] => {
-    const { Value, Condition } = objectOf(value);
-    const where = `(stack ${stack.name}, output ${name})`;
-    if (typeof Condition === 'string' && !holds(scope, Condition, where)) return [];
-    return [[name, String(resolve(Value, where))]];
-  });
+  const entries = Object.entries(stack.template.Outputs).flatMap(([name, value]) =>
+    about({ logicalId: `Outputs.${name}` }, (): [string, string][] => {
+      const { Value, Condition } = objectOf(value);
+      const where = `(stack ${stack.name}, output ${name})`;
+      if (typeof Condition === 'string' && !holds(scope, Condition, where)) return [];
+      return [[name, String(resolve(Value, where))]];
+    }),
+  );
   return Object.fromEntries(entries);
 }

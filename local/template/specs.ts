@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
 import type { AsynchronousSettings, FunctionSpec } from '../lambda/index.ts';
 import { streamArn } from './resource-types.ts';
-import type { ResolvedStack, Resource } from './resources.ts';
+import { about, type ResolvedStack, type Resource } from './resources.ts';
 import { rateMs } from './schedule.ts';
 
 /** What the engines run, read from the resolved resources. */
@@ -14,6 +14,7 @@ export interface FunctionResource extends FunctionSpec {
 }
 
 export interface MachineResource {
+  readonly logicalId: string;
   readonly arn: string;
   readonly name: string;
   readonly roleArn: string;
@@ -71,12 +72,12 @@ export interface Specs {
   readonly roles: ReadonlyMap<string, string>;
 }
 
-/** @param lenient keeps a function that cannot run here: its invocations then fail, and say why */
-export function readSpecs(stacks: readonly ResolvedStack[], lenient = false): Specs {
+/** Throws a ResourceError for a value that the embedded cloud cannot honour. */
+export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
   const all = <T>(types: string, read: (resource: Resource, stack: ResolvedStack) => T): T[] =>
-    stacks.flatMap((stack) => ofTypes(stack, types).map((resource) => read(resource, stack)));
+    stacks.flatMap((stack) => ofTypes(stack, types).map((resource) => about(resource, () => read(resource, stack))));
   return {
-    functions: all('AWS::Lambda::Function', (resource, stack) => readFunction(resource, stack, lenient)),
+    functions: all('AWS::Lambda::Function', readFunction),
     machines: all('AWS::StepFunctions::StateMachine', readMachine),
     tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
     secrets: all('AWS::SecretsManager::Secret', readSecret),
@@ -96,17 +97,16 @@ export function unknownValue(resource: Resource, property: string, value: unknow
   return new Error(`the embedded cloud does not know ${property} ${JSON.stringify(value)} of ${type} ${where}`);
 }
 
-function readFunction(resource: Resource, resolved: ResolvedStack, lenient: boolean): FunctionResource {
+function readFunction(resource: Resource, resolved: ResolvedStack): FunctionResource {
+  const refusal = stringOf(objectOf(resolved.stack.template.Resources[resource.logicalId]?.Metadata)[REFUSAL]);
+  if (refusal !== undefined) return refusedFunction(resource, refusal);
   const { Code, Handler, Runtime, Timeout, MemorySize, Environment, Role, PackageType = 'Zip' } = resource.properties;
   const reservedConcurrency = numberOf(resource.properties.ReservedConcurrentExecutions);
-  const refuse = (property: string, value: unknown) => {
-    if (!lenient) throw unknownValue(resource, property, value);
-  };
-  if (!RUNTIME.test(String(Runtime))) refuse('Runtime', Runtime);
-  if (PackageType !== 'Zip') refuse('PackageType', PackageType);
+  if (PackageType !== 'Zip') throw unknownValue(resource, 'PackageType', PackageType);
+  if (!RUNTIME.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
   const key = String(objectOf(Code).S3Key);
   const codePath = resolved.stack.assets.get(key) ?? '';
-  if (codePath === '' || !statSync(codePath).isDirectory()) refuse('Code.S3Key', key);
+  if (codePath === '' || !statSync(codePath).isDirectory()) throw unknownValue(resource, 'Code.S3Key', key);
   const variables = Object.entries(objectOf(objectOf(Environment).Variables));
   const environment = Object.fromEntries(variables.map(([name, value]) => [name, String(value)]));
   checkEnvironment(resource, environment);
@@ -118,7 +118,7 @@ function readFunction(resource: Resource, resolved: ResolvedStack, lenient: bool
     arn: resource.arn ?? '',
     codePath,
     handler: String(Handler),
-    runtime: String(Runtime ?? 'a container image'),
+    runtime: String(Runtime),
     timeoutSeconds: numberOf(Timeout) ?? 3,
     memoryMb: numberOf(MemorySize) ?? 128,
     environment,
@@ -129,6 +129,15 @@ function readFunction(resource: Resource, resolved: ResolvedStack, lenient: bool
     sharedWorker: readSharedWorker(resource, resolved),
     logging: { format, ...(level !== undefined && { level }) },
   };
+}
+
+/** The metadata of a function that cannot run here: why. */
+export const REFUSAL = 'mcp-task-server-local:refusal';
+
+/** Nothing of it runs: its invocations fail with the reason. */
+function refusedFunction({ name, arn = '', logicalId }: Resource, refusal: string): FunctionResource {
+  const runs = { codePath: '', handler: '', timeoutSeconds: 3, memoryMb: 128, environment: {}, roleArn: '' };
+  return { name, arn, logicalId, ...runs, refusal };
 }
 
 /** Node runs in this process, the others by the Lambda runtime API. */
@@ -188,7 +197,8 @@ function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResou
     Object.hasOwn(substitutions, name) ? String(substitutions[name]) : text,
   );
   const type = StateMachineType === 'EXPRESS' && { type: StateMachineType };
-  return { arn: resource.arn ?? '', name: resource.name, roleArn: String(RoleArn), definition, ...type };
+  const { arn = '', name, logicalId } = resource;
+  return { logicalId, arn, name, roleArn: String(RoleArn), definition, ...type };
 }
 
 /** What `DefinitionBody.fromFile` makes: an asset. */

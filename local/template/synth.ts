@@ -83,9 +83,13 @@ export async function synthesize(
     signal.removeEventListener('abort', end),
   );
   if (code !== 0)
-    throw new Error(withoutInternals(`${output}${errors}`) || `'${app}' failed with ${code}`, { cause: code });
+    throw new Error(withoutNoise(`${output}${errors}`) || `'${app}' failed with ${code}`, { cause: code });
 }
 
-/** What an app printed, without the lines of Node itself in a stack: they hide the author's own. */
-const withoutInternals = (printed: string): string =>
-  printed.replace(/^node:internal\/.*\n.*\n *\^\n+|^ +at .*\bnode:internal\/.*\n/gm, '').trim();
+/** Lines of Node itself: its place above an error, and its calls in a stack. They hide the author's own. */
+const INTERNALS = /^node:internal\/.*\n.*\n *\^\n+|^ +at .*\bnode:internal\/.*\n/gm;
+/** Node prints the line that threw, with a mark below. The line of a minified library is its whole file. */
+const MINIFIED_LINE = /^.*:\d+\n.{301,}\n[ ^]*\n+/gm;
+
+/** What an app printed, for its author. */
+const withoutNoise = (printed: string): string => printed.replace(INTERNALS, '').replace(MINIFIED_LINE, '').trim();

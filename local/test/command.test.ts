@@ -5,9 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { tableResource, temporaryDir, writeAssembly } from './fixture.ts';
+import { functionResource, serverResources, tableResource, temporaryDir, writeAssembly } from './fixture.ts';
 
-const assembly = writeAssembly({ resources: { Table: tableResource() } });
+const assets = { code: 'export const handler = async () => 1;' };
+const assembly = writeAssembly({ resources: { ...serverResources(), Table: tableResource() }, assets });
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -30,6 +31,22 @@ test.each(['SIGINT', 'SIGTERM'] as const)('is ready, says how to connect, and en
   const { out, err, code } = await done;
   expect([err, code]).toEqual(['', 0]);
   expect(out).toContain(`claude mcp add --transport http tasks ${url}`);
+});
+
+test('says which tools cannot run here and what is left alone, and serves the others', async () => {
+  const resources = {
+    ...serverResources({ old: { handler: 'Old' } }),
+    Old: functionResource('code', { Runtime: 'java25' }),
+    Topic: { Type: 'AWS::SNS::Topic' },
+  };
+  const { child, done } = start('--port', '0', '--assembly', writeAssembly({ resources, assets }));
+  await once(child.stdout, 'data');
+  child.kill('SIGINT');
+  const { out, err } = await done;
+  expect(err).toMatch(
+    /^✗ tool 'old' cannot run here: .* Runtime "java25" of AWS::Lambda::Function \(stack Test, Old\)\n$/,
+  );
+  expect(out).toContain('left alone: 1 resources (AWS::SNS)');
 });
 
 test.each([[['--unknown']], [['--port', 'x']], [['--concurrency', '0']], [['positional']]])(

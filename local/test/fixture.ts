@@ -55,6 +55,33 @@ export function functionResource(asset: string, more: object = {}): object {
   };
 }
 
+/**
+ * The endpoint of a server, by which the embedded cloud knows one: a function over the asset `code`, with the role
+ * `ServerRole`.
+ *
+ * @param tools the logical ids of their functions or state machines, by name
+ */
+export function serverResources(tools: Record<string, { handler: string } | { stateMachine: string }> = {}) {
+  const needed = Object.values(tools)
+    .flatMap(Object.values)
+    .map((Ref: string) => ({ Ref }));
+  const Variables = {
+    ...{ TASKS_TABLE: 't', MACHINE_ARN_PREFIX: 'm', SIGNING_KEY_SECRET: 's' },
+    TOOLS: { 'Fn::Join': [',', needed] },
+  };
+  const endpoint = functionResource('code', {
+    Role: { 'Fn::GetAtt': ['ServerRole', 'Arn'] },
+    Environment: { Variables },
+  });
+  return {
+    Endpoint: { ...endpoint, Metadata: { ...ofServer('Endpoint').Metadata, 'mcp-task-server:server': { tools } } },
+    ServerRole: { ...adminRole('lambda'), ...ofServer('EndpointRole') },
+  };
+}
+
+/** What a resource of that server has besides. */
+export const ofServer = (id: string) => ({ Metadata: { 'aws:cdk:path': `App/Server/${id}/Resource` } });
+
 /** A table like that of the tasks: two keys, time to live, a sparse index with keys only. */
 export function tableResource(more: object = {}): object {
   return {

@@ -186,6 +186,7 @@ test('a definition gets its substitutions, roles keep their logical ids', () => 
   });
   const roleArn = 'arn:aws:iam::000000000000:role/Test-Role';
   const arn = 'arn:aws:states:us-east-1:000000000000:stateMachine:Test-Machine';
-  expect(specs.machines).toEqual([{ arn, name: 'Test-Machine', roleArn, definition: '{"a":"things","b":"${Other}"}' }]);
+  const definition = '{"a":"things","b":"${Other}"}';
+  expect(specs.machines).toEqual([{ logicalId: 'Machine', arn, name: 'Test-Machine', roleArn, definition }]);
   expect(specs.roles.get(roleArn)).toBe('Role');
 });

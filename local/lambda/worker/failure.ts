@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { ErrorBody } from '../protocol.ts';
 
 /** An error named by the runtime of AWS; the name becomes the errorType. */
@@ -7,10 +8,30 @@ export function runtimeError(name: string, message: string): Error {
   return error;
 }
 
+/** As `toRapidResponse` of Lambda's runtime client (`aws-lambda-ric` 3.3.0, Errors.js): also errors of another realm. */
 export function failureBody(error: unknown): ErrorBody {
-  if (!(error instanceof Error)) return { errorType: typeof error, errorMessage: String(error), trace: [] };
-  return { errorType: error.name, errorMessage: error.message, trace: error.stack?.split('\n') ?? [] };
+  try {
+    if (!types.isNativeError(error) && !isErrorLike(error)) {
+      return { errorType: typeof error, errorMessage: (error as object).toString(), trace: [] };
+    }
+    return {
+      errorType: escaped(error.name),
+      errorMessage: escaped(error.message),
+      trace: escaped(error.stack as string).split('\n'),
+    };
+  } catch {
+    const errorMessage =
+      'callback called with Error argument, but there was a problem while retrieving one or more of its message, name, and stack';
+    return { errorType: 'handled', errorMessage };
+  }
 }
+
+function isErrorLike(error: unknown): error is Error {
+  const { name, message, stack } = (error ?? {}) as Partial<Error>;
+  return [name, message, stack].every((text) => typeof text === 'string' && text !== '');
+}
+
+const escaped = (text: string): string => text.replaceAll('\x7f', '%7F');
 
 /** The fields that code gave to its error, as far as JSON holds them. */
 export function errorFacts(error: unknown): object {

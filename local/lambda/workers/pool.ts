@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { stopped } from '../errors.ts';
+import { notRunLocally, stopped } from '../errors.ts';
 import { type EndJob, type ExecutionEnvironment, killed, startExecutionEnvironment } from '../execution-environment.ts';
 import type { Job } from '../job.ts';
 import type { Deployed, FunctionSpec, LambdaOptions, LogStream, WorkerHeap } from '../types.ts';
@@ -150,6 +150,7 @@ export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
   return {
     submit(job, maxWaitMs) {
       if (!open) return refuse(job);
+      if (spec.refusal !== undefined) return job.reply.failed(notRunLocally(spec.refusal));
       line.add(job, maxWaitMs);
       pump();
     },

@@ -32,7 +32,16 @@ export interface IntegrationOptions {
   readonly timeScale?: number;
 }
 
-/** The integrations that tasks of a state machine may call, by Resource. */
+/** What tasks of a state machine may call, by Resource. */
+export const INTEGRATIONS = [
+  'arn:aws:states:::lambda:invoke',
+  'arn:aws:states:::aws-sdk:lambda:invoke',
+  'arn:aws:states:::dynamodb:updateItem',
+  'arn:aws:states:::states:startExecution.sync',
+  'arn:aws:states:::states:startExecution.sync:2',
+  'arn:aws:states:::aws-sdk:sfn:describeExecution',
+] as const;
+
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
   const { closed, timeScale = 1 } = options;
   const clientOf = clientsOf(options, (config) => new SFNClient(config));
@@ -48,7 +57,7 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
     'arn:aws:states:::states:startExecution.sync': startExecutionSync(executions, false),
     'arn:aws:states:::states:startExecution.sync:2': startExecutionSync(executions, true),
     'arn:aws:states:::aws-sdk:sfn:describeExecution': describeExecution(executions),
-  };
+  } satisfies Record<(typeof INTEGRATIONS)[number], Integration>;
 }
 
 /** Delivers the event that ends the wait of a `.sync` task: a fault can lose it. */

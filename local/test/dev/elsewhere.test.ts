@@ -1,4 +1,5 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
@@ -58,6 +59,31 @@ test('path and query stay as they are', async () => {
   const { endpoint, seen } = await aws({ Functions: [] });
   await new LambdaClient({ ...tool, endpoint }).send(new ListFunctionsCommand({ Marker: 'a b+c/ü', MaxItems: 2 }));
   expect(seen[0]).toMatch(/^GET \/2015-03-31\/functions\?Marker=a%20b%2Bc%2F%C3%BC&MaxItems=2 /);
+});
+
+test.each([
+  ['//other', '//other/model/x'],
+  ['/\\other', '/\\other/model/x'],
+])('a path that begins with %s names no other host', async (_what, path) => {
+  const heard: string[] = [];
+  const other = createServer((incoming, answer) => {
+    heard.push(String(incoming.url));
+    answer.end('{}');
+  });
+  const { host } = new URL(await listen(other, 0));
+  stops.push(() => close(other));
+  const { endpoint, seen } = await aws({});
+  const { hostname, port, pathname } = new URL(endpoint);
+  const authorization = 'AWS4-HMAC-SHA256 Credential=Tool/20261122/us-east-1/bedrock/aws4_request, SignedHeaders=host';
+  const sent = request({
+    ...{ hostname, port, method: 'POST', headers: { authorization } },
+    path: `${pathname}${path.replace('other', host)}`,
+  });
+  sent.end('{}');
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  expect(heard).toEqual([]);
+  expect(seen.map((line) => line.split(' ')[1])).toEqual([path.replace('other', host)]);
 });
 
 test('who does not know the path, and what no AWS client signed, is refused', async () => {

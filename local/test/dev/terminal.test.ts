@@ -12,17 +12,17 @@ const audit = (action: string, facts: object = {}) =>
   JSON.stringify({ event: 'audit', action, taskId, tool: 'greet', ...facts });
 
 test.each([
-  [audit('created'), '  greet …3ad36y started'],
-  [audit('input_asked', { round: 2 }), '  greet …3ad36y asks its client (round 2)'],
-  [audit('input_answered'), '  greet …3ad36y is answered'],
-  [audit('cancelled'), '  greet …3ad36y is cancelled'],
-  [audit('finished', { status: 'completed' }), '✓ greet …3ad36y completed'],
-  [audit('finished', { status: 'completed', isError: true }), '✗ greet …3ad36y returned an error'],
-  [audit('finished', { status: 'failed', reason: 'TypeError' }), '✗ greet …3ad36y failed: TypeError'],
-  [audit('denied', { reason: 'not_found' }), '✗ refused …3ad36y: not_found'],
+  [audit('created'), '  greet …hj7g3ad36y started'],
+  [audit('input_asked', { round: 2 }), '  greet …hj7g3ad36y asks its client (round 2)'],
+  [audit('input_answered'), '  greet …hj7g3ad36y is answered'],
+  [audit('cancelled'), '  greet …hj7g3ad36y is cancelled'],
+  [audit('finished', { status: 'completed' }), '✓ greet …hj7g3ad36y completed'],
+  [audit('finished', { status: 'completed', isError: true }), '✗ greet …hj7g3ad36y returned an error'],
+  [audit('finished', { status: 'failed', reason: 'TypeError' }), '✗ greet …hj7g3ad36y failed: TypeError'],
+  [audit('denied', { reason: 'not_found' }), '✗ refused …hj7g3ad36y: not_found'],
   [
     audit('finished', { status: 'failed', reason: 'InputRequestInvalid' }),
-    "✗ greet …3ad36y failed: InputRequestInvalid (a question is { method: 'elicitation/create', params: { message, requestedSchema } } with flat fields: use elicitForm)",
+    "✗ greet …hj7g3ad36y failed: InputRequestInvalid (a question is { method: 'elicitation/create', params: { message, requestedSchema } } with flat fields: use elicitForm)",
   ],
   [
     '{"event":"result_misfit","tool":"greet","problems":["/n must be number"]}',
@@ -30,7 +30,7 @@ test.each([
   ],
   [
     `{"event":"answer_ignored","tool":"greet","taskId":"${taskId}","openKeys":["r1.a"]}`,
-    '✗ greet …3ad36y: an answer came under a key that is not open (open: r1.a)',
+    '✗ greet …hj7g3ad36y: an answer came under a key that is not open (open: r1.a)',
   ],
   ['a line of the tool', 'Greet │ a line of the tool'],
   ['{"event":"unexpected_error","where":"watch"}', 'Greet │ {"event":"unexpected_error","where":"watch"}'],
@@ -65,17 +65,18 @@ const said = (message: unknown, level = 'INFO') =>
 const ids = { tool: 'greet', taskId, round: 1, attempt: 0 };
 
 test.each([
-  [said({ ...ids, message: 'hello' }), 'Greet │ …3ad36y hello'],
-  [said({ ...ids, attempt: 2, message: { n: 1 } }), 'Greet │ …3ad36y (attempt 2) {"n":1}'],
-  [said({ ...ids, message: 'no' }, 'ERROR'), 'Greet │ ✗ …3ad36y no'],
+  [said({ ...ids, message: 'hello' }), 'Greet │ …hj7g3ad36y hello'],
+  [said({ ...ids, attempt: 2, message: { n: 1 } }), 'Greet │ …hj7g3ad36y (attempt 2) {"n":1}'],
+  [said({ ...ids, message: 'no' }, 'ERROR'), 'Greet │ ✗ …hj7g3ad36y no'],
   [said({ tool: 'greet', message: 'direct' }), 'Greet │ direct'],
   [said('no defineTool'), 'Greet │ no defineTool'],
   [
     said({ ...ids, message: { errorType: 'TypeError', errorMessage: 'no', stackTrace: ['    at /app/a.ts:1:2'] } }),
-    'Greet │ …3ad36y TypeError: no\n    at /app/a.ts:1:2',
+    'Greet │ …hj7g3ad36y TypeError: no\n    at /app/a.ts:1:2',
   ],
   ['{"timestamp":1,"msg":"another logger"}', 'Greet │ {"timestamp":1,"msg":"another logger"}'],
   ['{"timestamp": no JSON', 'Greet │ {"timestamp": no JSON'],
+  ['Invoke Error {no JSON}', 'Greet │ Invoke Error {no JSON}'],
 ])('a line of the log format JSON in words: %.90s', (line, words) => {
   const { log, printed } = printing();
   log('Shop-Greet', line);
@@ -95,7 +96,53 @@ test('what a tool threw names its task and attempt', () => {
   const { log, printed } = printing();
   const error = { errorType: 'TypeError', errorMessage: 'no', trace: [] };
   log('Shop-Greet', `Invoke Error ${JSON.stringify({ ...ids, attempt: 1, ...error })}`);
-  expect(printed).toEqual(['10:02:11  Greet │ ✗ …3ad36y (attempt 1) TypeError: no\n']);
+  expect(printed).toEqual(['10:02:11  Greet │ ✗ …hj7g3ad36y (attempt 1) TypeError: no\n']);
+});
+
+const UNSEEN = '\u001b]52;c;Y3Vyb\u0007\u001b[2J\u009b2J\r\u202e\u2066\u200b\u2028\ufeff\u{e0041}';
+
+test.each([
+  ['what a tool logs', said({ ...ids, message: `a${UNSEEN}b` })],
+  ['plain output', `a${UNSEEN}b`],
+  ['an event of the server', JSON.stringify({ event: 'result_misfit', tool: 'greet', problems: [`a${UNSEEN}b`] })],
+  [
+    'a thrown error',
+    `Invoke Error ${JSON.stringify({ errorType: 'E', errorMessage: `a${UNSEEN}b`, trace: [`    at a${UNSEEN}b`] })}`,
+  ],
+])('no character without a sign reaches the terminal: %s', (_what, line) => {
+  for (const verbose of [false, true]) {
+    const { log, printed } = printing(verbose);
+    log('Shop-Greet', line);
+    expect(printed.join('')).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(printed.join('')).toMatch(verbose ? /a.*b/ : /a\]52;c;Y3Vyb\[2J2Jb/);
+  }
+});
+
+test('colours of a tool are left out', () => {
+  const { log, printed } = printing();
+  log('Shop-Greet', said({ ...ids, message: '\u001b[1;31mred\u001b[39m' }));
+  expect(printed).toEqual(['10:02:11  Greet │ …hj7g3ad36y red\n']);
+});
+
+const FORGED = '10:02:12  ✓ pay …hj7g3ad36y completed';
+
+test.each([
+  ['a log line', said({ ...ids, message: `x\n${FORGED}` }), `…hj7g3ad36y x\n    │ ${FORGED}`],
+  [
+    'an error',
+    `Invoke Error ${JSON.stringify({ errorType: 'E', errorMessage: `x\n${FORGED}`, trace: [`    at a\n${FORGED}`] })}`,
+    `✗ E: x\n    │ ${FORGED}\n    at a ${FORGED}`,
+  ],
+])('%s of several lines cannot look like a line of dev', (_what, line, words) => {
+  const { log, printed } = printing();
+  log('Shop-Greet', line);
+  expect(printed).toEqual([`10:02:11  Greet │ ${words}\n`]);
+});
+
+test('a value in an event of the server is one line', () => {
+  const { log, printed } = printing();
+  log('Shop-Endpoint', JSON.stringify({ event: 'result_misfit', tool: 'greet', problems: [`x\r\n  ${FORGED}`] }));
+  expect(printed).toEqual([`10:02:11  ✗ greet: its structuredContent does not fit its outputSchema: x ${FORGED}\n`]);
 });
 
 test('--verbose prints every line as it is', () => {

@@ -218,7 +218,7 @@ test('expired items go by themselves', async () => {
   const cloud = await startCloud({ assembly, ttlSweepMs: 20 });
   const client = dynamoDbClient(cloud);
   await client.send(put('over', { expiresAt: { N: String(Math.floor(Date.now() / 1000) - 10) } }));
-  await expect.poll(async () => (await client.send(get('over'))).Item, { timeout: 3_000 }).toBeUndefined();
+  await expect.poll(async () => (await client.send(get('over'))).Item).toBeUndefined();
   await cloud.stop();
 });
 

@@ -25,11 +25,11 @@ async function start(options: { timeScale?: number; schedules?: boolean }) {
 }
 
 test('a schedule runs at its rate, scaled; a disabled one does not', async () => {
+  const begun = performance.now();
   const { heard, by } = await start({ timeScale: 60 });
-  await expect.poll(() => by('Ticker').length, { timeout: 5_000 }).toBe(2);
-  const [first, second] = by('Ticker').map(({ at }) => at);
-  expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(500);
-  expect((second ?? 0) - (first ?? 0)).toBeLessThan(1_500);
+  // Not scaled, four of them would take four minutes.
+  await expect.poll(() => by('Ticker').length).toBeGreaterThanOrEqual(4);
+  expect((by('Ticker')[3]?.at ?? 0) - begun).toBeGreaterThan(3_900);
   expect(new Set(heard.map(({ name }) => name))).toEqual(new Set(['Ticker']));
 });
 
@@ -57,7 +57,7 @@ test('a function that fails is invoked again; then its event goes to the failure
   const [result] = await cloud.schedules.fire('Broken');
   expect(result?.functionError).toBe('Unhandled');
   expect(by('Thrower')).toHaveLength(1);
-  await expect.poll(() => queue('Failures'), { timeout: 5_000 }).toHaveLength(1);
+  await expect.poll(() => queue('Failures')).toHaveLength(1);
   const [first, second, ...more] = by('Thrower').map(({ at }) => at);
   expect(more).toEqual([]);
   expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(950);

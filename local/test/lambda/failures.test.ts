@@ -29,6 +29,39 @@ describe('a function that throws', () => {
   });
 });
 
+describe('what is thrown has the name that the runtime client of AWS reports', () => {
+  const source = `const vm = require('node:vm');
+    const thrown = {
+      realm: () => Object.assign(vm.runInNewContext('new Error("m")'), { name: 'Named' }),
+      object: () => ({ name: 'Named', message: 'm', stack: 'a\\nb' }),
+      'object without a stack': () => ({ name: 'Named', message: 'm' }),
+      'object with an empty message': () => ({ name: 'Named', message: '', stack: 's' }),
+      'name that is no text': () => Object.assign(new Error('m'), { name: 5 }),
+      'no stack': () => Object.assign(new Error('m'), { stack: undefined }),
+      null: () => null,
+      undefined: () => undefined,
+      text: () => 'm',
+      'DEL in its name': () => Object.assign(new Error('m'), { name: 'Na\\x7fmed' }),
+    };
+    exports.handler = async ({ what }) => { throw thrown[what](); };`;
+
+  it.each([
+    ['realm', 'Named'],
+    ['object', 'Named'],
+    ['object without a stack', 'object'],
+    ['object with an empty message', 'object'],
+    ['name that is no text', 'handled'],
+    ['no stack', 'handled'],
+    ['null', 'handled'],
+    ['undefined', 'handled'],
+    ['text', 'string'],
+    ['DEL in its name', 'Na%7Fmed'],
+  ])('%s: %s', async (what, errorType) => {
+    const lambda = bench.open([bench.define('throws-named', source)]);
+    expect(errorOf(await lambda.invoke('throws-named', JSON.stringify({ what }))).errorType).toBe(errorType);
+  });
+});
+
 describe('a worker that breaks is discarded', () => {
   const source = `let calls = 0;
     const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -56,9 +56,9 @@ export async function textOf(body: Readable): Promise<string> {
   return (await body.toArray()).join('');
 }
 
-/** Waits until it holds, or fails after two seconds. */
+/** Waits until it holds, or fails after two minutes. */
 export async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
+  for (let tries = 0; tries < 24_000; tries++) {
     if (holds()) return;
     await pause(5);
   }

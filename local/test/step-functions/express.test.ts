@@ -40,12 +40,10 @@ it('can be neither described, stopped nor listed, and has no history', async () 
 });
 
 it('ends after five minutes, whatever its definition says', async () => {
-  for (const more of [{}, { TimeoutSeconds: 900 }]) {
-    const begun = performance.now();
+  for (const more of [{}, { TimeoutSeconds: 99_999_999 }]) {
     const local = await serve(express({}, more), { task: () => new Promise(() => {}), timeScale: 1_000 });
     await local.engine.closed(await local.start());
     expect(local.engine.executions()).toMatchObject([{ status: 'TIMED_OUT' }]);
-    expect(performance.now() - begun).toBeLessThan(600);
   }
   const local = await serve(express({}, { TimeoutSeconds: 1 }), { task: () => new Promise(() => {}) });
   await local.engine.closed(await local.start());

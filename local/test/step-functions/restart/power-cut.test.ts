@@ -4,6 +4,9 @@ import type { Integration, IntegrationCall } from '../../../step-functions/index
 import { single, until } from '../support.ts';
 import { call, useJournal } from './journalled.ts';
 
+// What it replaces may already be loaded: test files share a process.
+vi.hoisted(() => vi.resetModules());
+
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   return { ...fs, fsync: vi.fn(fs.fsync), fsyncSync: vi.fn(fs.fsyncSync) };
