@@ -30,11 +30,7 @@ export async function callTask(client: KnownClient, name: string, args: object, 
   });
   // A task that is created after an abort is cancelled, too.
   const answer = await orAborted(created, signal).catch((error) => {
-    if (signal?.aborted)
-      void created.then(
-        (late) => late && send('tasks/cancel', { taskId: late.task.taskId }),
-        () => {},
-      );
+    if (signal?.aborted) void created.then((late) => late && cancel(send, late.task.taskId)).catch(() => {});
     throw error;
   });
   // The tool never runs as a task.
@@ -53,12 +49,15 @@ async function settle(client: KnownClient, send: Send, taskId: string, options: 
   try {
     return await orAborted(Promise.race([stop.failed, follow(send, taskId, options, stop.ended)]), signal);
   } catch (error) {
-    if (signal?.aborted) await send('tasks/cancel', { taskId });
+    if (signal?.aborted) await cancel(send, taskId);
     throw error;
   } finally {
     stop.end();
   }
 }
+
+/** Does not fail: the caller gets the reason of the abort, and the server ends the task at its deadline. */
+const cancel = (send: Send, taskId: string) => send('tasks/cancel', { taskId }).catch(() => undefined);
 
 /** Polls. From the first status but `working` on it also waits for tasks/result: questions arrive there. */
 async function follow(

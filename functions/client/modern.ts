@@ -54,7 +54,10 @@ async function settle(
     const { outcome } = await execution.settle({ close: false, signal: waiting, ...(onEvent && { onEvent }) });
     return resultFromTaskOutcome(outcome) as ToolResult;
   } catch (error) {
-    if (signal?.aborted && execution.kind === 'task') await session.cancelTask(execution.handle.taskId);
+    // A cancel that fails does not hide why the call ended. The server ends the task at its deadline.
+    if (signal?.aborted && execution.kind === 'task') {
+      await session.cancelTask(execution.handle.taskId).catch(() => undefined);
+    }
     throw waiting.aborted ? waiting.reason : error;
   } finally {
     await execution.detach();

@@ -2,59 +2,100 @@ import { createdAtOf, taskKey } from '../tasks/ids.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import type { OperatorReads, PageKey } from '../tasks/table/operator-reads.ts';
 import { OperatorError } from './errors.ts';
-import { OPEN, STATUSES } from './list.ts';
+import { STATUSES } from './list.ts';
 
-/** The least of an id that names a task. `dev` prints the last six characters. */
-const SHORTEST = 6;
-/** A full id. */
+/**
+ * The shortest end of an id that names a task. `dev` prints as many. 50 bits: a client that chooses its idempotency keys
+ * cannot find one whose id ends like the id of another task.
+ */
+const SHORTEST = 10;
+/** A whole id: with the part of its session, or without. */
 const ID = /^(?:[0-9a-z]{26}_)?[0-9a-z]{36}$/;
-/** Pages of the index that a search reads of one status: some 40,000 tasks. */
+/** Pages that a search reads: of each status in the index, or of one owner. */
 const PAGES = 20;
 const PAGE = 2_000;
 
+const normalized = (id: string): string => id.replace(/^…|^\.\.\./, '').toLowerCase();
+
+/** Whether an operator has named a task by its whole id, not by the end of it. */
+export const isWholeId = (id: string): boolean => ID.test(normalized(id));
+
 /**
- * The key of a task from its id, or from the end of its id. A full id needs a few small reads. The end of an id, and the id
- * of a task with an idempotency key, need a search of the index: through the open tasks, then through the others.
- * Throws OperatorError.
+ * The key of a task from its id, or from the end of its id. With an owner, only tasks of this owner are found. A whole id
+ * needs a few small reads. The end of an id needs a search: of the owner's partition, or of all statuses in the index. So
+ * does the id of a task with an idempotency key, without its owner. Throws OperatorError if no task is found, if several
+ * are, or if a search by the end of an id did not see all tasks.
  */
 export async function findTask(id: string, owner: string | undefined, reads: OperatorReads): Promise<TaskKey> {
-  const text = id.replace(/^…|^\.\.\./, '').toLowerCase();
-  if (text.length < SHORTEST)
-    throw new OperatorError(`'${id}' is too short: give the id, or its last ${SHORTEST} characters`);
-  const found = ID.test(text) ? await byId(text, owner, reads) : await search(text, reads);
+  const text = normalized(id);
+  if (text.length < SHORTEST) {
+    throw new OperatorError(`'${id}' is too short: give the id, or at least its last ${SHORTEST} characters`);
+  }
+  const whole = ID.test(text);
+  const found = whole ? await byId(text, owner, reads) : undefined;
   if (found !== undefined) return found;
-  throw new OperatorError(
-    owner === undefined
-      ? `No task '${id}'. It may have expired. If its caller has many tasks, give --owner`
-      : `No task '${id}' of the owner '${owner}'`,
-  );
+  if (owner === undefined) return theOne(text, owner, await searchAll(text, reads));
+  return theOne(text, owner, whole ? NONE : await searchOwner(text, owner, reads));
 }
 
-async function byId(taskId: string, owner: string | undefined, reads: OperatorReads): Promise<TaskKey | undefined> {
-  const anonymous = taskKey({ kind: 'anonymous' }, taskId);
-  const keys = [...(owner === undefined ? [] : [{ owner, taskId }]), ...(anonymous ? [anonymous] : [])];
-  for (const key of keys) if ((await reads.get(key, false)) !== undefined) return key;
+async function byId(text: string, owner: string | undefined, reads: OperatorReads): Promise<TaskKey | undefined> {
+  const key = owner === undefined ? taskKey({ kind: 'anonymous' }, text) : { owner, taskId: idOf(text, owner) };
+  if (key !== undefined && (await reads.get(key, false)) !== undefined) return key;
   if (owner !== undefined) return undefined;
-  const createdAt = createdAtOf(taskId);
+  const createdAt = createdAtOf(text);
   const near = { createdFrom: createdAt, createdUntil: createdAt };
   const pages = await Promise.all(STATUSES.map((status) => reads.inStatus(status, near, PAGE)));
-  const exact = pages.flatMap(({ tasks }) => tasks).find((task) => task.taskId === taskId);
-  return exact ?? search(taskId, reads);
+  return pages.flatMap(({ tasks }) => tasks).find((task) => task.taskId === text);
 }
 
-async function search(end: string, reads: OperatorReads): Promise<TaskKey | undefined> {
-  const found = new Map<string, TaskKey>();
-  for (const status of STATUSES) {
-    let from: PageKey | undefined;
-    for (let page = 0; page < PAGES; page++) {
-      const { tasks, next } = await reads.inStatus(status, {}, PAGE, from);
-      for (const task of tasks) if (task.taskId.endsWith(end)) found.set(task.taskId, task);
-      from = next;
-      if (from === undefined) break;
-    }
-    // What is open is what people ask for.
-    if (found.size > 0 && status === OPEN.at(-1)) break;
+/** All ids of a session begin with its partition. */
+const idOf = (text: string, owner: string): string =>
+  owner.startsWith('session#') && !text.includes('_') ? `${owner.slice('session#'.length)}_${text}` : text;
+
+interface Found {
+  readonly keys: readonly TaskKey[];
+  /** Whether the search saw every task. */
+  readonly complete: boolean;
+}
+const NONE: Found = { keys: [], complete: true };
+
+async function searchAll(end: string, reads: OperatorReads): Promise<Found> {
+  const found = await Promise.all(
+    STATUSES.map((status) => searchPages(end, (from) => reads.inStatus(status, {}, PAGE, from))),
+  );
+  return { keys: found.flatMap(({ keys }) => keys), complete: found.every(({ complete }) => complete) };
+}
+
+const searchOwner = (end: string, owner: string, reads: OperatorReads): Promise<Found> =>
+  searchPages(end, (from) => reads.ofOwner(owner, {}, PAGE, from));
+
+async function searchPages(
+  end: string,
+  read: (from?: PageKey) => Promise<{ readonly tasks: readonly TaskKey[]; readonly next?: PageKey }>,
+): Promise<Found> {
+  const keys: TaskKey[] = [];
+  let from: PageKey | undefined;
+  for (let page = 0; page < PAGES; page++) {
+    const { tasks, next } = await read(from);
+    keys.push(...tasks.filter(({ taskId }) => taskId.endsWith(end)).map(({ owner, taskId }) => ({ owner, taskId })));
+    from = next;
+    if (from === undefined) break;
   }
-  if (found.size > 1) throw new OperatorError(`${found.size} tasks end in '${end}': ${[...found.keys()].join(', ')}`);
-  return [...found.values()][0];
+  return { keys, complete: from === undefined };
+}
+
+function theOne(end: string, owner: string | undefined, { keys, complete }: Found): TaskKey {
+  // The index may show a task twice, in the status before and in that after a change.
+  const found = [...new Map(keys.map((key) => [`${key.owner} ${key.taskId}`, key])).values()];
+  const [first, ...more] = found;
+  const named = found.map((key) => `${key.taskId} (owner ${key.owner})`).join(', ');
+  if (more.length > 0) throw new OperatorError(`${found.length} tasks end in '${end}', give a whole id: ${named}`);
+  // No other task has a whole id. But another one that the search did not see may end like this one.
+  if (first !== undefined && (complete || ID.test(end))) return first;
+  const unseen = 'There are more tasks than the search reads';
+  if (first !== undefined) throw new OperatorError(`${unseen}. One ends in '${end}', give its whole id: ${named}`);
+  const whose = owner === undefined ? '' : ` of the owner '${owner}'`;
+  if (complete) throw new OperatorError(`No task '${end}'${whose}. It may have expired`);
+  const hint = owner === undefined ? 'its whole id and --owner' : 'its whole id';
+  throw new OperatorError(`No task '${end}'${whose} among those that were searched. ${unseen}: give ${hint}`);
 }

@@ -2,6 +2,8 @@ import type { Status } from '../tasks/record.ts';
 import type { IndexedTask, PageKey, Selection, StoredTask } from '../tasks/table/operator-reads.ts';
 import type { OperatorContext } from './context.ts';
 import { OperatorError } from './errors.ts';
+import { type Progress, progressOf } from './show.ts';
+import { recordOf } from './view.ts';
 
 export const OPEN: readonly Status[] = ['working', 'input_required'];
 export const STATUSES: readonly Status[] = [...OPEN, 'completed', 'failed', 'cancelled'];
@@ -71,6 +73,26 @@ export async function list(
     tasks: shown.flatMap(({ taskId }) => byId.get(taskId) ?? []),
     ...(Object.values(next).some((place) => place !== null) && { cursor: textOf(next) }),
   };
+}
+
+/**
+ * What the runs of the working tasks of a page reported last, by task id: one batch more, and half a read unit for each.
+ *
+ * @param messages what the tools wrote, too: it needs the right to payloads
+ */
+export async function progressIn(
+  { tasks }: ListPage,
+  messages: boolean,
+  { reads }: OperatorContext,
+): Promise<ReadonlyMap<string, Progress>> {
+  const working = tasks.flatMap((stored) => recordOf(stored) ?? []).filter(({ status }) => status === 'working');
+  const reports = await reads.progressOfMany(working, messages);
+  return new Map(
+    working.flatMap((record) => {
+      const progress = progressOf(record, reports.get(record.taskId));
+      return progress === undefined ? [] : [[record.taskId, progress] as const];
+    }),
+  );
 }
 
 async function ofOwner(

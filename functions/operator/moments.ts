@@ -19,15 +19,36 @@ export interface Moment {
   readonly startedAt?: number;
 }
 
-/** What happened, the oldest first: what the record tells, and the runs that Step Functions knows. */
+/** What happened, the oldest first: what the record holds, and the runs that Step Functions knows. */
 export function momentsOf(record: TaskRecord, runs: readonly RunFacts[]): Moment[] {
-  const told = toldBy(record);
-  const moments = [...(told.length > 0 ? told : impliedBy(record)), ...runs.flatMap(ofRun)];
-  return moments.toSorted((a, b) => a.at - b.at);
+  const stored = storedIn(record);
+  const moments = [...(stored.length > 0 ? stored : impliedBy(record)), ...runs.flatMap(ofRun)];
+  const timeOf = (moment: Moment) => Math.max(moment.at, ...failuresBefore(moment, runs));
+  return moments.toSorted((a, b) => timeOf(a) - timeOf(b) || rankOf(a) - rankOf(b));
+}
+
+/** How far the clocks of AWS may differ within one run, in ms. */
+const CLOCKS = 1_000;
+const OUTCOMES: readonly string[] = ['asked', 'completed', 'failed'];
+
+/** The failed attempts of a round come before the outcome that its workflow writes, whatever the clocks say. */
+function failuresBefore({ what, at, by, round = 1 }: Moment, runs: readonly RunFacts[]): number[] {
+  if (by !== undefined || !OUTCOMES.includes(what)) return [];
+  const times = runs
+    .filter((run) => run.round === round)
+    .flatMap(({ failures }) => failures.map((failure) => failure.at));
+  return times.filter((time) => time <= at + CLOCKS);
+}
+
+/** In one millisecond: what starts a run, its start, its attempts, its outcome, its end. */
+function rankOf({ what }: Moment): number {
+  const order = [['created', 'answered'], ['run started'], ['attempt failed'], OUTCOMES];
+  const rank = order.findIndex((names) => names.includes(what));
+  return rank === -1 ? order.length : rank;
 }
 
 /** The record's own list. Fields of the wrong type are left out: another release may have written it. */
-function toldBy(record: TaskRecord): Moment[] {
+function storedIn(record: TaskRecord): Moment[] {
   const { events } = record as { readonly events?: unknown };
   return (Array.isArray(events) ? events : []).flatMap((event: unknown): Moment[] => {
     if (!isObject(event) || !isNumber(event.at) || !isString(event.what)) return [];
@@ -57,12 +78,20 @@ function impliedBy(record: TaskRecord): Moment[] {
   ];
 }
 
+/** A run that succeeded has written an outcome, whatever the outcome is. */
+const ENDS: Readonly<Record<string, string>> = {
+  SUCCEEDED: 'run ended',
+  FAILED: 'run failed',
+  TIMED_OUT: 'run timed out',
+  ABORTED: 'run stopped',
+};
+
 function ofRun({ round, startedAt, stoppedAt, status, failures, error }: RunFacts): Moment[] {
   return [
     ...(startedAt === undefined ? [] : [{ at: startedAt, what: 'run started', round }]),
     ...failures.map((failure) => ({ at: failure.at, what: 'attempt failed', round, error: failure.error })),
     ...(stoppedAt === undefined
       ? []
-      : [{ at: stoppedAt, what: `run ${status.toLowerCase()}`, round, ...(error !== undefined && { error }) }]),
+      : [{ at: stoppedAt, what: ENDS[status] ?? 'run ended', round, ...(error !== undefined && { error }) }]),
   ];
 }

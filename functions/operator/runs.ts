@@ -5,6 +5,7 @@ import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
 import type { ToolFacts } from './context.ts';
+import type { StateVisit } from './states.ts';
 
 /** What Step Functions says of one round of a task. */
 export interface RunFacts {
@@ -23,6 +24,8 @@ export interface RunFacts {
   readonly failures: readonly { readonly at: number; readonly error: string }[];
   /** When its tool worked, each attempt, the oldest first. Without `to`: it still does. Undefined: not known. */
   readonly attempts?: readonly Attempt[];
+  /** Of a tool that is a state machine: the states that it has visited. Undefined: not known. */
+  readonly visits?: readonly StateVisit[];
 }
 
 /** In ms since the epoch. */

@@ -1,12 +1,14 @@
 import { limits } from '../tasks/limits.ts';
 import type { Status, TaskKey, TaskRecord } from '../tasks/record.ts';
-import type { StoredTask } from '../tasks/table/operator-reads.ts';
+import type { Report, StoredTask } from '../tasks/table/operator-reads.ts';
 import { failVisibleAt, isTerminal } from '../tasks/transitions.ts';
+import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
 import { type Moment, momentsOf } from './moments.ts';
 import { type Payload, payloadOf } from './payload.ts';
 import { expressLogs, isDenied, isExpress, type RunFacts, runOf } from './runs.ts';
+import { type StateVisit, visitsOf } from './states.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';
 
 /** All that is known of one task. Times in ms since the epoch. */
@@ -29,7 +31,7 @@ export interface Story {
   readonly error?: { readonly code?: number; readonly message: string; readonly reason?: string };
   readonly isError?: boolean;
   /** What its run reported last. */
-  readonly progress?: { readonly at: number; readonly done?: number; readonly of?: number; readonly message?: string };
+  readonly progress?: Progress;
   readonly rerunOf?: string;
   readonly happened: readonly Moment[];
   readonly runs: readonly RunFacts[];
@@ -37,6 +39,16 @@ export interface Story {
   readonly payload?: Payload;
   /** `runLogs`: the log group of the runs of a tool on Express, of which there is no history. */
   readonly links: { readonly execution?: string; readonly logs?: string; readonly runLogs?: string };
+}
+
+/** What the run of a working task reported last. */
+export interface Progress {
+  /** In ms since the epoch. */
+  readonly at: number;
+  readonly done?: number;
+  readonly of?: number;
+  /** What the tool wrote: only with the right to it. */
+  readonly message?: string;
 }
 
 /** A stored item that this release does not understand: its attributes without payloads. */
@@ -59,7 +71,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const now = context.now();
   const seen = seenNow(record, now);
   const seenAs = seen === undefined ? 'gone' : seen.status;
-  const [runs, progress, whole] = await Promise.all([
+  const [runs, report, whole] = await Promise.all([
     runsOf(record, RUNS, context),
     record.status === 'working' ? context.reads.progress(record, payload) : undefined,
     payload ? payloadOf(record, context) : undefined,
@@ -68,6 +80,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const error = errorOf(seen ?? record);
   const last = runs.at(-1);
   const facts = context.server.tools.get(tool);
+  const progress = progressOf(record, report);
   return {
     ...{ taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt },
     ...(seenAs !== status && { seenAs }),
@@ -75,7 +88,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     readableUntil: createdAt + ttl,
     ...(error && { error }),
     ...(isError !== undefined && { isError }),
-    ...(progress?.round === round && { progress: progressOf(progress) }),
+    ...(progress && { progress }),
     ...(record.rerunOf !== undefined && { rerunOf: record.rerunOf }),
     happened: momentsOf(record, runs),
     runs,
@@ -108,10 +121,35 @@ export async function runsOf(record: TaskRecord, most: number, context: Operator
   if (machineArn === undefined || isExpress(record, tool)) return [];
   const first = Math.max(1, record.round - most + 1);
   const rounds = Array.from({ length: record.round - first + 1 }, (_, i) => first + i);
-  return Promise.all(rounds.map((round) => runOf(record, round, machineArn, context.states)));
+  return Promise.all(
+    rounds.map(async (round) => {
+      const run = await runOf(record, round, machineArn, context.states);
+      const visits = tool?.stateMachineArn && (await visitsOfRun(run, record, tool.stateMachineArn, context));
+      return visits ? { ...run, visits } : run;
+    }),
+  );
 }
 
-function progressOf({ updatedAt, progress, progressTotal, statusMessage }: Readonly<Record<string, unknown>>) {
+/** Finds the execution of a state machine tool: it has the name of the workflow's execution. Undefined if it cannot be read. */
+async function visitsOfRun(
+  { round, status }: RunFacts,
+  { taskId }: TaskRecord,
+  stateMachineArn: string,
+  { states }: OperatorContext,
+): Promise<StateVisit[] | undefined> {
+  if (status === 'missing' || status === 'unknown') return undefined;
+  try {
+    return await visitsOf(executionArnOf({ taskId, round }, stateMachineArn), states);
+  } catch (error) {
+    if (isDenied(error) || (error as Error).name === 'ExecutionDoesNotExist') return undefined;
+    throw error;
+  }
+}
+
+/** Undefined: it has not reported in this round, or does not work. */
+export function progressOf({ status, round }: TaskRecord, report: Report | undefined): Progress | undefined {
+  if (status !== 'working' || report?.round !== round) return undefined;
+  const { updatedAt, progress, progressTotal, statusMessage } = report;
   return {
     at: Number(updatedAt),
     ...(typeof progress === 'number' && { done: progress }),

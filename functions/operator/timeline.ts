@@ -2,6 +2,7 @@ import { isTerminal } from '../tasks/transitions.ts';
 import type { Moment } from './moments.ts';
 import type { Attempt, RunFacts } from './runs.ts';
 import type { Story } from './show.ts';
+import { byState, type StateVisit, type Try } from './states.ts';
 
 /** What a task waits for: a person's answer, AWS and the server, or its tool. */
 export type Waiting = 'people' | 'aws' | 'tool';
@@ -15,14 +16,21 @@ export interface Span {
   readonly error?: string;
 }
 
-/** The spans of one round, or of one wait for an answer. */
+/** The spans of one round, of one wait for an answer, or of the visits to one state of a state machine that is a tool. */
 export interface Lane {
   readonly round: number;
-  readonly kind: 'round' | 'question';
+  readonly kind: 'round' | 'question' | 'state';
+  /** Of a state. */
+  readonly name?: string;
+  /** How often the round was in that state. */
+  readonly visits?: number;
   readonly spans: readonly Span[];
 }
 
-/** Where the time of a task went, from its creation to its end, or until now. The spans do not overlap. */
+/**
+ * Where the time of a task went, from its creation to its end, or until now. The spans of rounds and questions do not overlap.
+ * Those of states show what a round did: its branches may overlap.
+ */
 export interface Timeline {
   readonly from: number;
   readonly to: number;
@@ -63,11 +71,44 @@ export function timelineOf(story: Told, now: number): Timeline {
     }
     until(ended, 'aws');
     if (spans.length > 0) lanes.push({ round: n, kind: 'round', spans: spans.splice(0) });
+    lanes.push(...stateLanes(n, run?.visits ?? [], Math.min(ended, to)));
     if (asked === undefined) continue;
     until(answeredAt(story, n) ?? (n === round ? to : (startOf(story, n + 1) ?? to)), 'people');
     if (spans.length > 0) lanes.push({ round: n, kind: 'question', spans });
   }
   return { from: createdAt, to, open, lanes, totals: totalsOf(lanes) };
+}
+
+/** States of one round that are shown, and spans of one state: the latest ones. */
+const [STATES, SPANS] = [30, 200];
+
+function stateLanes(round: number, visits: readonly StateVisit[], until: number): Lane[] {
+  const lanes = byState(visits).map(({ name, visits: all }): Lane => {
+    const spans = all.flatMap((visit) => spansOf(visit, until)).slice(-SPANS);
+    return { round, kind: 'state', name, visits: all.length, spans };
+  });
+  return lanes.filter(({ spans }) => spans.length > 0).slice(-STATES);
+}
+
+/** Before, between and after its tries a state waits for AWS. */
+function spansOf({ from, to = Number.POSITIVE_INFINITY, tries }: StateVisit, until: number): Span[] {
+  const end = Math.min(to, until);
+  const parts = tries.length === 0 ? [{ from, to: end }] : tries;
+  const spans: Span[] = [];
+  let reached = from;
+  const add = (waiting: Waiting, at: number, error?: string) => {
+    const next = Math.min(at, end);
+    // A failure that took no time is still one.
+    if (next > reached || error !== undefined)
+      spans.push({ waiting, from: reached, to: Math.max(reached, next), ...(error !== undefined && { error }) });
+    reached = Math.max(reached, next);
+  };
+  for (const { from: begin, to: over = end, error } of parts as readonly Try[]) {
+    add('aws', begin);
+    add('tool', over, error);
+  }
+  add('aws', end);
+  return spans;
 }
 
 function endOf({ status, updatedAt, deadlineAt, happened }: Told, open: boolean, now: number): number {
@@ -102,6 +143,7 @@ function attemptsOf(
 
 function totalsOf(lanes: readonly Lane[]): Record<Waiting, number> {
   const totals = { people: 0, aws: 0, tool: 0 };
-  for (const { waiting, from, to } of lanes.flatMap(({ spans }) => spans)) totals[waiting] += to - from;
+  for (const { waiting, from, to } of lanes.filter(({ kind }) => kind !== 'state').flatMap(({ spans }) => spans))
+    totals[waiting] += to - from;
   return totals;
 }

@@ -19,6 +19,9 @@ export function seenNow(record: TaskRecord, now: number): TaskRecord | undefined
   return asOf(unread ? { ...record, inputRef: 'unread.0' } : record, now);
 }
 
+/** `2026-11-22 13:00:05Z`. @param at in ms since the epoch */
+export const utc = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+
 /** What a stored failure says: its message is one of the server. */
 export function errorOf({
   error,

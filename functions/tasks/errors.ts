@@ -129,6 +129,13 @@ export class TooManyTasks extends InternalError {
   }
 }
 
+/** Nothing was stored: the caller has as many refused tasks as it may have (C-37). */
+export class TooManyRefused extends InvalidParams {
+  constructor(problem: string, limit: number) {
+    super(`${problem} (no task was made: ${limit} calls of this caller were refused within a day)`);
+  }
+}
+
 /** Too many requests of the caller wait already. HTTP 429 in both revisions (C-37, E-29). */
 export class TooManyStreams extends McpError {
   constructor(limit: number) {

@@ -120,6 +120,8 @@ export const limits = {
     /** Questions, and tasks, that the notes of a session hold. */
     notes: 300,
   },
+  /** Calls of an owner that are stored as refused tasks, and the time in which they count. */
+  refusedTasks: { most: 100, within: DAY },
   /** Slots of an owner's open tasks: see `functions/tasks/table/open-task-slots.ts`. */
   openTaskSlots: {
     /** A set grows to this size, and to twice the open tasks, before a create searches it for free slots. */

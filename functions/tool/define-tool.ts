@@ -1,6 +1,7 @@
+import { isObject } from '../tasks/shape.ts';
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { enveloped } from './envelope.ts';
-import { TaskEnded, ToolError, toolFailure } from './errors.ts';
+import { ResultMisfit, TaskEnded, ToolError, toolFailure } from './errors.ts';
 import { withLogIds } from './log-ids.ts';
 import { type Memory, memoryText } from './memory.ts';
 import type { RunContext } from './run-context.ts';
@@ -11,8 +12,10 @@ import {
   type InputSchema,
   isStandardSchema,
   type OutputSchema,
+  parsedBy,
   type ReturnOf,
   registrationOf,
+  type TaskSupport,
   type ToolDefinition,
   type ToolRegistration,
 } from './schema.ts';
@@ -22,10 +25,10 @@ import { createTask, RoundEnd, type Task } from './task.ts';
 const HEARTBEAT = 1_000;
 
 /** A Lambda handler that keeps the tool contract. */
-export interface DefinedTool<Input = unknown> {
+export interface DefinedTool<Input = unknown, Support = TaskSupport> {
   (event: ToolEvent): Promise<ToolReturn | Envelope>;
-  /** What `addTool` takes beside the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
-  readonly definition: ToolRegistration;
+  /** What `addTool` takes beside the function or state machine: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
+  readonly definition: ToolRegistration<Support>;
   /** For tests: the same with a context that they provide. */
   readonly runWith: (event: ToolEvent, context: RunContext) => Promise<ToolReturn>;
   /** Carries the type only: never set. */
@@ -43,17 +46,22 @@ export interface DefinedTool<Input = unknown> {
  *   return { words: text.split(' ').length };
  * });
  */
-export function defineTool<const I extends InputSchema, const O extends OutputSchema = undefined>(
-  definition: ToolDefinition<I, O>,
+export function defineTool<
+  const I extends InputSchema,
+  const O extends OutputSchema = undefined,
+  const S extends TaskSupport = never,
+>(
+  definition: ToolDefinition<I, O, S>,
   run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
-): DefinedTool<InputOf<I>> {
+): DefinedTool<InputOf<I>, S> {
   const runWith = (event: ToolEvent, context: RunContext) => runRound(definition, run as Run, event, context);
   const handler = (event: ToolEvent) =>
     withLogIds(event, async () => enveloped(event, await runWith(event, await contextOf(event))));
   // A getter, as it is read at synth only.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
-    InputOf<I>
+    InputOf<I>,
+    S
   >;
 }
 
@@ -85,7 +93,7 @@ async function runRound(
     // A first try reads at its first step, if at all.
     if (event.task !== undefined && event.task.attempt > 0) await memory.recall();
     const args = await parse(definition, event.arguments);
-    const result = await run(args, createTask(event, memory, abort.signal, context));
+    const result = await checked(definition, await run(args, createTask(event, memory, abort.signal, context)));
     const kept = event.task === undefined ? result : await context.keep(event.task, result);
     return kept as ToolReturn;
   } catch (error) {
@@ -107,9 +115,29 @@ function endRound({ questions }: RoundEnd, memory: Memory): ToolReturn {
 /** A Standard Schema may change the arguments (defaults, dates). The endpoint has checked those of a JSON Schema. */
 async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<unknown> {
   if (!isStandardSchema(inputSchema)) return args;
-  const outcome = await inputSchema['~standard'].validate(args);
-  if (outcome.issues === undefined) return outcome.value;
-  throw new ToolError(`Invalid arguments: ${outcome.issues.map(({ message }) => message).join('; ')}`);
+  return parsedBy(inputSchema, args, (problems) => new ToolError(`Invalid arguments: ${problems}`));
+}
+
+/**
+ * A Standard Schema checks and may change what the run returned, of a CallToolResult the structured content. The endpoint
+ * checks a result against a JSON Schema.
+ */
+async function checked({ outputSchema }: ToolDefinition, returned: unknown): Promise<unknown> {
+  if (!isStandardSchema(outputSchema)) return returned;
+  const parse = (value: unknown) => parsedBy(outputSchema, value, (problems) => new ResultMisfit(problems));
+  if (!isToolResult(returned)) return parse(returned);
+  if (returned.isError === true) return returned;
+  return { ...returned, structuredContent: await parse(returned.structuredContent) };
+}
+
+const BLOCKS = ['text', 'image', 'audio', 'resource', 'resource_link'];
+
+/** The endpoint checks more of a block. That code would make each tool 4 KB larger. */
+function isToolResult(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const { content } = value;
+  if (content === undefined) return 'structuredContent' in value;
+  return Array.isArray(content) && content.every((block) => isObject(block) && BLOCKS.includes(String(block.type)));
 }
 
 /** Aborts the run soon after its task was cancelled, also in the middle of work. A failed check counts as alive. */

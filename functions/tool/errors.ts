@@ -12,6 +12,15 @@ export class TaskEnded extends Error {
   }
 }
 
+/** A run returned what does not fit its outputSchema. The task fails; the author finds the problems in the tool's log. */
+export class ResultMisfit extends Error {
+  override readonly name = 'ResultMisfit';
+
+  constructor(problems: string) {
+    super(`The result does not fit the outputSchema: ${problems}`);
+  }
+}
+
 /** Names that Lambda and Step Functions give to their errors. */
 const RESERVED = /^(?:Extension|Function|Lambda|Runtime|Sandbox|States)\./;
 

@@ -8,36 +8,47 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** In libraries that can write a schema as JSON Schema. */
-    readonly jsonSchema?: { readonly input: (options: { readonly target: 'draft-2020-12' }) => Schema };
+    /** In libraries that can write a schema as JSON Schema: of what it takes, and of what it makes of that. */
+    readonly jsonSchema?: { readonly input: WriteSchema; readonly output: WriteSchema };
   };
 }
 
 type StandardOutcome<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
+  | { readonly issues: readonly StandardIssue[] };
 
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+export type TaskSupport = 'forbidden' | 'optional' | 'required';
 type Schema = Record<string, unknown>;
+type WriteSchema = (options: { readonly target: 'draft-2020-12' }) => Schema;
 /** An argument with a default may be missing: the server does not fill it in. */
 type Given = { keepDefaultedPropertiesOptional: true };
 
 export type InputSchema = JSONSchema | StandardSchema;
-export type OutputSchema = JSONSchema | undefined;
+export type OutputSchema = JSONSchema | StandardSchema | undefined;
 
 /** A tool as its author describes it. `defineTool` takes its types from here. */
-export interface ToolDefinition<I = InputSchema, O = OutputSchema> {
+export interface ToolDefinition<I = InputSchema, O = OutputSchema, S = TaskSupport> {
   readonly description: string;
   readonly title?: string;
   /** JSON Schema of the arguments, or a Standard Schema that can write one (zod 4.2 and others). */
   readonly inputSchema: I;
-  /** JSON Schema of what the tool returns as structured content. @default none */
+  /**
+   * JSON Schema of what the tool returns as structured content, or a Standard Schema that can write one. A Standard Schema
+   * checks what the run returned, and the client gets what the schema makes of it. @default none
+   */
   readonly outputSchema?: O;
   readonly annotations?: Readonly<Record<string, unknown>>;
-  readonly taskSupport?: 'forbidden' | 'optional' | 'required';
+  readonly taskSupport?: S;
 }
 
 /** The same for `addTool`, without the function. */
-export interface ToolRegistration extends Omit<ToolDefinition, 'inputSchema' | 'outputSchema'> {
+export interface ToolRegistration<S = TaskSupport>
+  extends Omit<ToolDefinition<InputSchema, OutputSchema, S>, 'inputSchema' | 'outputSchema'> {
   readonly inputSchema: Readonly<Schema>;
   readonly outputSchema?: Readonly<Schema>;
 }
@@ -50,23 +61,52 @@ export type ArgumentsOf<S> =
 export type InputOf<S> = S extends StandardSchema<infer Input> ? Input : ArgumentsOf<S>;
 
 /** What fits the outputSchema: structured content. */
-export type OutputOf<O> = O extends JSONSchema ? FromSchema<O, Given> : unknown;
+export type OutputOf<O> =
+  O extends StandardSchema<infer _Input, infer Output> ? Output : O extends JSONSchema ? FromSchema<O, Given> : unknown;
 
 /** With an outputSchema a run returns what fits it, or a whole CallToolResult; without one, any JSON. */
-export type ReturnOf<O> = O extends JSONSchema ? OutputOf<O> | ToolResult<OutputOf<O>> : unknown;
+export type ReturnOf<O> = O extends InputSchema ? InputOf<O> | ToolResult<InputOf<O>> : unknown;
 
-/** Throws if the schema cannot be written as JSON Schema. */
-export function registrationOf({ inputSchema, ...rest }: ToolDefinition): ToolRegistration {
-  return { ...(rest as Omit<ToolRegistration, 'inputSchema'>), inputSchema: jsonSchemaOf(inputSchema) };
+/** Throws, with the name of the field, if a schema cannot be written as JSON Schema. */
+export function registrationOf({ inputSchema, outputSchema, ...rest }: ToolDefinition): ToolRegistration {
+  return {
+    ...rest,
+    inputSchema: jsonSchemaOf('inputSchema', inputSchema, 'input'),
+    ...(outputSchema !== undefined && { outputSchema: jsonSchemaOf('outputSchema', outputSchema, 'output') }),
+  };
 }
 
-function jsonSchemaOf(schema: InputSchema): Schema {
+function jsonSchemaOf(field: string, schema: InputSchema, side: 'input' | 'output'): Schema {
   if (!isStandardSchema(schema)) return schema as Schema;
   const { vendor, jsonSchema } = schema['~standard'];
-  if (jsonSchema !== undefined) return jsonSchema.input({ target: 'draft-2020-12' });
-  throw new Error(`${vendor} does not tell its JSON Schema: register the tool with an inputSchema of your own`);
+  if (jsonSchema === undefined) {
+    throw new Error(`${field}: ${vendor} cannot write a JSON Schema: register the tool with your own ${field}`);
+  }
+  try {
+    return jsonSchema[side]({ target: 'draft-2020-12' });
+  } catch (error) {
+    throw new Error(`${field}: ${vendor} cannot write it as JSON Schema: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return typeof schema === 'object' && schema !== null && '~standard' in schema;
+}
+
+/** What the schema makes of a value: with defaults, transformed. Throws the error that `fail` makes of all problems. */
+export async function parsedBy(
+  schema: StandardSchema,
+  value: unknown,
+  fail: (problems: string) => Error,
+): Promise<unknown> {
+  const outcome = await schema['~standard'].validate(value);
+  if (outcome.issues === undefined) return outcome.value;
+  throw fail(outcome.issues.map(problemOf).join('; '));
+}
+
+function problemOf({ path = [], message }: StandardIssue): string {
+  const names = path.map((step) => String(typeof step === 'object' ? step.key : step));
+  return names.length === 0 ? message : `${names.join('.')}: ${message}`;
 }

@@ -30,6 +30,6 @@ function question(plan: Plan): string {
   return [
     `Deploy ${plan.service} ${plan.version} to ${plan.region}? The plan (${DEFAULT_STRATEGY}):`,
     ...stepTitles(plan, DEFAULT_STRATEGY).map((title, index) => `${index + 1}. ${title}`),
-    `Other strategies move the traffic otherwise: ${others}.`,
+    `Other strategies: ${others}.`,
   ].join('\n');
 }

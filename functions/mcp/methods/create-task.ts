@@ -1,4 +1,4 @@
-import { InternalError, InvalidParams, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
+import { InternalError, InvalidParams, TooManyRefused, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
 import { startDue } from '../../tasks/express/changes.ts';
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
@@ -9,7 +9,6 @@ import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { isObject } from '../../tasks/shape.ts';
-import type { ToolResult } from '../../tasks/tool-contract.ts';
 import {
   after,
   askFirst,
@@ -32,6 +31,7 @@ import { progressTokenOf } from '../stream/held-call.ts';
 import { isExpress, stopIfOver, stopWork } from '../task/cancel-task.ts';
 import { storeInput, wholeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
+import { errorResult } from '../wire/tool-result.ts';
 import { workflowOf } from '../wiring.ts';
 
 /** In ms. Before this age, no client can have found a task by tasks/list and cancelled it, so no check is needed. */
@@ -56,13 +56,13 @@ export async function createTask(
   return call.wire.taskCreated(view({ ...shown, status: 'working' }, server), immediateResponse(tool, record));
 }
 
-/** Answers a call that asks for a task with invalid arguments: with a task that has already failed (A-14, C-07). */
-export async function createRefusedTask(call: Call, server: ServerContext, tool: ToolEntry, refused: ToolResult) {
-  const record = await storeRecord(
-    { record: createRefused(newRecord(call, server, tool), JSON.stringify(refused)) },
-    server,
-    false,
-  );
+/**
+ * Answers a call that asks for a task with invalid arguments: with a task that has already failed (A-14, C-07). Throws
+ * TooManyRefused.
+ */
+export async function createRefusedTask(call: Call, server: ServerContext, tool: ToolEntry, problem: string) {
+  const refused = createRefused(newRecord(call, server, tool), JSON.stringify(errorResult(problem)));
+  const record = await storeRecord({ record: refused }, server, () => countRefused(call, problem, server));
   return call.wire.taskCreated(view({ ...record, status: 'working' }, server), immediateResponse(tool, record));
 }
 
@@ -86,9 +86,10 @@ export async function startTask(
   // One write with the questions: a crash between two would leave a task that could start without its answers.
   const change = beforeStart(made, start.record, tool, args);
   const stored = change === undefined ? start.record : after(start.record, change);
-  const limited = !isTerminal(stored.status) && listPartition(call.principal) !== undefined;
   const large = stored.inputRef !== undefined && start.text !== undefined ? { text: start.text } : {};
-  const record = await storeRecord({ record: stored, ...large }, server, limited);
+  const record = await storeRecord({ record: stored, ...large }, server, () =>
+    isTerminal(stored.status) ? countRefused(call, INPUT_NOT_SUPPORTED, server) : takeSlot(call, stored, server),
+  );
   const fresh = record === stored;
   if (record.status !== 'working' || record.round > 1) return record;
   // By the record, not by this call: a client of the other revision, which is asked differently, may share the key.
@@ -111,6 +112,8 @@ export async function startTask(
   return record;
 }
 
+const INPUT_NOT_SUPPORTED = 'The tool needs input of a kind that the client did not declare it can give';
+
 /** What a new record says instead of `working`: its questions, or that its client cannot answer them. */
 function beforeStart(made: TaskRecord, stored: TaskRecord, tool: ToolEntry, args: string): Change | undefined {
   const asked = JSON.stringify({ inputRequests: tool.askFirst });
@@ -124,8 +127,7 @@ function beforeStart(made: TaskRecord, stored: TaskRecord, tool: ToolEntry, args
   const { accepts = [], createdAt } = made;
   const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
   if (kinds.length === 0) return askFirst(stored, asked, args, createdAt);
-  const message = 'The tool needs input of a kind that the client did not declare it can give';
-  return fail({ code: -32603, message, data: { reason: 'InputNotSupported', kinds } }, createdAt);
+  return fail({ code: -32603, message: INPUT_NOT_SUPPORTED, data: { reason: 'InputNotSupported', kinds } }, createdAt);
 }
 
 const openQuestions = ({ inputResponses: given = {} }: TaskRecord, { askFirst: questions = {} }: ToolEntry) =>
@@ -216,27 +218,40 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
   return tool.immediateResponse ?? `Tool ${tool.name} is running as task ${record.taskId}. Its result comes later.`;
 }
 
+/** Only the tasks of a caller that has a list are counted: others cannot be distinguished. */
+async function takeSlot(call: Call, record: TaskRecord, server: ServerContext): Promise<void> {
+  if (listPartition(call.principal) === undefined) return;
+  const { maxOpenTasks, maxTtl } = server.manifest;
+  // The slots outlive the longest task.
+  const expiresAt = Math.ceil((server.now() + maxTtl + limits.retention) / 1_000);
+  if (await server.store.takeSlot(record, maxOpenTasks, server.now(), expiresAt)) return;
+  throw new TooManyTasks(maxOpenTasks);
+}
+
+/** A task that ends as it is made takes no slot and starts nothing, so nothing else would bound how many there are. */
+async function countRefused(call: Call, problem: string, server: ServerContext): Promise<void> {
+  const owner = listPartition(call.principal);
+  const { most, within } = limits.refusedTasks;
+  if (owner === undefined || (await server.store.countRefused(owner, most, server.now(), within))) return;
+  throw new TooManyRefused(problem, most);
+}
+
 /**
  * Stores a record and returns it, or the record that exists under its key. Without an idempotency key, an existing
  * record is this one: the SDK has retried a put whose answer was lost.
  *
- * @param limited whether the caller's open tasks are counted
+ * @param admit counts a new task of the caller, or throws
  */
 async function storeRecord(
   { record, text }: ReturnType<typeof withInput>,
   server: ServerContext,
-  limited: boolean,
+  admit: () => Promise<void>,
 ): Promise<TaskRecord> {
   let readAt = server.now();
   // A repeat uses the slot of the first call.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {
-    const { maxOpenTasks, maxTtl } = server.manifest;
-    // The slots outlive the longest task.
-    const expiresAt = Math.ceil((server.now() + maxTtl + limits.retention) / 1_000);
-    if (limited && !(await server.store.takeSlot(record, maxOpenTasks, server.now(), expiresAt))) {
-      throw new TooManyTasks(maxOpenTasks);
-    }
+    await admit();
     // If the call crashes after this, no record refers to the object, and it expires.
     if (text !== undefined) await storeInput(record, text, server);
     if (await server.store.create(record)) return record;

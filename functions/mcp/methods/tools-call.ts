@@ -28,9 +28,9 @@ export const toolsCall: Method = async (call, server) => {
   const args = toolArguments(call);
   if (call.wire.era === 'modern') checkParamHeaders(tool.entry.headers ?? [], args.value, call.request);
   if (!tool.validate(args.value)) {
-    const refused = errorResult(`Invalid arguments for tool ${name}: ${describeErrors(tool.validate)}`);
-    if (wantsTask && call.wire.era === 'legacy') return createRefusedTask(call, server, tool.entry, refused);
-    return call.wire.toolResult(refused);
+    const problem = `Invalid arguments for tool ${name}: ${describeErrors(tool.validate)}`;
+    if (wantsTask && call.wire.era === 'legacy') return createRefusedTask(call, server, tool.entry, problem);
+    return call.wire.toolResult(errorResult(problem));
   }
   if (tool.entry.taskSupport === 'forbidden') {
     // No task is stored under the key, so a repeat would run the tool twice.

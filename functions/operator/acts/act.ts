@@ -8,7 +8,7 @@ import { NotAllowed, OperatorError } from '../errors.ts';
 import { momentsOf } from '../moments.ts';
 import { isDenied, isExpress } from '../runs.ts';
 import { readTask } from '../show.ts';
-import { recordOf, seenNow } from '../view.ts';
+import { recordOf, seenNow, utc } from '../view.ts';
 
 /** What became of one act on one task. */
 export interface Outcome {
@@ -90,7 +90,7 @@ export function overAlready(record: TaskRecord, now: number): string | undefined
   if (!isTerminal(seen.status)) return undefined;
   const last = momentsOf(record, []).findLast(({ what }) => what === seen.status);
   const by = last?.who === undefined ? '' : ` by ${last.who}${last.reason ? ` (“${last.reason}”)` : ''}`;
-  return `it is ${seen.status} already${by}, since ${new Date(seen.updatedAt).toISOString()}`;
+  return `it is ${seen.status} already${by}, since ${utc(seen.updatedAt)}`;
 }
 
 /** The audit line of an act, and what its caller is told. */

@@ -1,6 +1,7 @@
+import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
-import { failAsSeen, NOT_STARTED } from '../../tasks/transitions.ts';
+import { failAsSeen, isTerminal, NOT_STARTED } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
@@ -25,9 +26,15 @@ export async function begin(
     // The SDK has repeated a put whose answer was lost.
     if (!isSame(there, record)) return alreadyDone(there);
   }
+  // This process may have been suspended. Then the sweep may be failing the task as never started (row 4).
+  if (context.now() > record.createdAt + limits.startWithin) {
+    return notStarted(record, `the start came more than ${limits.startWithin / 1_000} s late`, context);
+  }
   try {
-    if ((await workflow.start(record, machineArn, input)) !== 'taken') return began(record);
-    return await notStarted(record, 'another run has its name', context);
+    if ((await workflow.start(record, machineArn, input)) === 'taken') {
+      return await notStarted(record, 'another run has its name', context);
+    }
+    return (await overBefore(record, context)) ?? began(record);
   } catch (error) {
     const outcome = await notStarted(record, (error as Error).name, context);
     if (isDenied(error)) throw new NotAllowed('Not run again', 'payload', 'start its workflow');
@@ -52,6 +59,18 @@ function alreadyDone({ taskId, events = [], status }: TaskRecord): Began {
   const { who, reason } = events[0] ?? {};
   const by = who === undefined ? '' : ` by ${who}${reason ? ` (“${reason}”)` : ''}`;
   const message = `Not run again: it was run again before${by}, as ${taskId}, which is ${status}. Act on that task, or use --force`;
+  return { done: false, message };
+}
+
+/** A cancel or a sweep before the start found no run to stop. Now there is one. A read that fails says nothing. */
+async function overBefore(record: TaskRecord, context: OperatorContext): Promise<Began | undefined> {
+  const seen = await readRecord(record, false, context).catch(() => undefined);
+  const { taskId, status, events = [] } = seen ?? record;
+  // What its run has ended has the start of the run in its event.
+  if (!isTerminal(status) || events.some(({ startedAt }) => startedAt !== undefined)) return undefined;
+  await stopRun(record, context);
+  const run = record.express ? 'goes on until its tool looks, and can change nothing' : 'is stopped';
+  const message = `Not run again: the new task ${taskId} was ${status} before its run began. The run ${run}. See what it did: mcp-task-server tasks show ${taskId}`;
   return { done: false, message };
 }
 

@@ -4,6 +4,7 @@ import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { create, isTerminal, NOT_STARTED } from '../../tasks/transitions.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
 import { type FirstInput, firstInputOf } from '../payload.ts';
+import type { RunFacts } from '../runs.ts';
 import { runsOf } from '../show.ts';
 import { errorOf, seenNow } from '../view.ts';
 import { factsOf, type Operator, type Outcome, readRecord, told } from './act.ts';
@@ -24,15 +25,13 @@ export async function rerunTask(
   const refuse = (message: string): Outcome =>
     told('rerun', record, operator, { done: false, message: `Not run again: ${message}` }, context);
   const tool = context.server.tools.get(record.tool);
-  if (tool?.machineArn === undefined) return refuse(`this server has no tool '${record.tool}' that runs as a task`);
+  if (tool?.machineArn === undefined) return refuse(noSuchTool(record));
   if (!isTerminal((seenNow(record, context.now()) ?? { status: 'failed' }).status)) {
     return refuse('it is still open. Cancel it first');
   }
-  if (!tool.repeatable && !force && (await mayHaveRun(record, context))) {
-    return refuse(
-      `'${record.tool}' may have had effects already, and its annotations do not say that it can be repeated. --force does it all the same`,
-    );
-  }
+  const [run] = force ? [] : await runsOf(record, 1, context);
+  const refusal = force ? undefined : rerunRefusal(record, tool, run);
+  if (refusal !== undefined) return refuse(refusal);
   const first = await allowed(context.inputs.whole(record).then((whole) => firstInputOf(whole, context)));
   if (first === undefined) {
     return refuse('its arguments are not known any more. Set keepArguments of its tool to keep them with later tasks');
@@ -43,11 +42,28 @@ export async function rerunTask(
   return told('rerun', record, operator, outcome, context);
 }
 
+const noSuchTool = ({ tool }: TaskRecord): string => `this server has no tool '${tool}' that runs as a task`;
+
+/**
+ * Why a task that has ended is not run again without `force`. Undefined: nothing speaks against it.
+ *
+ * @param run of its last round. Undefined: nothing can be known of it
+ */
+export function rerunRefusal(
+  record: TaskRecord,
+  tool: ToolFacts | undefined,
+  run: RunFacts | undefined,
+): string | undefined {
+  if (tool?.machineArn === undefined) return noSuchTool(record);
+  if (tool.repeatable || !mayHaveRun(record, run)) return undefined;
+  return `'${record.tool}' may have had effects already, and its annotations do not say that it can be repeated. --force does it all the same`;
+}
+
 /**
  * Whether a run of it may have begun. Only its own record can say no: Step Functions does not know a run that its machine
  * was deleted with, nor one on Express. And a record that says no may be wrong if the answer to its start was lost.
  */
-async function mayHaveRun(record: TaskRecord, context: OperatorContext): Promise<boolean> {
+function mayHaveRun(record: TaskRecord, run: RunFacts | undefined): boolean {
   const { status, round, seenRound, result, events = [] } = record;
   const saysNo =
     record.express !== true &&
@@ -57,8 +73,7 @@ async function mayHaveRun(record: TaskRecord, context: OperatorContext): Promise
     seenRound === undefined &&
     result === undefined &&
     events.every(({ startedAt }) => startedAt === undefined);
-  const runs = await runsOf(record, 1, context);
-  return !saysNo || runs.some(({ status }) => status !== 'missing');
+  return !saysNo || (run !== undefined && run.status !== 'missing');
 }
 
 function newRecord(

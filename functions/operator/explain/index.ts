@@ -1,5 +1,6 @@
 import type { TaskKey } from '../../tasks/record.ts';
 import { failVisibleAt, isTerminal } from '../../tasks/transitions.ts';
+import { rerunRefusal } from '../acts/rerun.ts';
 import type { OperatorContext } from '../context.ts';
 import { readTask } from '../show.ts';
 import { recordOf } from '../view.ts';
@@ -19,9 +20,13 @@ export interface Explanation {
   /** When every reader sees it as ended, at the latest, in ms since the epoch. Undefined: it has ended. */
   readonly endsBy?: number;
   readonly next: readonly string[];
+  /** Why a rerun is refused without `force`. Undefined: the task is open, or nothing speaks against a rerun. */
+  readonly rerunRefusal?: string;
   /** What else is wrong with the server. */
   readonly also: readonly string[];
 }
+
+const RERUN = /^mcp-task-server tasks rerun /;
 
 /**
  * Explains one task.
@@ -49,6 +54,8 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
   const [facts, health] = await Promise.all([factsOf(record, payload, context), healthOf(record, context)]);
   const row = ROWS.find(({ fits }) => fits(facts));
   const open = facts.seen !== undefined && !isTerminal(facts.seen.status);
+  const refusal = open ? undefined : rerunRefusal(record, facts.tool, facts.run);
+  const next = (row?.next(facts) ?? []).filter((command) => refusal === undefined || !RERUN.test(command));
   return {
     taskId,
     status: facts.seen?.status ?? 'gone',
@@ -56,7 +63,8 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
     because: row?.why(facts) ?? [],
     row: row?.row ?? '',
     ...(open && { endsBy: failVisibleAt(record) }),
-    next: (row?.next(facts) ?? []).map((command) => command.replace(/\bID\b/, taskId)),
+    next: next.map((command) => command.replace(/\bID\b/, taskId)),
+    ...(refusal !== undefined && { rerunRefusal: refusal }),
     also: alsoOf(health),
   };
 }

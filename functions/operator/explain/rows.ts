@@ -1,7 +1,8 @@
 import { isSeen, isTerminal, KEY_EXPIRED, NOT_STARTED } from '../../tasks/transitions.ts';
-import { errorOf } from '../view.ts';
+import { errorOf, utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';
+import { machineFailure, WORKING_ROWS } from './working.ts';
 
 /** One thing that keeps a task open, or has ended it. The first row that fits a task explains it. */
 export interface Row {
@@ -42,7 +43,7 @@ export const ROWS: readonly Row[] = [
     row: '17',
     fits: ({ record, seen }) => record.status === 'input_required' && seen?.status === 'input_required',
     why: ({ record }) => [
-      `Its tool has asked its client in round ${record.round}, and waits for an answer since ${at(record.updatedAt)}.`,
+      `Its tool has asked its client in round ${record.round}, and waits for an answer since ${utc(record.updatedAt)}.`,
       ...(record.events?.some(({ what, round = 1 }) => what === 'refused' && round === record.round)
         ? ['The client has sent answers that are not valid.']
         : []),
@@ -135,7 +136,7 @@ export const ROWS: readonly Row[] = [
     row: '23',
     fits: (facts) => works(facts) && isDeployedSince(facts),
     why: ({ tool }) => [
-      `Its tool was deployed at ${at(tool?.changedAt ?? 0)}, after this run began. The run keeps the definition of its workflow.`,
+      `Its tool was deployed at ${utc(tool?.changedAt ?? 0)}, after this run began. The run keeps the definition of its workflow.`,
       'The code of a function is not pinned: a retry, or the next round, runs the new one.',
     ],
     next: () => ['mcp-task-server tasks show ID', ...OPEN_END],
@@ -147,17 +148,7 @@ export const ROWS: readonly Row[] = [
     why: () => ['Its run is about to start: it was created or answered a moment ago.'],
     next: () => ['mcp-task-server tasks show ID --watch'],
   },
-  {
-    name: 'works',
-    row: '9',
-    fits: works,
-    why: ({ run }) => [
-      run?.status === 'RUNNING'
-        ? `Its run works${run.startedAt === undefined ? '' : ` since ${at(run.startedAt)}`}, without a failure so far.`
-        : 'It works. What its run does is not known: your credentials may not ask for it.',
-    ],
-    next: () => ['mcp-task-server tasks show ID', 'mcp-task-server tasks logs ID', ...OPEN_END],
-  },
+  ...WORKING_ROWS,
   {
     name: 'idempotency key expired',
     row: '6',
@@ -242,7 +233,10 @@ export const ROWS: readonly Row[] = [
     name: 'failed',
     row: '7',
     fits: failed,
-    why: (facts) => [`${message(facts)}${facts.reason === undefined ? '' : ` (${facts.reason})`}.`],
+    why: (facts) => [
+      `${message(facts)}${facts.reason === undefined ? '' : ` (${facts.reason})`}.`,
+      ...machineFailure(facts),
+    ],
     next: () => [...logs(), ...rerun()],
   },
   {
@@ -266,12 +260,21 @@ export const ROWS: readonly Row[] = [
     next: rerun,
   },
   {
+    name: 'its result is an error',
+    row: '',
+    fits: ({ seen }) => seen?.status === 'completed' && seen.isError === true,
+    why: ({ record: { events = [] }, run }) => [
+      run?.status === 'missing' && events.every(({ startedAt }) => startedAt === undefined)
+        ? 'Its arguments were refused before its tool ran.'
+        : 'Its tool returned an error, which the client shows to the model.',
+    ],
+    next: () => ['mcp-task-server tasks show ID --payload', ...logs()],
+  },
+  {
     name: 'completed',
     row: '',
     fits: ({ seen }) => seen?.status === 'completed',
-    why: ({ record }) => [
-      record.isError === true ? 'It is completed: its tool returned an error.' : 'It is completed.',
-    ],
+    why: () => ['It is completed.'],
     next: () => ['mcp-task-server tasks show ID --payload'],
   },
   {
@@ -288,5 +291,3 @@ function operatorOf({ record }: TaskFacts): string {
   if (event?.by !== 'operator') return '';
   return ` by ${event.who ?? 'an operator'}${event.reason === undefined ? '' : `: “${event.reason}”`}`;
 }
-
-const at = (time: number): string => new Date(time).toISOString();

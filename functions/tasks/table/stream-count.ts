@@ -2,9 +2,10 @@ import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
- * Bounds how many requests of an owner wait at once, in all containers. One small item per owner counts them by the
- * window of time in which they began. A window is as long as a request may wait, so requests from before the last
- * window are over, even if their end was not counted. A retry of a write that had succeeded counts twice until then.
+ * Bounds how many requests of an owner wait at once, in all containers, and how many of its calls are stored as refused.
+ * One small item per owner and kind counts them by the window of time in which they began. A window is as long as a
+ * request may wait, so requests from before the last window are over, even if their end was not counted. A retry of a
+ * write that had succeeded counts twice until then.
  */
 export interface StreamCountStore {
   /**
@@ -15,6 +16,8 @@ export interface StreamCountStore {
    */
   openStream(owner: string, most: number, now: number, longest: number): Promise<CountedStream | undefined>;
   closeStream(stream: CountedStream): Promise<void>;
+  /** Counts a refused call. False when `most` were counted `within` the last ms. Costs the same as openStream. */
+  countRefused(owner: string, most: number, now: number, within: number): Promise<boolean>;
 }
 
 export interface CountedStream {
@@ -23,14 +26,25 @@ export interface CountedStream {
   readonly window: number;
 }
 
-const SORT_KEY = '#streams';
+const STREAMS = '#streams';
+const REFUSED = '#refused';
 /** A write fails when a new window has begun since the read, or when another request took the last stream. */
 const ATTEMPTS = 3;
 /** The attribute that counts the streams opened in a window. */
 const countOf = (window: number): string => `n${window}`;
 
 export function streamCountStore(db: DynamoDb, table: string): StreamCountStore {
-  const keyOf = (owner: string) => ({ TableName: table, Key: { owner, taskId: SORT_KEY } });
+  const streams = countByWindow(db, table, STREAMS);
+  const refused = countByWindow(db, table, REFUSED);
+  return {
+    openStream: streams.open,
+    closeStream: streams.close,
+    countRefused: async (...call) => (await refused.open(...call)) !== undefined,
+  };
+}
+
+function countByWindow(db: DynamoDb, table: string, sortKey: string) {
+  const keyOf = (owner: string) => ({ TableName: table, Key: { owner, taskId: sortKey } });
 
   async function add({ owner, window }: CountedStream, most: number): Promise<boolean> {
     const update: UpdateInput = {
@@ -81,7 +95,7 @@ export function streamCountStore(db: DynamoDb, table: string): StreamCountStore 
   }
 
   return {
-    async openStream(owner, most, now, longest) {
+    async open(owner: string, most: number, now: number, longest: number): Promise<CountedStream | undefined> {
       const own = Math.floor(now / longest) * longest;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const { Item } = await db.get({ ...keyOf(owner), ConsistentRead: true });
@@ -94,7 +108,7 @@ export function streamCountStore(db: DynamoDb, table: string): StreamCountStore 
       }
       return undefined;
     },
-    async closeStream({ owner, window }) {
+    async close({ owner, window }: CountedStream): Promise<void> {
       const update: UpdateInput = {
         ...keyOf(owner),
         // Without the attribute, the stream no longer counts.
