@@ -3,7 +3,15 @@ import { createServer } from 'node:http';
 import { enableCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import type { Cloud } from '../local/cloud.ts';
-import { endAfterUncaught, explain, messageOf, portOf } from '../local/command.ts';
+import {
+  endAfterUncaught,
+  explain,
+  leftAloneLine,
+  messageOf,
+  oneLine,
+  portOf,
+  refusedToolLine,
+} from '../local/command.ts';
 import { close, listen } from '../local/loopback.ts';
 import { assemblyDirOf, synthApp } from '../local/template/synth.ts';
 
@@ -62,22 +70,23 @@ async function run({ port, app, data, assembly, concurrency, single }: Flags, si
   }
   return startCloud({
     assembly: dir,
+    lenient: true,
     ...{ port, concurrency, sharedWorkers: !single },
     ...(data === undefined ? {} : { dataDir: data }),
     onLog(source, line) {
       // What CloudWatch would make metrics of, every minute.
-      if (!line.startsWith('{"_aws":')) process.stderr.write(`${source}: ${line}\n`);
+      if (!line.startsWith('{"_aws":')) process.stderr.write(`${source}: ${oneLine(line)}\n`);
     },
   });
 }
 
-function introduction(url: string): string {
+function introduction(url: string, leftAlone: Cloud['leftAlone']): string {
   const initialize = {
     ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'curl', version: '1' } },
   };
   return `ready ${url}
-
+${leftAloneLine(leftAlone)}
 curl         curl ${url} -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d '${JSON.stringify(initialize)}'
 Claude Code  claude mcp add --transport http tasks ${url}
 VS Code      .vscode/mcp.json: {"servers":{"tasks":{"type":"http","url":"${url}"}}}
@@ -98,7 +107,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   cloud = await run(flags, interrupted.signal);
-  process.stdout.write(introduction(`${cloud.url}/mcp`));
+  for (const [tool, why] of cloud.refusedTools()) process.stderr.write(`✗ ${refusedToolLine(tool, why)}\n`);
+  process.stdout.write(introduction(`${cloud.url}/mcp`, cloud.leftAlone));
 } catch (error) {
   if (!interrupted.signal.aborted) {
     process.stderr.write(`${explain(error, flags.port)}\n`);

@@ -1,33 +1,34 @@
-const BAR = 30;
+const BAR = 20;
+const WIDTH = Math.min(100, process.stdout.columns || 100);
 const terminal = process.stdout.isTTY;
 const style = (code: number, text: string) => (terminal ? `\u001b[${code}m${text}\u001b[0m` : text);
 
-export const title = (text: string) => console.log(`\n${style(1, text)}`);
-export const note = (text: string) => console.log(style(2, text));
+export const title = (text: string) => console.log(`\n${style(1, cut(text))}`);
+export const note = (text: string) => console.log(style(2, cut(text)));
+export const say = (text: string) => console.log(text.split('\n').map(cut).join('\n'));
+/** Prints to stderr, below a bar that may be on the last line. */
+export const warn = (text: string) => void process.stderr.write(terminal ? `\n${text}` : text);
 
-/** A bar that stays on one line of a terminal, and is a line per change elsewhere. */
+/** A bar that stays on one line of a terminal. Elsewhere it is a line for each message, unless only its numbers are new. */
 export function progressBar(): { show(message: string): void; end(): void } {
   let shown = '';
   return {
     show(message) {
-      if (message === shown) return;
-      shown = message;
-      const line = `${bar(fractionOf(message))} ${message}`;
+      const words = terminal ? message : message.replace(/\d+/g, '');
+      if (words === shown) return;
+      shown = words;
+      const line = cut(`${bar(fractionOf(message))} ${message}`);
       process.stdout.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
     },
     end() {
-      if (terminal) process.stdout.write('\n');
+      if (terminal && shown !== '') process.stdout.write('\n');
     },
   };
 }
 
-export function indent(text: string, lines = 40): string {
-  return text
-    .split('\n')
-    .slice(0, lines)
-    .map((line) => `  ${line}`)
-    .join('\n');
-}
+export const indent = (text: string): string => text.replace(/^(?=.)/gm, '  ');
+
+const cut = (line: string): string => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line);
 
 /** Messages count their steps as "3/12" or "40,000 of 100,000"; a task's status has no number. */
 function fractionOf(message: string): number | undefined {
@@ -36,8 +37,7 @@ function fractionOf(message: string): number | undefined {
   return Math.min(1, Number(done.replaceAll(',', '')) / Number(total.replaceAll(',', '')));
 }
 
-function bar(fraction: number | undefined): string {
-  if (fraction === undefined) return `[${'·'.repeat(BAR)}]`;
+function bar(fraction = 0): string {
   const full = Math.round(fraction * BAR);
   return `[${'█'.repeat(full)}${'·'.repeat(BAR - full)}]`;
 }

@@ -6,6 +6,7 @@ import { addCodeCaches } from './code-caches.ts';
 import { addCommonJs } from './common-js.ts';
 import { packageJson, templateJson } from './package-json.ts';
 import { removeUnreached } from './reachable.ts';
+import { copyTracked } from './tracked.ts';
 
 /** `npm run build`: makes the npm packages below `dist`, each ready for `npm publish`. */
 const ROOT = join(import.meta.dirname, '../..');
@@ -20,16 +21,15 @@ function server(out: string): void {
   compile('tsconfig.server.json');
   const json = packageJson(ROOT, { commonJs: true });
   removeUnreached(out, json);
-  cpSync(join(ROOT, 'lib/workflow'), join(out, 'lib/workflow'), {
-    recursive: true,
-    filter: (file) => !file.endsWith('.ts'),
-  });
+  copyTracked(ROOT, 'lib/workflow', join(out, 'lib/workflow'), (file) => !file.endsWith('.ts'));
   mkdirSync(join(out, PREBUILT));
   for (const name of Object.keys(SERVER_FUNCTIONS) as ServerFunction[]) {
     writeFileSync(join(out, PREBUILT, `${name}.js`), serverCode(name));
   }
   addCodeCaches(join(out, PREBUILT));
   addCommonJs(out);
+  const python = 'mcp_task.py';
+  cpSync(join(ROOT, 'functions/examples/python', python), join(out, 'python', python));
   page(join(out, 'bin/console/page'));
   finish(out, json, ['README.md', 'CHANGELOG.md', 'LICENSE']);
 }
@@ -37,7 +37,7 @@ function server(out: string): void {
 /** The page of the console, as it is, and the one library that it loads. */
 function page(out: string): void {
   const kept = (file: string) => !/\.(d\.ts|json)$/.test(file);
-  cpSync(join(ROOT, 'bin/console/page'), out, { recursive: true, filter: kept });
+  copyTracked(ROOT, 'bin/console/page', out, kept);
   cpSync(join(ROOT, 'node_modules/lit-html/lit-html.js'), join(out, 'lit-html.js'));
   cpSync(join(ROOT, 'node_modules/lit-html/LICENSE'), join(out, 'lit-html.LICENSE'));
 }
@@ -51,7 +51,7 @@ function local(out: string): void {
 
 function create(out: string): void {
   compile('tsconfig.create.json');
-  cpSync(join(ROOT, 'bin/create/template'), join(out, 'template'), { recursive: true });
+  copyTracked(ROOT, 'bin/create/template', join(out, 'template'));
   writeJson(join(out, 'template/package.json'), templateJson(ROOT));
   // As `cdk init` does: how new apps should behave.
   const context = readJson(join(ROOT, 'node_modules/aws-cdk-lib/recommended-feature-flags.json'));

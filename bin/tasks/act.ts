@@ -4,11 +4,13 @@ import { cancelTask, failTask } from '../../functions/operator/acts/end.ts';
 import { rerunTask } from '../../functions/operator/acts/rerun.ts';
 import { inBulk, selected } from '../../functions/operator/bulk.ts';
 import type { OperatorContext } from '../../functions/operator/context.ts';
-import { findTask } from '../../functions/operator/find.ts';
+import { findTask, isWholeId } from '../../functions/operator/find.ts';
 import { STATUSES } from '../../functions/operator/list.ts';
+import { readTask } from '../../functions/operator/show.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
 import { type Arguments, filterOf, filtersIn, textOf, type Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
+import { span } from './text.ts';
 import { UsageError } from './usage-error.ts';
 import { count } from './values.ts';
 
@@ -27,16 +29,18 @@ export async function act(
   const reason = textOf(values.reason) ?? (textOf(values.stack) === undefined ? 'by hand, in dev' : undefined);
   if (reason === undefined) throw new UsageError(`${verb} is audited: give --reason TEXT`);
   const print = (report: object, text: string) => out(`${values.json === true ? JSON.stringify(report) : text}\n`);
+  // JSON says it after the act: in the audit line.
+  const say = (text: string) => (values.json === true ? undefined : out(`${text}\n`));
   if (verb === 'answer') {
     const [id = '', ...answers] = words;
     if (id === '' || answers.length === 0) throw new UsageError('answer takes the id of one task, and key=value');
     const pairs = answers.map(keyAndText);
-    const key = await findTask(id, textOf(values.owner), context.reads);
+    const key = await named(id, values, context, say);
     const outcome = await answerTask(key, pairs, { who: await context.who(), reason }, context);
     print(outcome, outcome.message);
     return outcome.done ? 0 : 1;
   }
-  const keys = await chosen(verb, words, values, context);
+  const keys = await chosen(verb, words, values, context, say);
   if (keys === undefined) return 0;
   if ('only' in keys) {
     print({ dryRun: keys.only.map(({ taskId }) => taskId), more: keys.more }, dryRunText(verb, keys));
@@ -75,19 +79,29 @@ interface DryRun {
   readonly more: boolean;
 }
 
+/** The key of a task to act on. Says which task the end of an id has found. */
+async function named(id: string, values: Values, context: OperatorContext, say: (text: string) => void) {
+  const key = await findTask(id, textOf(values.owner), context.reads);
+  if (isWholeId(id)) return key;
+  const { taskId, owner, tool, createdAt } = await readTask(key, false, context);
+  say(`Task ${taskId}: ${tool}, created ${span(context.now() - Number(createdAt))} ago, owner ${owner}`);
+  return key;
+}
+
 /** The tasks of the ids, or of the filters. With filters nothing is done until `--yes`. */
 async function chosen(
   verb: ActVerb,
   ids: readonly string[],
   values: Values,
   context: OperatorContext,
+  say: (text: string) => void,
 ): Promise<Chosen | DryRun | undefined> {
   const filters = filtersIn(values).filter((name) => ids.length === 0 || name !== 'owner');
   if (ids.length > 0 && filters.length > 0)
     throw new UsageError(`Give either ids or filters (--${filters.join(', --')})`);
   if (ids.length > 0) {
     const all: TaskKey[] = [];
-    for (const id of ids) all.push(await findTask(id, textOf(values.owner), context.reads));
+    for (const id of ids) all.push(await named(id, values, context, say));
     return values['dry-run'] === true ? { only: all, more: false } : { all };
   }
   if (filters.length === 0)

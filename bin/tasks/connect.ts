@@ -44,7 +44,7 @@ const TIMEOUT = 10_000;
 
 /** Throws UsageError, OperatorError, and errors of AWS. */
 export async function connect(target: Target, { env, folder, audit }: Surroundings): Promise<OperatorContext> {
-  const dev = target.stack === undefined ? findDevSession(folder, target.pid) : undefined;
+  const dev = target.stack === undefined ? await findDevSession(folder, target.pid) : undefined;
   const access = dev === undefined ? await deployed(target, env) : local(dev.endpoint, dev.region);
   const { region, credentials } = access;
   const query = (service: string, version: string) =>

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { awsQuery } from './aws-query.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What a running `mcp-task-server dev` says of itself: see local/dev/session-file.ts. */
@@ -14,14 +15,18 @@ export interface DevSession {
 }
 
 /**
- * The `dev` that runs in this folder, or in one above it. Throws UsageError.
+ * Finds the `dev` that runs in this folder or above it, up to the first folder with a package.json or a cdk.json. Its
+ * endpoint gets answers and reasons, and shows tasks: so only a file that no other user can have written counts. Rejects
+ * with a UsageError.
  *
  * @param pid its process, where several run
  */
-export function findDevSession(folder: string, pid?: number): DevSession {
-  const found = foldersFrom(folder)
+export async function findDevSession(folder: string, pid?: number): Promise<DevSession> {
+  const named = foldersFrom(folder)
     .flatMap((one) => sessionsIn(join(one, 'cdk.out', 'mcp-task-server-dev')))
     .filter((session) => pid === undefined || session.pid === pid);
+  const running = await Promise.all(named.map(async (one) => (pid !== undefined || (await answers(one)) ? [one] : [])));
+  const found = running.flat();
   const [session, ...more] = found;
   if (session === undefined) {
     throw new UsageError(
@@ -36,22 +41,71 @@ export function findDevSession(folder: string, pid?: number): DevSession {
 
 function foldersFrom(folder: string): string[] {
   const above = dirname(folder);
-  return above === folder ? [folder] : [folder, ...foldersFrom(above)];
+  const isProject = existsSync(join(folder, 'package.json')) || existsSync(join(folder, 'cdk.json'));
+  return isProject || above === folder ? [folder] : [folder, ...foldersFrom(above)];
 }
 
 function sessionsIn(folder: string): DevSession[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((name) => {
-    const file = join(folder, name, 'server.json');
-    const session = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DevSession) : undefined;
-    return session !== undefined && isAlive(session.pid) ? [session] : [];
+  return namesIn(folder).flatMap((name) => {
+    const session = isOwn(join(folder, name), 'folder') ? readSession(join(folder, name, 'server.json')) : undefined;
+    return session !== undefined && isOwnProcess(session.pid) ? [session] : [];
   });
 }
 
-function isAlive(pid: number): boolean {
+/** None for a folder that is not there, or that belongs to another user. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Whether no other user can have written it. Windows has no such bits. */
+function isOwn(path: string, kind: 'file' | 'folder'): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || !(kind === 'file' ? found.isFile() : found.isDirectory())) return false;
+  return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
+}
+
+/** Undefined for what no `dev` has written. */
+function readSession(file: string): DevSession | undefined {
+  if (!isOwn(file, 'file')) return undefined;
+  const { pid, endpoint, region, stacks, url } = parsed(readFileSync(file, 'utf8'));
+  if (typeof pid !== 'number' || typeof endpoint !== 'string' || !isLoopback(endpoint)) return undefined;
+  if (typeof region !== 'string' || !Array.isArray(stacks)) return undefined;
+  return { pid, endpoint, region, stacks: stacks.map(String), url: typeof url === 'string' ? url : endpoint };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function isLoopback(endpoint: string): boolean {
+  if (!URL.canParse(endpoint)) return false;
+  const { protocol, hostname } = new URL(endpoint);
+  return protocol === 'http:' && hostname === '127.0.0.1';
+}
+
+/** A signal to a process of another user is refused. */
+function isOwnProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  } catch {
+    return false;
   }
+}
+
+/** Whether its embedded cloud answers. A `dev` that was killed leaves its file, and its pid may be another process's. */
+function answers({ endpoint, region }: DevSession): Promise<boolean> {
+  const credentials = async () => ({ accessKeyId: 'operator', secretAccessKey: 'local' });
+  const sts = awsQuery({ service: 'sts', version: '2011-06-15', endpoint, region, credentials });
+  return sts('GetCallerIdentity', {}).then(
+    () => true,
+    () => false,
+  );
 }

@@ -55,6 +55,9 @@ export function readArguments(args: readonly string[]): Arguments {
   }
   try {
     const { values, positionals } = parseArgs({ args: rest, options: OPTIONS[verb], allowPositionals: true });
+    const empty = Object.entries(values).find(([, value]) => value === '');
+    // An unset variable of the shell would widen what the verb acts on.
+    if (empty !== undefined) throw new UsageError(`--${empty[0]} has no value`);
     return { verb, words: positionals, values: values as Values };
   } catch (error) {
     const named = Object.keys(OPTIONS[verb]).map((name) => `--${name}`);

@@ -1,7 +1,7 @@
 import type { ListPage } from '../../functions/operator/list.ts';
 import { errorOf, recordOf, seenNow } from '../../functions/operator/view.ts';
 import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
-import { isTerminal } from '../../functions/tasks/transitions.ts';
+import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions.ts';
 import { span, table } from './text.ts';
 
 const HEAD = ['TASK', 'TOOL', 'STATUS', 'AGE', 'ENDS IN', 'ROUND', 'NOTE'];
@@ -20,12 +20,9 @@ function row(stored: StoredTask, now: number): string[] {
   const age = typeof createdAt === 'number' ? span(now - createdAt) : '';
   if (record === undefined) return [taskId, String(tool), String(status), age, '', '', 'of another release'];
   const seen = seenNow(record, now);
-  const open = !isTerminal(record.status);
-  const left = open ? span(record.deadlineAt - now) : '';
-  return [
-    ...[taskId, record.tool, record.status, age, open && record.deadlineAt < now ? `${left} ago` : left],
-    ...[String(record.round), noteOf(record, seen?.status)],
-  ];
+  const endsBy = isTerminal(record.status) ? undefined : failVisibleAt(record);
+  const left = endsBy === undefined ? '' : `${span(endsBy - now)}${endsBy < now ? ' ago' : ''}`;
+  return [taskId, record.tool, record.status, age, left, String(record.round), noteOf(record, seen?.status)];
 }
 
 /** In a few words: what is worth knowing of a task in a list. */

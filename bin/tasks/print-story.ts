@@ -1,6 +1,8 @@
 import type { Moment } from '../../functions/operator/moments.ts';
 import type { Story, Unreadable } from '../../functions/operator/show.ts';
-import { clock, fields, moment, pretty, span, table } from './text.ts';
+import { byState } from '../../functions/operator/states.ts';
+import { utc } from '../../functions/operator/view.ts';
+import { clock, fields, pretty, span, table } from './text.ts';
 
 export function storyText(story: Story | Unreadable, now: number): string {
   if ('unreadable' in story) {
@@ -15,16 +17,16 @@ export function storyText(story: Story | Unreadable, now: number): string {
       status: `${status}${seenAs === undefined ? '' : ` (readers see: ${seenAs})`}${story.isError === true ? ', an error of the tool' : ''}`,
       round: String(round),
       owner: story.owner,
-      created: `${moment(createdAt)}, ${span(now - createdAt)} ago`,
-      deadline: `${moment(deadlineAt)}${deadlineAt > now ? `, in ${span(deadlineAt - now)}` : ''}`,
-      'ends by': endsBy === undefined ? undefined : moment(endsBy),
-      'readable until': moment(readableUntil),
+      created: `${utc(createdAt)}, ${span(now - createdAt)} ago`,
+      'ends by': endsBy === undefined ? undefined : endText(endsBy, deadlineAt, now),
+      'readable until': utc(readableUntil),
       error: error && `${error.message}${error.reason === undefined ? '' : ` (${error.reason})`}`,
       progress: progress && progressText(progress, now),
       'rerun of': story.rerunOf,
     }),
     'What happened (UTC)',
     table(story.happened.map(momentRow)),
+    ...statesOf(story, now),
     ...(payload === undefined
       ? ['Arguments, questions, answers and result are hidden: --payload shows them']
       : Object.entries(payload).map(([name, value]) => `${name}\n${pretty(value, '  ')}`)),
@@ -37,9 +39,26 @@ export function storyText(story: Story | Unreadable, now: number): string {
   ].join('\n');
 }
 
+/** Late writes are over by then. */
+const endText = (endsBy: number, deadlineAt: number, now: number): string =>
+  `${utc(endsBy)}, ${endsBy > now ? `in ${span(endsBy - now)}` : 'which is over'}: ${span(endsBy - deadlineAt)} after its deadline`;
+
 function momentRow({ at, what, round, by, who, reason, error }: Moment): string[] {
   const why = [error, by && `by ${by}`, who, reason && `“${reason}”`].filter(Boolean).join(', ');
   return [`  ${clock(at)}`, what, round === undefined ? '' : `round ${round}`, why];
+}
+
+/** One line for each state of a state machine that is a tool, and each round. */
+function statesOf({ runs }: Story, now: number): string[] {
+  const rows = runs.flatMap(({ round, visits = [] }) =>
+    byState(visits).map(({ name, visits: all, errors }) => {
+      const took = all.reduce((sum, { from, to = now }) => sum + to - from, 0);
+      const failed = errors.length === 0 ? '' : `${errors.length} failed (${[...new Set(errors)].join(', ')})`;
+      const there = all.some(({ to }) => to === undefined) ? 'is there now' : '';
+      return [`  ${name}`, `round ${round}`, `${all.length} x`, span(took), [failed, there].filter(Boolean).join(', ')];
+    }),
+  );
+  return rows.length === 0 ? [] : ['What its state machine did', table(rows)];
 }
 
 function progressText({ at, done, of, message }: NonNullable<Story['progress']>, now: number): string {

@@ -11,13 +11,6 @@ export function span(ms: number): string {
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** `2026-11-22 13:00:05Z`: in UTC, as logs have it. */
-export const moment = (at: number): string =>
-  new Date(at)
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/\.\d+Z/, 'Z');
-
 /** With milliseconds, and no date. */
 export const clock = (at: number): string => new Date(at).toISOString().slice(11, 23);
 

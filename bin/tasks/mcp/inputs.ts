@@ -5,9 +5,9 @@ import { STATUSES } from '../../../functions/operator/list.ts';
 const text = (description: string, more: object = {}) => ({ type: 'string', minLength: 1, description, ...more });
 const time = (description: string) => text(description, { pattern: '^\\d+(\\.\\d+)?[smhd]$' });
 
-export const TASK_ID = text('The id of the task, or at least the last 6 characters of it');
+export const TASK_ID = text('The id of the task, or at least the last 10 characters of it');
 export const OWNER = text(
-  'The owner of the task, as list_tasks shows it. Only needed if its id alone does not find it',
+  'The owner of the task, as list_tasks shows it. With it, no task of another owner is found or changed',
 );
 export const PAYLOAD = {
   type: 'boolean',
