@@ -1,16 +1,40 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { crashTable } from './test/proofs/faults/crash-table/reporter.ts';
+
+/** What `npm test` leaves to `npm run test:all`: proofs, faults, load, commands for people, and what runs other programs. */
+const LONG = [
+  'test/{aws,bench,bin,conformance,dev,packages,proofs}/**/*.test.ts',
+  'test/cloud/{auth,full-disk,load,recovery,results}/**/*.test.ts',
+  'test/cloud/{idempotency,machine-outputs,options,python,tool-runs}.test.ts',
+  'test/contract/store.test.ts',
+  'test/docs/{api,readme,writing-tools}.test.ts',
+  'test/stack/{bundles/**/,}{nag,bundle*,budget,parts}.test.ts',
+  'local/test/{faults,lambda/load,events/cdk,event-source/cdk,dynamodb/stream/restart,command,concurrency}{/**/*,}.test.ts',
+];
+
+/** Ends a test that hangs, in milliseconds. No test depends on it: a busy machine may be ten times slower. */
+const HANGS = 300_000;
+
+const shared = {
+  globalSetup: ['test/support/global-setup.ts'],
+  setupFiles: ['test/support/planted.ts'],
+  testTimeout: HANGS,
+  hookTimeout: HANGS,
+  expect: { poll: { timeout: HANGS / 2 } },
+  // Files share a process: to start one, and to load the code again, takes longer than most files.
+  isolate: false,
+};
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export.
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'local/test/**/*.test.ts'],
     reporters: [...configDefaults.reporters, crashTable],
-    globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/planted.ts'],
-    // One less than there are cores by default, which is half of a small machine.
-    maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    // Tests wait for other threads most of their time.
+    maxWorkers: 2 * availableParallelism(),
+    projects: [
+      { test: { ...shared, name: 'short', include: ['{test,local/test}/**/*.test.ts'], exclude: LONG } },
+      { test: { ...shared, name: 'long', include: LONG } },
+    ],
   },
 });

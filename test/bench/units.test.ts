@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { measureUnits, type Row } from './units/measure.ts';
 import { startUnitsWorld, type UnitsWorld } from './units/world.ts';
 
-/** Less than the 100 of `npm run units`: what grows with them is bounded by their number here. */
+/** Less than the 100 of `npm run proof -- units`: what grows with them is bounded by their number here. */
 const OPEN_TASKS = 15;
 
 let world: UnitsWorld | undefined;
@@ -10,7 +10,7 @@ let rows: readonly Row[] = [];
 beforeAll(async () => {
   world = await startUnitsWorld(OPEN_TASKS);
   rows = await measureUnits(world, OPEN_TASKS);
-}, 240_000);
+});
 afterAll(() => world?.stop());
 
 /** The docs promise them (docs/deploying.md, "What a request reads and writes"). */

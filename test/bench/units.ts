@@ -2,7 +2,7 @@ import { measureUnits } from './units/measure.ts';
 import { startUnitsWorld } from './units/world.ts';
 
 /**
- * `npm run units`: the read and write units of DynamoDB that each kind of request consumes, as a Markdown table. Measured
+ * `npm run proof -- units`: the read and write units of DynamoDB that each kind of request consumes, as a Markdown table. Measured
  * on the embedded cloud: every call that the endpoint and the workflows make, each BatchGetItem and each condition that
  * fails included. In 2 minutes or so.
  */

@@ -7,7 +7,7 @@ import { judge, matrix, OK, type Seen, type Verdicts } from './judge.ts';
 import { type Command, NoToolchain, prepare } from './prepare.ts';
 import { type Server, startServer } from './server.ts';
 
-const USAGE = `npm run clients [-- [options] [folder…]]
+const USAGE = `npm run proof -- clients [options] [folder…]
 
 Runs clients that other people wrote against test/clients/app.ts on the embedded cloud, and prints what works.
 Without folders (of test/clients): all of them. A client whose toolchain is missing is skipped, by name.

@@ -103,10 +103,7 @@ describe.concurrent('the example', () => {
   const regions = ['eu-west-1', 'us-east-1', 'ap-south-1', 'eu-north-1', 'sa-east-1'];
 
   test('compares regions at the same time: Map, Parallel and Wait', async () => {
-    const started = Date.now();
     const { result, taskId } = await runTask(url(), 'inspect_regions', { regions });
-    // One after the other they would wait for at least a second each, and one more.
-    expect(Date.now() - started).toBeLessThan(5_800);
     const { structuredContent, content } = result;
     expect(structuredContent.regions.map(({ region }: { region: string }) => region)).toEqual(regions);
     const fastest = structuredContent.regions
@@ -114,7 +111,10 @@ describe.concurrent('the example', () => {
       .sort((a: { latencyMs: number }, b: { latencyMs: number }) => a.latencyMs - b.latencyMs)[0];
     expect(structuredContent.best).toBe(fastest.region);
     expect(content[0].text).toContain(`Best: ${fastest.region}`);
-    expect(runsOf(taskId)[1]?.states).toEqual(expect.arrayContaining(['Check capacity', 'Measure latency', 'Sum up']));
+    const states = runsOf(taskId)[1]?.states ?? [];
+    expect(states).toContain('Sum up');
+    // One after the other, the second region would begin when the first one has waited.
+    expect(states.lastIndexOf('Check capacity')).toBeLessThan(states.indexOf('Measure latency'));
   });
 
   test.each([
@@ -185,7 +185,7 @@ describe.concurrent('progress', () => {
     const ask = { name: 'get_task_result', arguments: { taskId, waitSeconds: 0 } };
     const message = async () =>
       (await modernRequest(url(), 'tools/call', ask, { capabilities: {} })).body.result.structuredContent.message;
-    await expect.poll(message, { timeout: 5_000 }).toBe('Wait for ever');
+    await expect.poll(message).toBe('Wait for ever');
     await modernRequest(url(), 'tasks/cancel', { taskId });
     expect(await message()).toBe('Cancelled by the client');
   });

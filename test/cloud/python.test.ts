@@ -40,37 +40,29 @@ const answer = (taskId: string, go: boolean) =>
     inputResponses: { 'r1.sure': { action: 'accept', content: { go } } },
   });
 
-python(
-  'a tool in Python asks, shows its progress and ends with its result (E-27)',
-  async () => {
-    const taskId = await started(60_000);
-    const asked = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status !== 'working');
-    expect(asked.inputRequests['r1.sure'].params.message).toBe('Count primes below 60000? It takes a while.');
-    await answer(taskId, true);
-    const messages = new Set<string>();
-    const done = await poll(`${cloud.url}/mcp`, taskId, (task) => {
-      if (task.status === 'working' && task.statusMessage) messages.add(task.statusMessage);
-      return task.status !== 'working' && task.status !== 'input_required';
-    });
-    expect(done).toMatchObject({ status: 'completed', result: { content: [{ text: '6057 primes below 60000' }] } });
-    expect([...messages].join()).toMatch(/primes below \d+/);
-    const stored = cloud.calls.since().filter(({ input }) => JSON.stringify(input).includes(`${taskId}#memory`));
-    expect(stored.length).toBe(6);
-  },
-  60_000,
-);
+python('a tool in Python asks, shows its progress and ends with its result (E-27)', async () => {
+  const taskId = await started(60_000);
+  const asked = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status !== 'working');
+  expect(asked.inputRequests['r1.sure'].params.message).toBe('Count primes below 60000? It takes a while.');
+  await answer(taskId, true);
+  const messages = new Set<string>();
+  const done = await poll(`${cloud.url}/mcp`, taskId, (task) => {
+    if (task.status === 'working' && task.statusMessage) messages.add(task.statusMessage);
+    return task.status !== 'working' && task.status !== 'input_required';
+  });
+  expect(done).toMatchObject({ status: 'completed', result: { content: [{ text: '6057 primes below 60000' }] } });
+  expect([...messages].join()).toMatch(/primes below \d+/);
+  const stored = cloud.calls.since().filter(({ input }) => JSON.stringify(input).includes(`${taskId}#memory`));
+  expect(stored.length).toBe(6);
+});
 
-python(
-  'a declined question ends the tool as it says',
-  async () => {
-    const taskId = await started(30_000);
-    await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'input_required');
-    await answer(taskId, false);
-    const done = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'completed');
-    expect(done.result.content[0].text).toBe('Nothing was counted.');
-  },
-  60_000,
-);
+python('a declined question ends the tool as it says', async () => {
+  const taskId = await started(30_000);
+  await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'input_required');
+  await answer(taskId, false);
+  const done = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'completed');
+  expect(done.result.content[0].text).toBe('Nothing was counted.');
+});
 
 /** Runs of one round as on Express, with the table of the cloud. The run that asks has no table. */
 const RUNS = `
@@ -94,22 +86,18 @@ asked = mcp_task.tool(asks)(run("asks"), None)
 print(json.dumps({"done": done, "asked": asked["requestState"]}))
 `;
 
-python(
-  'a run on Express in Python repeats no step of a lost run, and loses none of another',
-  async () => {
-    const { endpoint, region, credentials } = clientConfig(cloud, 'python');
-    const env = {
-      ...process.env,
-      PYTHONPATH: 'functions/examples/python',
-      PYTHONDONTWRITEBYTECODE: '1',
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_REGION: region,
-      AWS_DEFAULT_REGION: region,
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    };
-    const ran = await promisify(execFile)('python3', ['-c', RUNS, cloud.tables[0] ?? ''], { env });
-    expect(JSON.parse(ran.stdout)).toEqual({ done: ['one', 'two', 'three', 'four'], asked: {} });
-  },
-  60_000,
-);
+python('a run on Express in Python repeats no step of a lost run, and loses none of another', async () => {
+  const { endpoint, region, credentials } = clientConfig(cloud, 'python');
+  const env = {
+    ...process.env,
+    PYTHONPATH: 'functions/examples/python',
+    PYTHONDONTWRITEBYTECODE: '1',
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
+  const ran = await promisify(execFile)('python3', ['-c', RUNS, cloud.tables[0] ?? ''], { env });
+  expect(JSON.parse(ran.stdout)).toEqual({ done: ['one', 'two', 'three', 'four'], asked: {} });
+});

@@ -99,7 +99,7 @@ describe('the way of a task', () => {
       cloud()
         .calls.since(mark)
         .filter(({ operation }) => operation === 'BatchGetItem');
-    await vi.waitFor(() => expect(looks().length).toBeGreaterThan(1), 10_000);
+    await expect.poll(() => looks().length).toBeGreaterThan(1);
     stream.close();
     const read = looks().map(({ consumed }) => consumed?.table);
     expect(read).toEqual(read.map((_, i) => (i % 2 === 0 ? 6 : 0.5)));

@@ -8,7 +8,7 @@ import { startFixtureServer } from './server.ts';
 import { runSuite } from './suite.ts';
 import { isAcceptable, type Outcome } from './verdict.ts';
 
-const USAGE = `npm run conformance [-- [options] [scenario…]]
+const USAGE = `npm run proof -- conformance [options] [scenario…]
 
 Runs the official MCP conformance suite against the fixture app on the embedded cloud.
 Without scenarios: all of them.

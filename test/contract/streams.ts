@@ -82,4 +82,13 @@ export function streamsContract(referee: () => Referee): void {
       expect((await counted(owner))?.held).toBe(10);
     });
   });
+
+  test('refused calls of an owner are counted beside its streams, and no longer after two windows (C-37)', async () => {
+    const owner = newOwner();
+    const refuse = (now: number) => referee().store.countRefused(owner, 2, now, LONGEST);
+    for (let i = 0; i < 3; i++) await open(owner);
+    expect([await refuse(T0), await refuse(T0), await refuse(T0 + LONGEST)]).toEqual([true, true, false]);
+    expect(await refuse(T0 + 2 * LONGEST)).toBe(true);
+    expect((await counted(owner))?.held).toBe(3);
+  });
 }

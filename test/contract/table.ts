@@ -45,8 +45,7 @@ export function tableContract(referee: () => Referee): void {
       await Promise.all(records.map((record) => store().create(record)));
       const inStatus = async (status: TaskRecord['status']) =>
         (await reads.inStatus(status, { tool: owner }, 1_000)).tasks.map(({ createdAt }) => createdAt - now);
-      const listed = (status: TaskRecord['status']) =>
-        expect.poll(() => inStatus(status), { interval: 20, timeout: 10_000 });
+      const listed = (status: TaskRecord['status']) => expect.poll(() => inStatus(status), { interval: 20 });
       await listed('working').toEqual([3, 2, 1]);
       await store().apply(records[2] as TaskRecord, cancel(now));
       await listed('working').toEqual([3, 1]);
@@ -85,8 +84,7 @@ export function tableContract(referee: () => Referee): void {
     const duePage = (shard: number, until: number, pageSize = 100, after?: Cursor) =>
       dueIndex(referee().dynamoDb, referee().table, pageSize).page(shard, until, after);
     const due = async (shard: number, until = now + 86_400_000) => (await duePage(shard, until)).keys;
-    const listed = (shard: number, until: number) =>
-      expect.poll(() => due(shard, until), { interval: 20, timeout: 10_000 });
+    const listed = (shard: number, until: number) => expect.poll(() => due(shard, until), { interval: 20 });
 
     test('has a new task from its first look on', async () => {
       const shard = shards++;

@@ -2,15 +2,13 @@ import { existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runTasks } from '../../bin/tasks/index.ts';
 import { startSession } from '../../local/dev/session.ts';
 import { readProject } from '../../local/testing.ts';
 import { modernRequest } from '../support/clients.ts';
 import { APP, developed, tool } from './developed.ts';
 
-/** In ms: two syntheses take half a minute when the machine is busy. */
-const BUSY = 90_000;
 const { folder, write, printer, options, session, call, started, descriptions, until } = developed();
 
 test('the verbs find it from the folder of the project and below, and only as its user', async () => {
@@ -37,7 +35,7 @@ test('an app with a network, a user pool and a topic starts, and says what it le
 test('with --strict the same app is refused, each resource by name', async () => {
   const strict = startSession(readProject(folder), { ...options, strict: true }, printer);
   await expect(strict).rejects.toThrow(/does not know AWS::EC2::VPC .*Shop\/Network/);
-}, 60_000);
+});
 
 test('a path may lead elsewhere, as /_tasks to the page, for names of this machine only', async () => {
   session().redirects.set('/_tasks', 'http://127.0.0.1:1/token/');
@@ -52,7 +50,7 @@ test('a second dev in the same folder leaves the first one alone', async () => {
   const second = await startSession(readProject(folder), options, printer);
   await second.stop();
   expect(await call()).toBe('hello, world');
-}, 60_000);
+});
 
 describe('a saved tool', () => {
   test('runs without a restart; a call that runs meanwhile ends on the old code', async () => {
@@ -62,7 +60,7 @@ describe('a saved tool', () => {
     write('hello.ts', tool(`(${begin}, new Promise((done) => setTimeout(() => done('slow'), 1500)))`));
     await until(/hello\.ts rebuilt in \d+ ms/);
     const slow = call();
-    await expect.poll(() => existsSync(begun), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(begun)).toBe(true);
     write('hello.ts', tool("'hello again'"));
     await until(/hello\.ts rebuilt in \d+ ms/);
     expect(await call()).toBe('hello again');
@@ -79,22 +77,20 @@ describe('a saved tool', () => {
     write('hello.ts', tool("'first'"));
     await sleep(60);
     write('hello.ts', tool("'second'"));
-    await vi.waitFor(async () => expect(await call()).toBe('second'), 10_000);
+    await expect.poll(() => call()).toBe('second');
     await session().idle();
     expect(await call()).toBe('second');
   });
 
-  test('of another file: the app says so, and the other file answers', { timeout: BUSY }, async () => {
+  test('of another file: the app says so, and the other file answers', async () => {
     write('other.ts', tool("'other'"));
     write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'other.ts'"));
-    await vi.waitFor(async () => expect(await call()).toBe('other'), 20_000);
+    await expect.poll(() => call()).toBe('other');
     write('app.ts', APP);
-    await vi.waitFor(async () => expect(await call()).toBe('second'), 20_000);
+    await expect.poll(() => call()).toBe('second');
   });
 
-  test('follows what it is built from: a file outside the folder, and one that a loader reads', {
-    timeout: BUSY,
-  }, async () => {
+  test('follows what it is built from: a file outside the folder, and one that a loader reads', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'mcp-shared-'));
     const shared = (text: string) => writeFileSync(join(outside, 'shared.ts'), `export const shared = '${text}';\n`);
     shared('one');
@@ -103,12 +99,12 @@ describe('a saved tool', () => {
       'hello.ts',
       `import { shared } from '${outside}/shared.ts';\nimport query from './query.sql';\n${tool('shared + query')}`,
     );
-    await vi.waitFor(async () => expect(await call()).toBe('oneselect 1'), 10_000);
+    await expect.poll(() => call()).toBe('oneselect 1');
     await session().idle();
     shared('two');
-    await vi.waitFor(async () => expect(await call()).toBe('twoselect 1'), 10_000);
+    await expect.poll(() => call()).toBe('twoselect 1');
     write('query.sql', 'select 2');
-    await vi.waitFor(async () => expect(await call()).toBe('twoselect 2'), 10_000);
+    await expect.poll(() => call()).toBe('twoselect 2');
     rmSync(outside, { recursive: true });
   });
 
@@ -130,7 +126,7 @@ describe('a change of the app', () => {
     expect(await descriptions()).toContain('Greets');
   });
 
-  test('that needs another cloud restarts it, with its tasks', { timeout: BUSY }, async () => {
+  test('that needs another cloud restarts it, with its tasks', async () => {
     write('hello.ts', tool("'kept'"));
     await until(/rebuilt/);
     const schema = `inputSchema: { type: 'object' }, taskSupport: 'optional'`;

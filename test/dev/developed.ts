@@ -32,8 +32,8 @@ import { defineTool } from 'REPO/functions/tool/index.ts';
 export const handler = defineTool({ description: 'd', inputSchema: { type: 'object' } }, async () => ${text});
 `;
 
-/** A project with one tool, and `dev` in it, for the tests of one file. */
-export function developed() {
+/** A project with one tool, for the tests of one file. It goes with them. */
+export function project(app = APP) {
   const ROOT = resolve(import.meta.dirname, '../..');
   const folder = mkdtempSync(join(tmpdir(), 'mcp-dev-'));
   const write = (file: string, text: string) => writeFileSync(join(folder, file), text.replaceAll('REPO', ROOT));
@@ -45,24 +45,44 @@ export function developed() {
     nameOf: (name) => name,
   });
   const options = { port: 0, data: undefined, stack: undefined, strict: false, variables: {} };
+
+  /** Resolves when the terminal has printed a line that matches, since the last such wait. */
+  async function until(line: RegExp): Promise<string> {
+    for (;;) {
+      const at = printed.findIndex((text) => line.test(text));
+      if (at !== -1) return printed.splice(0, at + 1).at(-1) ?? '';
+      await sleep(20);
+    }
+  }
+
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const compilerOptions = {
+    noEmit: true,
+    strict: true,
+    module: 'nodenext',
+    allowImportingTsExtensions: true,
+    types: [],
+  };
+  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['typed.ts'] }));
+  write('typed.ts', 'export const n: number = 1;\n');
+  write('package.json', '{"type":"module"}');
+  write('cdk.json', JSON.stringify({ app: `${process.execPath} app.ts` }));
+  write('app.ts', app);
+  write('hello.ts', tool("'hello, world'"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return { folder, write, printed, printer, options, until };
+}
+
+/** The same, and `dev` in it. */
+export function developed(app = APP) {
+  const made = project(app);
+  const { folder, printed, printer, options } = made;
   let session: Session | undefined;
+  let atStart: readonly string[] = [];
 
   beforeAll(async () => {
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const compilerOptions = {
-      noEmit: true,
-      strict: true,
-      module: 'nodenext',
-      allowImportingTsExtensions: true,
-      types: [],
-    };
-    write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['typed.ts'] }));
-    write('typed.ts', 'export const n: number = 1;\n');
-    write('package.json', '{"type":"module"}');
-    write('cdk.json', JSON.stringify({ app: `${process.execPath} app.ts` }));
-    write('app.ts', APP);
-    write('hello.ts', tool("'hello, world'"));
     session = await startSession(readProject(folder), options, printer);
+    atStart = [...printed];
   }, 120_000);
   beforeEach(async () => {
     await current().idle();
@@ -70,7 +90,6 @@ export function developed() {
   });
   afterAll(async () => {
     await session?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function connected(): Promise<Client> {
@@ -79,10 +98,10 @@ export function developed() {
     return client;
   }
 
-  async function call(): Promise<string> {
+  async function call(name = 'hello'): Promise<string> {
     const client = await connected();
     try {
-      const { content } = await client.callTool({ name: 'hello', arguments: {} });
+      const { content } = await client.callTool({ name, arguments: {} });
       return String((content as { text: string }[])[0]?.text);
     } finally {
       await client.close();
@@ -112,31 +131,18 @@ export function developed() {
     return tools.map(({ description }) => description);
   }
 
-  /** Resolves when the terminal has printed a line that matches, since the last such wait. */
-  async function until(line: RegExp): Promise<string> {
-    for (;;) {
-      const at = printed.findIndex((text) => line.test(text));
-      if (at !== -1) return printed.splice(0, at + 1).at(-1) ?? '';
-      await sleep(20);
-    }
-  }
-
   function current(): Session {
     if (session === undefined) throw new Error('dev has not started yet');
     return session;
   }
   return {
-    folder,
-    write,
-    printed,
-    printer,
-    options,
+    ...made,
+    printedAtStart: () => atStart,
     session: current,
     connected,
     call,
     started,
     start,
     descriptions,
-    until,
   };
 }

@@ -35,7 +35,7 @@ server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, han
         tool: "({ inputRequests: { a: { method: 'elicitation/create', params: {} } } })",
         options: "taskSupport: 'required'",
       },
-      /hello ….{6} failed: InputRequestInvalid \(a question is .*use elicitForm\)/,
+      /hello ….{10} failed: InputRequestInvalid \(a question is .*use elicitForm\)/,
     ],
     [
       'a rejection without a handler',

@@ -69,7 +69,7 @@ describe('on the embedded cloud', () => {
     ].map(({ stdout }) => stdout.trim().split('\n').at(-1));
     expect(called).toMatch(/^false Profile of /);
     expect(resumed).toBe(called);
-  }, 120_000);
+  });
 
   const noCurl = spawnSync('bash', ['-c', 'curl --version']).status !== 0;
   test.skipIf(noCurl)('the curl lines ask research_topic for a megabyte, in two rounds of questions', async () => {

@@ -9,7 +9,6 @@ import { snippet, snippetsOf, useFolder } from './snippets.ts';
 const folder = useFolder();
 const readme = readPage('README.md');
 const files = [
-  { about: 'functions/estimate-pi.ts', code: snippet(readme, 'functions/estimate-pi.ts') },
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
   { about: 'ask.mts', code: snippet(readme, 'ask.mts') },
   // The excerpts are held against the file that they come from: readme.test.ts.
@@ -41,12 +40,6 @@ test('each snippet says where it goes, and all of them compile', () => {
 test('the test of a tool passes', () => {
   const config = folder.write('vitest.config.js', 'export default { test: { include: ["test/**/*.test.ts"] } }');
   node('vitest/vitest.mjs', 'run', '--root', folder.path, '--config', config);
-});
-
-test('estimate_pi', async () => {
-  const { result, progress } = await runTool(await toolOf('functions/estimate-pi.ts'), { points: 2_000_000 });
-  expect((result as { pi: number }).pi).toBeCloseTo(Math.PI, 1);
-  expect(progress.at(-1)).toMatchObject({ message: '2000000 points', progress: 2e6, total: 2e6 });
 });
 
 test('split_bill', async () => {

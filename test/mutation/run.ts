@@ -11,7 +11,7 @@ import { reasonFor, squeezed, staleReasons, unusedReasons } from './survivors.ts
 const ENOUGH = 85;
 const OUT = 'results/mutation';
 
-const USAGE = `npm run mutation [-- [--fresh] [--static] [--only FILE] [SLICE ...]]
+const USAGE = `npm run proof -- mutation [--fresh] [--static] [--only FILE] [SLICE ...]
 
 Changes the code in small ways, one at a time, and shows which changes no test notices.
 
@@ -63,7 +63,7 @@ function options(name: string, slice: Slice): Options {
 
 async function run(name: string): Promise<boolean> {
   const slice = SLICES[name];
-  if (slice === undefined) throw new Error(`There is no slice '${name}'. See npm run mutation -- --help`);
+  if (slice === undefined) throw new Error(`There is no slice '${name}'. See npm run proof -- mutation --help`);
   // What runs when a module loads needs a worker for each test file. Without it one for each mutant is enough.
   process.env.MUTATION_ISOLATE = String(slice.isolate ?? withStatic(slice));
   process.env.MUTATION_TESTS = JSON.stringify(slice.tests);

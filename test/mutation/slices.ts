@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A part of the code that `npm run mutation` changes, and the tests that it asks. */
+/** A part of the code that `npm run proof -- mutation` changes, and the tests that it asks. */
 export interface Slice {
   /** What is changed, as globs. */
   readonly mutate: readonly string[];
@@ -46,7 +46,7 @@ function below(file: string, text: string): string {
   return `${file}:${first + 1}-${lines.length}`;
 }
 
-/** By name: `npm run mutation -- authorizer`. */
+/** By name: `npm run proof -- mutation authorizer`. */
 export const SLICES: Readonly<Record<string, Slice>> = {
   authorizer: {
     mutate: ['functions/authorizer/*.ts'],

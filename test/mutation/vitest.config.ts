@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const { MUTATION_TESTS, MUTATION_ISOLATE, MUTATION_ASSEMBLY = '' } = process.env;
 
-/** The tests that `npm run mutation` asks about each mutant of a slice (./slices.ts). */
+/** The tests that `npm run proof -- mutation` asks about each mutant of a slice (./slices.ts). */
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export.
 export default defineConfig({
   test: {

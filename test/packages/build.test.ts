@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addCommonJs } from '../../bin/packages/common-js.ts';
 import { packageJson } from '../../bin/packages/package-json.ts';
 import { removeUnreached } from '../../bin/packages/reachable.ts';
+import { copyTracked } from '../../bin/packages/tracked.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -74,4 +75,17 @@ test('the published package.json names compiled files, and nothing of the reposi
   });
   const published = Object.keys(packageJson(folder));
   expect(published.filter((field) => ['private', 'scripts', 'devDependencies'].includes(field))).toEqual([]);
+});
+
+test('only what git tracks is copied, not what else lies in a folder', () => {
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' });
+  git('init');
+  mkdirSync(join(folder, 'template/tools'), { recursive: true });
+  write({ 'template/app.ts': '', 'template/tools/a b.ts': '', 'template/left-out.ts': '', 'beside.ts': '' });
+  git('add', '--all');
+  write({ 'template/.env': 'KEY=secret', 'template/tools/note.txt': '' });
+  const out = join(folder, 'out');
+  copyTracked(folder, 'template', out, (file) => file !== 'template/left-out.ts');
+  expect(readdirSync(out, { recursive: true }).sort()).toEqual(['app.ts', 'tools', 'tools/a b.ts']);
+  expect(() => copyTracked(folder, 'out', join(folder, 'other'))).toThrow('git tracks no file in out');
 });

@@ -41,6 +41,6 @@ export function claimsOfScenarios(
   });
 }
 
-/** A scenario that is not part of a plain `npm run conformance`, or has nothing to check, proves nothing. */
+/** A scenario that is not part of a plain `npm run proof -- conformance`, or has nothing to check, proves nothing. */
 const gates = ({ idle, baseline }: Scenario): boolean =>
   idle === undefined && (baseline === undefined || baseline.checks !== undefined);

@@ -5,7 +5,7 @@ import { report, reportMissing } from './report.ts';
 import { readTable } from './table.ts';
 import { unprovable } from './unprovable.ts';
 
-const USAGE = `npm run requirements [-- --missing]
+const USAGE = `npm run proof -- requirements [--missing]
 
 Tells which requirements of the protocol are proven by the tests that cite them in their titles, and by the
 scenarios of the official conformance suite. Fails unless every MUST and 95 % of the SHOULDs are accounted for.

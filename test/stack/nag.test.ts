@@ -30,12 +30,11 @@ describe('cdk-nag (AwsSolutions, Serverless) finds nothing that lib/nag.ts does 
     async (app) => {
       expect((await findings(app)).filter((finding) => !AUTHORS.test(finding))).toEqual([]);
     },
-    120_000,
   );
 
   test("and does check: an author's state machine without logs is found", async () => {
     expect((await findings('test/proofs/permissions/app.ts')).filter((finding) => AUTHORS.test(finding))).toHaveLength(
       3,
     );
-  }, 120_000);
+  });
 });

@@ -19,6 +19,13 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   'functions/reconciler': ['functions/mcp', 'functions/tool', 'functions/authorizer'],
 };
 
+/** Folders in which a file with a function has a test of its name, or a folder of tests. CONTRIBUTING.md lists them. */
+const TESTED_BY_NAME = [
+  'functions/tasks',
+  'functions/tasks/s3',
+  ...['http', 'identity', 'protocol', 'stream', 'task', 'wire'].map((name) => `functions/mcp/${name}`),
+];
+
 const files = trackedFiles(...SOURCE);
 const imports = importsOf(files);
 const isIn = (file: string, folder: string) => file.startsWith(`${folder}/`);
@@ -58,6 +65,18 @@ test(`no source file is longer than ${MOST_LINES} lines`, () => {
     (file) => file.endsWith('.ts') && !isIn(file, 'local/test') && lineCount(file) > MOST_LINES,
   );
   expect(long).toEqual([]);
+});
+
+test.each(TESTED_BY_NAME)('each file of %s that has a function has a test of its name', (folder) => {
+  const tests = trackedFiles('test');
+  const isTested = (file: string) =>
+    tests.includes(`test/${file.replace(/\.ts$/, '.test.ts')}`) ||
+    tests.some((one) => isIn(one, `test/${file.replace(/\.ts$/, '')}`) && one.endsWith('.test.ts'));
+  const withFunctions = files.filter(
+    (file) => posix.dirname(file) === folder && /^(export )?(async )?function\b/m.test(readFileSync(file, 'utf8')),
+  );
+  expect(withFunctions.length).toBeGreaterThan(1);
+  expect(withFunctions.filter((file) => !isTested(file))).toEqual([]);
 });
 
 const lineCount = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;

@@ -130,7 +130,7 @@ export async function legacySession(
   };
 }
 
-/** Polls a task in 2026-07-28 until `until` says so; gives up after 60 s. */
+/** Polls a task in 2026-07-28 until `until` says so, again where the server is too busy; gives up after two minutes. */
 export async function poll(
   url: string,
   taskId: string,
@@ -138,8 +138,9 @@ export async function poll(
 ): Promise<Answer['body']> {
   for (const started = Date.now(); ; await sleep(50)) {
     const { body } = await modernRequest(url, 'tasks/get', { taskId });
-    if (body.error !== undefined || until(body.result)) return body.result ?? body;
-    if (Date.now() - started > 60_000) throw new Error(`Gave up on ${JSON.stringify(body.result)}`);
+    const busy = body.error?.data?.reason === 'Unavailable';
+    if (!busy && (body.error !== undefined || until(body.result))) return body.result ?? body;
+    if (Date.now() - started > 120_000) throw new Error(`Gave up on ${JSON.stringify(body.result)}`);
   }
 }
 

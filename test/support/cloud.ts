@@ -24,7 +24,7 @@ export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Pa
 /** The assembly of another app, for the `assembly` of `useCloud`. Gone after the tests of the file. @param app its path */
 export function useAssembly(app: string): string {
   const folder = temporaryDir();
-  beforeAll(() => synthApp(app, folder), 60_000);
+  beforeAll(() => synthApp(app, folder));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

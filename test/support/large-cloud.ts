@@ -60,7 +60,7 @@ export function clientsOf(world: LargeWorld) {
   const url = () => `${world.cloud.url}/mcp`;
   const over = (taskId: string) => {
     const status = () => world.cloud.stepFunctions.executions().find(({ name }) => name === `${taskId}-r1`)?.status;
-    return expect.poll(status, { timeout: 15_000 }).toBe('SUCCEEDED');
+    return expect.poll(status).toBe('SUCCEEDED');
   };
   return {
     url,

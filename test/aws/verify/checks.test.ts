@@ -23,7 +23,7 @@ beforeAll(async () => {
     author: cloud.outputs.AuthorMachine ?? '',
     nap: 300,
   };
-}, 60_000);
+});
 afterAll(async () => {
   await cloud?.stop();
   rmSync(folder, { recursive: true });
@@ -33,11 +33,11 @@ test('what test:aws checks on an account holds on the embedded cloud', async () 
   const lines: string[] = [];
   expect(await runChecks(context, (line) => lines.push(line)), lines.join('\n')).toBe(true);
   expect(lines).toHaveLength(checks.length);
-}, 60_000);
+});
 
 test('and is found wrong where it is wrong', async () => {
   cloud.faults.add({ service: 'lambda', operation: 'Invoke', do: { error: 'AccessDeniedException' }, times: 1_000 });
   cloud.faults.add({ service: 'events', operation: 'Deliver', do: { error: 'Gone', status: 400 }, times: 1_000 });
   const only = checks.filter(({ name }) => !/cancel|version/.test(name));
   for (const { name, run } of only) await expect(run(context), name).rejects.toThrow();
-}, 60_000);
+});

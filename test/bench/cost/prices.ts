@@ -55,7 +55,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) 
  * one step. Its log has the same events on both engines.
  *
  * @param runMs how long its run takes
- * @param units write units of the table and its indexes together, and read units: from `npm run units`
+ * @param units write units of the table and its indexes together, and read units: from `npm run proof -- units`
  */
 export function simpleTask(
   engine: 'standard' | 'express',

@@ -40,8 +40,7 @@ async function open(hash: string, scheme: Scheme = 'light', size = WIDE): Promis
 
 const seen = (name: string) => look(page, name);
 const text = async (selector = 'main'): Promise<string> => page.$eval(selector, (one) => String(one.textContent));
-const until = (words: string | RegExp, selector = 'main') =>
-  expect.poll(() => text(selector), { timeout: 15_000 }).toMatch(words);
+const until = (words: string | RegExp, selector = 'main') => expect.poll(() => text(selector)).toMatch(words);
 async function press(label: string): Promise<void> {
   await page.locator(`::-p-xpath(//button[normalize-space()=${JSON.stringify(label)}])`).click();
 }
@@ -90,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       await seen(`waterfall-phone-${scheme}`);
     }
     expect(complaints).toEqual([]);
-  }, 120_000);
+  });
 
   test('says why a task failed, and which attempts did', async () => {
     const { taskId } = await runTask(url(), 'throws');
@@ -102,7 +101,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await open(`#/task/${crashed.taskId}`, 'dark');
     await until('attempt failed');
     await seen('retried-dark');
-  }, 120_000);
+  });
 
   test('shows a new task, and each change of its status, within 2 s, on both parts', async () => {
     const waits: Record<string, number> = {};
@@ -113,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       const row = `::-p-xpath(//tr[contains(., '${taskId.slice(-8)}')])`;
       const shown = async (status: string, selector = part === 'list' ? row : 'h1') => {
         const look = () => text(selector).catch(() => '');
-        await expect.poll(look, { timeout: 10_000, interval: 20 }).toContain(status);
+        await expect.poll(look, { interval: 20 }).toContain(status);
         waits[`${part}: ${status}`] = Date.now() - begun;
       };
       await shown('…', row);
@@ -129,7 +128,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     }
     expect(Object.keys(waits)).toHaveLength(6);
     expect(Object.entries(waits).filter(([, ms]) => ms >= 2_000)).toEqual([]);
-  }, 60_000);
+  });
 
   test('lists tasks, with filters, in both schemes and on a phone', async () => {
     await started('confide', { word: 'sesame' });
@@ -147,7 +146,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await page.select('select[name=status]', 'cancelled');
     await until('No task fits these filters');
     await seen('list-filtered-empty');
-  }, 60_000);
+  });
 
   test('is used by keyboard: arrows, Enter, Escape; a cancel asks for its reason', async () => {
     const taskId = await started('confide', { word: 'sesame' });
@@ -175,7 +174,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await until('Tasks', 'h1');
     expect(await page.evaluate('location.hash')).toBe('#/?tool=confide');
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('the focus stays with its task while others come, and each question keeps what was typed', async () => {
     const two = await started('ask_two');
@@ -198,7 +197,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(await page.$$eval('.question select', (all) => all.map((one) => (one as { value?: string }).value))).toEqual(
       [''],
     );
-  }, 60_000);
+  });
 
   test('a run again leads to the new task, and says why it is refused', async () => {
     const { taskId } = await runTask(url(), 'echo');
@@ -211,7 +210,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('location.hash')).not.toMatch(`^#/task/${taskId}`);
     await until(`…${taskId.slice(-8)}`);
-  }, 60_000);
+  });
 
   test('texts of tools and clients stay texts, wherever they stand', async () => {
     const bad = `<img src=x onerror=document.title='owned'>`;
@@ -237,7 +236,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(await page.title()).not.toBe('owned');
     expect(await page.$$('img')).toEqual([]);
     expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
-  }, 60_000);
+  });
 
   test('a long list has pages', async () => {
     const ids: string[] = [];
@@ -249,7 +248,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await until(`…${ids[0]?.slice(-8)}`);
     await page.locator('nav.pages a').click();
     await until(`…${ids.at(-1)?.slice(-8)}`);
-  }, 60_000);
+  });
 
   test('a question may name any address: only one of the web is a link', async () => {
     const taskId = await started('ask_url');
@@ -261,7 +260,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(links.filter((href) => !href.startsWith('#'))).toEqual(['https://example.com/login']);
     await press('Decline');
     await poll(url(), taskId, ended);
-  }, 60_000);
+  });
 
   test('says so while the console does not answer, and goes on when it does', async () => {
     await open('');
@@ -269,6 +268,6 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await page.setOfflineMode(true);
     await until('does not answer', '#problem');
     await page.setOfflineMode(false);
-    await expect.poll(() => text('#problem'), { timeout: 10_000 }).toBe('');
-  }, 60_000);
+    await expect.poll(() => text('#problem')).toBe('');
+  });
 });

@@ -1,8 +1,13 @@
 import { globSync } from 'node:fs';
-import { basename } from 'node:path';
+import { relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { progressStore } from '../../../functions/tasks/table/progress-item.ts';
+import { taskStore } from '../../../functions/tasks/table/store.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
+import { dynamoDbOf } from '../../support/dynamodb.ts';
 import { acting, send, type TestConsole, useConsole } from './console.ts';
 
 const cloud = useCloud('assembly', { assembly: useAssembly('test/support/apps/operator-app.ts') });
@@ -75,7 +80,7 @@ describe('who may ask', () => {
   });
 
   test('every file of the page is served, and no other file beside them', async () => {
-    const files = globSync('bin/console/page/*.{html,css,js,svg}').map((file) => basename(file));
+    const files = globSync('bin/console/page/**/*.{html,css,js,svg}').map((file) => relative('bin/console/page', file));
     expect(files.length).toBeGreaterThan(10);
     for (const file of [...files, 'lit-html.js']) expect((await get(dev(), file)).status, file).toBe(200);
     for (const file of ['tsconfig.json', 'lit-html.d.ts']) expect((await get(dev(), file)).status, file).toBe(404);
@@ -97,7 +102,7 @@ describe('what it tells', () => {
   let id: string;
   beforeAll(async () => {
     id = await asking();
-  }, 60_000);
+  });
 
   test('a list and a task hold nothing that a client or a tool wrote', async () => {
     const list = await get(dev(), 'api/tasks?status=open&tool=ask');
@@ -113,10 +118,46 @@ describe('what it tells', () => {
     expect(payload).toMatchObject({ arguments: { secret: SECRET }, questions: { 'r1.confirm': {} } });
   });
 
+  test('a list holds what working tasks report, for half a read unit each; messages only in dev', async () => {
+    const [db, table] = [dynamoDbOf(cloud(), 'administrator'), cloud().tables[0] ?? ''];
+    const start = async () => {
+      const now = Date.now();
+      const task = { tool: 'steps', ttl: 3_600_000, timeout: 1_800_000, accepts: [], legacy: false };
+      const record = create(newTaskKey({ kind: 'anonymous' }, now), task, now);
+      await taskStore(db, table).create(record);
+      const report = { message: SECRET, progress: 2, total: 7 };
+      await progressStore(db, table).report({ ...record, deadline: record.deadlineAt }, report, now);
+      return record.taskId;
+    };
+    const working = [await start(), await start()];
+    const listed = async (console_: TestConsole) => {
+      const mark = cloud().calls.mark();
+      const { tasks } = (await get(console_, 'api/tasks?status=open')).json();
+      const batches = cloud()
+        .calls.since(mark)
+        .filter(({ operation }) => operation === 'BatchGetItem');
+      return { tasks, units: batches.map(({ consumed }) => consumed?.table) };
+    };
+    for (const [console_, message] of [
+      [dev(), { message: SECRET }],
+      [reader(), {}],
+    ] as const) {
+      const { tasks, units } = await listed(console_);
+      // One batch of records, and one of the reports of working tasks.
+      expect(units).toEqual([tasks.length / 2, working.length / 2]);
+      const progress = { at: expect.any(Number), done: 2, of: 7, ...message };
+      for (const taskId of working) expect(tasks).toContainEqual(expect.objectContaining({ taskId, progress }));
+      expect(tasks.filter((row: { progress?: object }) => row.progress !== undefined)).toHaveLength(working.length);
+    }
+    for (const taskId of working) await post(dev(), 'cancel', { id: taskId });
+    const { units } = await listed(dev());
+    expect(units).toHaveLength(1);
+  });
+
   test('wrong filters and unknown ids are errors with a sentence', async () => {
     expect((await get(dev(), 'api/tasks?cursor=broken')).status).toBe(400);
     expect((await get(dev(), 'api/tasks?status=nope')).json().error).toContain('--status is open, ended, all');
-    expect(await get(dev(), 'api/task?id=0000000')).toMatchObject({
+    expect(await get(dev(), 'api/task?id=0000000000')).toMatchObject({
       status: 400,
       text: expect.stringContaining('No task'),
     });

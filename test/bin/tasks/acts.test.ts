@@ -69,6 +69,33 @@ describe('cancel and fail', () => {
     expect(await seen(taskId)).toMatchObject({ status: 'completed' });
   });
 
+  test('with an owner act on no task of another one', async () => {
+    const taskId = await asking();
+    const other = ['--owner', `task#${'0'.repeat(36)}`];
+    for (const name of [taskId, taskId.slice(-10)]) {
+      for (const verb of ['cancel', 'fail', 'rerun'] as const)
+        expect(await tasks(verb, name, ...other, ...why), verb).toMatchObject({ code: 1, out: '' });
+      expect(await tasks('answer', name, 'ok=true', ...other, ...why)).toMatchObject({ code: 1, out: '' });
+    }
+    expect(await seen(taskId)).toMatchObject({ status: 'input_required' });
+    expect((await tasks('cancel', taskId, '--owner', `task#${taskId}`, ...why)).code).toBe(0);
+  });
+
+  test('by the end of an id say first which task it is', async () => {
+    const taskId = await asking();
+    const head = new RegExp(`^Task ${taskId}: ask, created [0-9]+ s ago, owner task#${taskId}\n`);
+    const end = taskId.slice(-10);
+    expect((await tasks('answer', end, 'ok=perhaps', ...why)).out).toMatch(head);
+    expect((await tasks('cancel', end, '--json', ...why)).json().succeeded).toMatchObject([{ taskId }]);
+    expect((await tasks('cancel', end, ...why)).out).toMatch(head);
+    expect((await tasks('cancel', taskId, ...why)).out).not.toMatch(head);
+  });
+
+  test('refuse an option without a value, which would widen what they act on', async () => {
+    const refused = await tasks('cancel', '--owner', '', '--tool', 'ask', '--yes', ...why);
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('--owner has no value') });
+  });
+
   test('by a filter say what they would do, and do it with --yes, at most --max', async () => {
     const ids = [];
     for (let i = 0; i < 4; i++) ids.push(await asking('ask_two'));
@@ -216,6 +243,30 @@ describe('rerun never repeats an effect without --force', () => {
     const newTaskId = /new task (\w+)/.exec(again.out)?.[1] ?? '';
     expect(await seen(newTaskId)).toMatchObject({ status: 'failed' });
     await expect.poll(() => runOf(newTaskId)?.status).toBe('ABORTED');
+  });
+
+  test('a client cancels the new task before its start: its run is stopped, the operator learns it', async () => {
+    const first = await started('sleep', { ms: 20_000 });
+    await tasks('cancel', first, ...why);
+    let newTaskId = '';
+    cloud().faults.add({
+      ...{ service: 'states', operation: 'StartExecution', caller: 'administrator' },
+      when: ({ input }) => {
+        newTaskId = String(input.name).slice(0, -'-r1'.length);
+        return true;
+      },
+      do: { run: () => modernRequest(url(), 'tasks/cancel', { taskId: newTaskId }) },
+    });
+    const again = await tasks('rerun', first, '--force', ...why);
+    expect(again).toMatchObject({ code: 1, out: expect.stringContaining('was cancelled before its run began') });
+    expect(await seen(newTaskId)).toMatchObject({ status: 'cancelled' });
+    await expect.poll(() => runOf(newTaskId)?.status).toBe('ABORTED');
+  });
+
+  test('a tool that fails at once has run', async () => {
+    const first = await runTask(url(), 'throws');
+    const again = (await tasks('rerun', first.taskId, '--force', '--json', ...why)).json();
+    expect(await poll(url(), again.succeeded[0].newTaskId, ended)).toMatchObject({ status: 'failed' });
   });
 
   test('a put whose first answer is lost is its own: the task runs', async () => {

@@ -51,7 +51,7 @@ const explained = async (taskId: string, ...more: string[]) => {
 };
 /** Waits for an explanation: a run takes a moment to fail. */
 const becomes = (taskId: string, cause: string) =>
-  expect.poll(async () => (await explained(taskId)).cause, { timeout: 20_000, interval: 200 }).toBe(cause);
+  expect.poll(async () => (await explained(taskId)).cause, { interval: 200 }).toBe(cause);
 
 describe('of ten seeded failures, explain tells', () => {
   test('1. a throttled tool (row 8)', async () => {
@@ -185,6 +185,21 @@ describe('of ten seeded failures, explain tells', () => {
     expect(also[0]).toMatch(/The sweep should have checked this task 9 minutes ago \(row 21\)/);
     expect((await tasks('explain', record.taskId)).out).toContain('mcp-task-server tasks logs --part reconciler');
   });
+});
+
+test('explain offers a rerun where rerun makes a task, and says where it refuses one', async () => {
+  const rerun = /^mcp-task-server tasks rerun /;
+  const { taskId } = await runTask(url(), 'throws');
+  const refused = await explained(taskId);
+  expect(refused.next.filter((command: string) => rerun.test(command))).toEqual([]);
+  expect(refused.rerunRefusal).toContain('may have had effects already');
+  const { out } = await tasks('rerun', taskId, '--reason', 'test');
+  expect(out).toContain(refused.rerunRefusal);
+  expect((await tasks('explain', taskId)).out).toContain(`No rerun  'throws' may have had effects already`);
+  const crashed = await runTask(url(), 'charge_then_crash', { file: '/dev/null', crashes: 9 });
+  const offered = await explained(crashed.taskId);
+  expect(offered.next).toContainEqual(expect.stringMatching(rerun));
+  expect(offered.rerunRefusal).toBeUndefined();
 });
 
 describe('logs', () => {

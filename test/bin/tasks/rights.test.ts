@@ -34,7 +34,7 @@ beforeAll(async () => {
   done = (await runTask(url(), 'echo', { secret: ARGUMENT })).taskId;
   stepping = await start('steps', { steps: 25, secret: ARGUMENT });
   await poll(url(), stepping, ({ statusMessage }) => statusMessage?.startsWith('step') === true);
-}, 60_000);
+});
 const statusOf = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body.result.status;
 
 describe('with the read policy alone', () => {

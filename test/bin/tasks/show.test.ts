@@ -55,7 +55,7 @@ describe('a task', () => {
 
   test('is found by its id, by the end of its id, and as one of a session', async () => {
     const taskId = await asking();
-    for (const name of [taskId, taskId.slice(-8), `…${taskId.slice(-8)}`]) {
+    for (const name of [taskId, taskId.slice(-10), `…${taskId.slice(-10)}`]) {
       expect((await tasks('show', name, '--json')).json(), name).toMatchObject({ taskId });
     }
     const session = await legacySession(url());

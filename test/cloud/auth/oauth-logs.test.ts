@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
 import { type Answer, ended, FORMS, legacySession, modernRequest } from '../../support/clients.ts';
-import { issuer } from '../../support/issuer.ts';
+import { issuer, useIssuer } from '../../support/issuer.ts';
 import { startOAuthCloud } from '../../support/oauth-cloud.ts';
 import type { Claims } from '../../support/oidc.ts';
 import { isLambdasReport, PLANTED } from '../../support/planted.ts';
+
+useIssuer();
 
 const lines: string[] = [];
 /** Of the functions of tools. */

@@ -2,9 +2,11 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
 import { type Answer, legacySession, modernRequest, post } from '../../support/clients.ts';
-import { issuer } from '../../support/issuer.ts';
+import { issuer, useIssuer } from '../../support/issuer.ts';
 import { startOAuthCloud } from '../../support/oauth-cloud.ts';
 import { AUDIENCE, jwt } from '../../support/oidc.ts';
+
+useIssuer();
 
 let cloud: Cloud;
 beforeAll(async () => {

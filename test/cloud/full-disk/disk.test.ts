@@ -106,16 +106,16 @@ describe('a full disk', () => {
       else expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { n } } });
     }
     await again.kill();
-  }, 120_000);
+  });
 
   test('at the start says so, and starts nothing', async () => {
     const folder = join(temporaryDir(), 'data');
-    const first = serve(folder, empty);
+    const first = serve(folder, inject('assembly'));
     await first.ready;
     await first.kill();
-    const { code, err } = await serve(folder, empty, (command) => `ulimit -f 0; ${command}`).over;
+    const { code, err } = await serve(folder, inject('assembly'), (command) => `ulimit -f 0; ${command}`).over;
     expect([code, err]).toEqual([1, expect.stringContaining('cannot be written')]);
-    await serve(folder, empty).ready;
+    await serve(folder, inject('assembly')).ready;
   });
 });
 
@@ -149,20 +149,20 @@ describe('a data folder', () => {
 
   test('has one process: a second one is refused and harms nothing; kill -9 frees it', async () => {
     const data = join(temporaryDir(), 'data');
-    const first = serve(data, empty);
+    const first = serve(data, inject('assembly'));
     const url = await first.ready;
-    const second = await serve(data, empty).over;
+    const second = await serve(data, inject('assembly')).over;
     expect(second).toEqual({ code: 1, err: `${data} is in use by another embedded cloud: ${OTHER}\n` });
-    expect((await fetch(url)).status).toBe(403);
-    const third = await serve(data, empty).over;
+    expect((await fetch(url)).status).toBe(405);
+    const third = await serve(data, inject('assembly')).over;
     expect(third.code).toBe(1);
     await first.kill();
-    await serve(data, empty).ready;
+    await serve(data, inject('assembly')).ready;
   });
 
   test('has one process also where another container has the same process ids', async () => {
     const data = join(temporaryDir(), 'data');
-    const first = serve(data, empty);
+    const first = serve(data, inject('assembly'));
     await first.ready;
     // What an earlier version left in the folder says nothing.
     rmSync(join(data, 'lock'), { force: true });
@@ -172,6 +172,6 @@ describe('a data folder', () => {
     } catch {
       return;
     }
-    expect((await serve(data, empty, isolated).over).err).toContain('is in use by another embedded cloud');
+    expect((await serve(data, inject('assembly'), isolated).over).err).toContain('is in use by another embedded cloud');
   });
 });

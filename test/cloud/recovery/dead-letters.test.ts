@@ -26,7 +26,7 @@ test('every try of the handler failed: the sweep makes good what its dead letter
     const read = { service: 'dynamodb', operation: 'GetItem', caller: 'ServerReconcilerFunction' } as const;
     cloud().faults.add({ ...read, do: denied, times: 3 });
   });
-  await expect.poll(() => letters().length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => letters().length).toBe(1);
   const letter = JSON.parse(letters()[0]?.body ?? '');
   expect(letter).toMatchObject({
     requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 },

@@ -83,7 +83,7 @@ describe('the reconciler itself', () => {
         }
       }
     }
-  }, 120_000);
+  });
 
   test('says with every sweep that it lives (row 21), and nothing was given up in this file', async () => {
     logged.length = 0;

@@ -183,7 +183,7 @@ test('on Express, two runs of a round store two results: the one that counts sta
     expect((await get(taskId)).result).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
   }
   expect(twice.hits).toBe(made.length);
-}, 60_000);
+});
 
 describe('in a separate cloud', () => {
   async function within<T>(cloud: Cloud, work: () => Promise<T>): Promise<T> {

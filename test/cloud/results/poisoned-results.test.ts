@@ -20,8 +20,8 @@ test.each([
       .taskId;
   const [good, bad] = [await call('1'), await call(json)];
   const read = async (taskId: string) => (await client.request('tasks/get', { taskId })).body;
-  await expect.poll(async () => (await read(bad)).result?.status, { timeout: 10_000 }).toBe(status);
-  await expect.poll(async () => (await read(good)).result?.status, { timeout: 10_000 }).toBe('completed');
+  await expect.poll(async () => (await read(bad)).result?.status).toBe(status);
+  await expect.poll(async () => (await read(good)).result?.status).toBe('completed');
   expect((await client.request('tasks/list')).body.result.tasks).toHaveLength(2);
   const { body } = await client.request('tasks/result', { taskId: bad });
   expect(JSON.stringify(body)).not.toContain('Internal error');

@@ -122,7 +122,7 @@ describe('a task with large answers', () => {
 describe('large questions', () => {
   test('cost their size once, at the first read, and one read unit from then on', async () => {
     const taskId = await start('ask_twice', { word: WORD });
-    await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
+    await expect.poll(async () => (await stored(taskId)).status).toBe('input_required');
     expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
     const first = (await look(taskId)).result;
     expect(first.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
@@ -228,7 +228,7 @@ describe('S3 or the process fails', () => {
 
   test('questions cannot be moved: the poll still shows them, and a later poll moves them', async () => {
     const taskId = await start('ask_twice', { word: WORD });
-    await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
+    await expect.poll(async () => (await stored(taskId)).status).toBe('input_required');
     cloud().faults.add({ ...failing, operation: 'PutObject' });
     expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
     expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
@@ -239,18 +239,18 @@ describe('S3 or the process fails', () => {
 
   test('S3 is silent: the poll that would move the questions shows them after 4 seconds', async () => {
     const taskId = await start('ask_twice', { word: WORD });
-    await expect.poll(async () => (await stored(taskId)).status, { timeout: 15_000 }).toBe('input_required');
+    await expect.poll(async () => (await stored(taskId)).status).toBe('input_required');
     const silence = Promise.withResolvers<void>();
     const silent = { service: 's3', operation: 'PutObject', times: 10 } as const;
     const moving = cloud().faults.add({ ...silent, do: { run: () => silence.promise } });
     const since = performance.now();
+    // It comes although S3 never answers.
     const shown = await look(taskId);
     const took = performance.now() - since;
     silence.resolve();
     expect(shown.result.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
     expect(moving.hits).toBe(1);
     expect(took).toBeGreaterThan(3_900);
-    expect(took).toBeLessThan(8_000);
     // A container moves no input for 30 s after this.
     cloud().clock.advance(31 * KB);
   });

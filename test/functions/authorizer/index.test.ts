@@ -2,8 +2,10 @@ import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createHandler } from '../../../functions/authorizer/index.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
-import { issuer } from '../../support/issuer.ts';
+import { issuer, useIssuer } from '../../support/issuer.ts';
 import { AUDIENCE, type Claims } from '../../support/oidc.ts';
+
+useIssuer();
 
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { verifier } from '../../../functions/authorizer/verify.ts';
-import { issuer } from '../../support/issuer.ts';
+import { issuer, useIssuer } from '../../support/issuer.ts';
 import type { Claims, Header } from '../../support/oidc.ts';
+
+useIssuer();
 
 const now = Math.floor(Date.now() / 1_000);
 /** An ID token has the client as its audience. docs/auth.md has it so for access tokens of Cognito, Entra ID for all. */

@@ -4,8 +4,10 @@ import { describe, expect, test, vi } from 'vitest';
 import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
 import { close, listen } from '../../../local/testing.ts';
-import { issuer } from '../../support/issuer.ts';
+import { issuer, useIssuer } from '../../support/issuer.ts';
 import { AUDIENCE, jwt } from '../../support/oidc.ts';
+
+useIssuer();
 
 const now = () => Math.floor(Date.now() / 1_000);
 const verify = (token: string, more: object = {}) =>
@@ -177,10 +179,8 @@ describe('keys', () => {
     const server = createServer(() => {});
     const url = await listen(server, 0);
     const check = verifier({ issuer: url, audience: [AUDIENCE] });
-    const asked = performance.now();
+    // Node's own agent gives up after five, with another error.
     await expect(check(signed(url, 'ES256', 'ec', p1363))).rejects.toThrow(/due to timeout/);
-    // Node's own agent gives up after five.
-    expect(performance.now() - asked).toBeLessThan(4_500);
     await close(server);
   });
 

@@ -43,3 +43,29 @@ test('explain promises no start to a task that began on Standard, before its too
   const onceOnly = { ...tool, express: false, repeatable: false };
   expect(because(record({ express: true }), onceOnly)?.join(' ')).toContain('If its run dies, the task fails');
 });
+
+test('explain says whether the tool returned an error result, or its arguments were refused', () => {
+  const ended = (startedAt?: number) => {
+    const events = [{ at: 1, what: 'completed', ...(startedAt !== undefined && { startedAt }) }] as const;
+    const seen = record({ status: 'completed', isError: true, events });
+    const status: 'missing' | 'SUCCEEDED' = startedAt === undefined ? 'missing' : 'SUCCEEDED';
+    const run = { round: 1, executionArn: 'arn', status, failures: [] };
+    const facts = { record: seen, seen, now: 9, run, tool: undefined, reason: undefined, misfit: undefined };
+    const row = ROWS.find(({ fits }) => fits(facts));
+    return [row?.name, ...(row?.why(facts) ?? [])];
+  };
+  expect(ended(1)).toEqual(['its result is an error', expect.stringContaining('Its tool returned an error')]);
+  expect(ended()).toEqual(['its result is an error', 'Its arguments were refused before its tool ran.']);
+});
+
+test('explain says that states are not known, if the credentials may not read them', () => {
+  const run = { round: 1, executionArn: 'arn', status: 'RUNNING' as const, failures: [] };
+  const tool = { machineArn: 'arn', stateMachineArn: 'arn', repeatable: false, timeout: 1 };
+  const seen = record({});
+  const facts = { record: seen, seen, now: 9, run, tool, reason: undefined, misfit: undefined };
+  const why = ROWS.find(({ fits }) => fits(facts))?.why(facts) ?? [];
+  expect(why).toEqual([
+    'Its run works, without a failure so far.',
+    expect.stringContaining('your credentials may not'),
+  ]);
+});

@@ -80,4 +80,27 @@ describe('where the time of a task went', () => {
     expect(known.map(({ round }) => round)).toEqual([7]);
     expect(totals).toEqual({ aws: 80, tool: 20, people: 0 });
   });
+
+  test('the states of a machine have lanes below their round, which add nothing to the totals', () => {
+    const tries = [
+      { from: 20, to: 30, error: 'Again' },
+      { from: 50, to: 60 },
+    ];
+    const visits = [
+      { name: 'Charge', from: 15, to: 62, tries },
+      { name: 'Settle', from: 62, tries: [] },
+    ];
+    const runs = [run(1, 10, { attempts: [{ from: 12, to: 90 }], visits })];
+    const { lanes: all, totals } = timelineOf(told([ended], runs), 1_000);
+    expect(all.map(({ kind, name, visits: count }) => [kind, name, count])).toEqual([
+      ['round', undefined, undefined],
+      ['state', 'Charge', 1],
+      ['state', 'Settle', 1],
+    ]);
+    expect(lanes(told([ended], runs)).slice(1)).toEqual([
+      'state 1: aws 15-20, tool 20-30Again, aws 30-50, tool 50-60, aws 60-62',
+      'state 1: tool 62-100',
+    ]);
+    expect(totals).toEqual({ aws: 22, tool: 78, people: 0 });
+  });
 });

@@ -1,6 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { runContext } from '../../../functions/tool/run-context.ts';
 
+// What it replaces may already be loaded: test files share a process.
+vi.hoisted(() => vi.resetModules());
+
 const seen = vi.hoisted(() => ({
   record: undefined as object | undefined,
   kept: undefined as string | undefined,

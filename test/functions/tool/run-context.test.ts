@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runContext } from '../../../functions/tool/run-context.ts';
 
+// What it replaces may already be loaded: test files share a process.
+vi.hoisted(() => vi.resetModules());
+
 const reports = vi.hoisted(() => [] as { readonly task: string; readonly report: unknown }[]);
 vi.mock('../../../functions/tasks/table/store.ts', () => ({
   runStore: () => ({

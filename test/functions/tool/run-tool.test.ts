@@ -115,12 +115,12 @@ describe('definition', () => {
     expect(defineTool(anything, () => 1).definition).toEqual(anything);
   });
 
-  test('of a library that cannot tell its JSON Schema says what to do', () => {
+  test('of a library that cannot write a JSON Schema says what to do', () => {
     const validate = (value: unknown) => ({ value });
     const tool = defineTool(
       { description: 'd', inputSchema: { '~standard': { version: 1, vendor: 'odd', validate } } },
       () => 1,
     );
-    expect(() => tool.definition).toThrow(/odd does not tell its JSON Schema: register the tool with/);
+    expect(() => tool.definition).toThrow(/inputSchema: odd cannot write a JSON Schema: register the tool with/);
   });
 });

@@ -11,13 +11,19 @@ function compiled(properties: object): Validator {
   return exports.inputs?.[0] as Validator;
 }
 
-/** What a schema says of a value, and how many milliseconds it took. */
+/** What a schema says of a value. */
 function judge(properties: object, value: object) {
   const validate = compiled(properties);
-  const before = performance.now();
   validate(value);
-  return { ms: performance.now() - before, messages: validate.errors?.map(({ message }) => message) };
+  return validate.errors?.map(({ message }) => message);
 }
+
+/** An item that no validator may compare with another: each comparison reads its properties. */
+const untouched = () =>
+  new Proxy(
+    {},
+    { get: () => expect.unreachable(), ownKeys: () => expect.unreachable(), has: () => expect.unreachable() },
+  );
 
 test.each<[string, object, unknown, string]>([
   [
@@ -29,19 +35,15 @@ test.each<[string, object, unknown, string]>([
   [
     'maxItems before uniqueItems',
     { type: 'array', uniqueItems: true, items: { type: 'object' }, maxItems: 100 },
-    Array.from({ length: 16_000 }, (_, n) => ({ n })),
+    Array.from({ length: 101 }, untouched),
     'must NOT have more than 100 items',
   ],
 ])('guards of a schema keep long values from its slow keywords: %s (A-16)', (_, schema, value, message) => {
-  const { ms, messages } = judge({ a: schema }, { a: value });
-  expect(messages).toEqual([message]);
-  expect(ms).toBeLessThan(500);
+  // The slow pattern would take years.
+  expect(judge({ a: schema }, { a: value })).toEqual([message]);
 });
 
 test('a schema without slow keywords reports all errors, so a model can fix them at once (A-14)', () => {
-  const { messages } = judge(
-    { a: { type: 'string', pattern: '^[a-z]+$' }, b: { type: 'integer' } },
-    { a: 'A', b: 'c' },
-  );
+  const messages = judge({ a: { type: 'string', pattern: '^[a-z]+$' }, b: { type: 'integer' } }, { a: 'A', b: 'c' });
   expect(messages).toEqual(['must match pattern "^[a-z]+$"', 'must be integer']);
 });

@@ -11,7 +11,7 @@ import { seedOf } from './generate/random.ts';
 import { slowSchemas } from './slow-schemas/kind.ts';
 import { fuzzTokens } from './tokens/campaign.ts';
 
-const USAGE = `npm run fuzz [-- [--requests N] [--seed N]]
+const USAGE = `npm run proof -- fuzz [--requests N] [--seed N]
 
 Sends hostile requests to apps on the embedded cloud, through HTTP, and judges every answer: of 100, 2 go to tools with
 hostile schemas, 8 have forged access tokens, and 90 are for the test app.

@@ -40,7 +40,7 @@ export async function check({ runs, seed, path, parts, shrink = true }: Asked): 
   const [scenario] = result.counterexample ?? [];
   if (scenario === undefined) return { runs: result.numRuns, tasks };
   const { violation = '', lines } = await explain(scenario, used);
-  const again = `npm run model -- --seed ${result.seed} --path ${result.counterexamplePath}`;
+  const again = `npm run proof -- model --seed ${result.seed} --path ${result.counterexamplePath}`;
   const text = [violation, again, JSON.stringify(scenario), ...lines].join('\n');
   return { runs: result.numRuns, tasks, violation, scenario, explained: text };
 }

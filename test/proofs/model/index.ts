@@ -1,8 +1,8 @@
 /**
- * `npm run model -- [--runs 20000] [--seed 1]`: so many random runs of the protocol. Prints the first that breaks a rule,
+ * `npm run proof -- model [--runs 20000] [--seed 1]`: so many random runs of the protocol. Prints the first that breaks a rule,
  * made as small as may be, and exits 1 then. `--path` as printed there runs just that one again.
  *
- * `npm run model -- --bugs [--runs 20000] [--seed 1]`: the same with each of the seeded bugs, until it is found.
+ * `npm run proof -- model --bugs [--runs 20000] [--seed 1]`: the same with each of the seeded bugs, until it is found.
  */
 import { parseArgs } from 'node:util';
 import { BROKEN, BUGS } from './bugs.ts';

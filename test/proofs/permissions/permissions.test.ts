@@ -4,7 +4,7 @@ import { everything } from './flow.ts';
 import { missed } from './report.ts';
 import { isElsewhere, type Place, resourcesOf, statementsOf } from './statements.ts';
 
-/** All statements, one after the other, are removed by `npm run permissions -- --remove`: it takes minutes. */
+/** All statements, one after the other, are removed by `npm run proof -- permissions --remove`: it takes minutes. */
 let assembly: Awaited<ReturnType<typeof makeAssembly>>;
 beforeAll(async () => {
   assembly = await makeAssembly();
@@ -24,7 +24,7 @@ const one = (resource: RegExp, action: string): Place => {
 
 test('all that is granted is used by what this project does', async () => {
   expect(await everything(assembly)).toEqual([]);
-}, 60_000);
+});
 
 describe('without one statement', () => {
   test.each<[string, RegExp, string, RegExp]>([
@@ -32,13 +32,9 @@ describe('without one statement', () => {
     ['no task ends', /^ServerToolworkRole/, 'dynamodb:UpdateItem', /^a task that is completed$/],
     ['no machine of a tool is seen', /^ServerReconcilerRole/, 'states:DescribeExecution', /to look at the machine$/],
     ['no function is deployed', /^ServerReconcilerRole/, 'sqs:SendMessage', /may not sqs:SendMessage on .*OnFailure/],
-  ])(
-    '%s',
-    async (_title, resource, action, message) => {
-      expect(await missed(assembly, one(resource, action))).toMatch(message);
-    },
-    60_000,
-  );
+  ])('%s', async (_title, resource, action, message) => {
+    expect(await missed(assembly, one(resource, action))).toMatch(message);
+  });
 });
 
 test('every function has its own role, and no role has a policy that AWS may change', () => {

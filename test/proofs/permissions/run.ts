@@ -3,7 +3,7 @@ import { everything } from './flow.ts';
 import { removeEach } from './report.ts';
 
 /**
- * `npm run permissions`: what the policies grant and no call needed. With `-- --remove`, what goes wrong without each
+ * `npm run proof -- permissions`: what the policies grant and no call needed. With `--remove`, what goes wrong without each
  * statement, one after the other; that takes some minutes. Fails when there is anything needless.
  */
 const assembly = await makeAssembly();

@@ -1,4 +1,4 @@
-import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { inspectRegions } from '../../../functions/examples/inspect-regions.ts';
 import { anonymous, McpTaskServer } from '../../../lib/index.ts';
@@ -15,6 +15,8 @@ for (const [name, { definition, ...props }] of Object.entries(machines)) {
   server.addTool(name, {
     description: 'A state machine',
     inputSchema: { type: 'object' },
+    // Some tests run a cloud at 400 times the speed, also on a busy machine.
+    timeout: Duration.hours(20),
     ...props,
     stateMachine: machine(name, DefinitionBody.fromString(asl)),
   });

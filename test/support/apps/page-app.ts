@@ -1,4 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { researchTopic } from '../../../functions/examples/research/definition.ts';
 import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
@@ -20,3 +21,47 @@ server.addTool('confide', { ...tool, description: 'Passes on each text that it g
 server.addTool('ask_two', { ...tool, description: 'Asks two questions at once' });
 server.addTool('ask_url', { ...tool, description: 'Asks by URL' });
 server.addTool('charge_then_crash', { ...tool, description: 'Crashes', annotations: { idempotentHint: true } });
+
+/** A tool that is a state machine: `fails` tries at the card fail, and the label takes `hold` seconds. */
+const order = {
+  QueryLanguage: 'JSONata',
+  StartAt: 'Reserve stock',
+  States: {
+    'Reserve stock': {
+      ...{ Type: 'Wait', Seconds: 1, Next: 'Charge card' },
+      Assign: { hold: '{% $states.input.arguments.hold %}' },
+    },
+    'Charge card': {
+      Type: 'Task',
+      Resource: 'arn:aws:states:::lambda:invoke',
+      Arguments: {
+        FunctionName: '${Function}',
+        Payload: {
+          name: 'flaky',
+          arguments: { fails: '{% $states.input.arguments.fails %}', tried: '{% $states.context.State.RetryCount %}' },
+        },
+      },
+      Retry: [{ ErrorEquals: ['CardRefused'], IntervalSeconds: 1, BackoffRate: 1, MaxAttempts: 3 }],
+      Next: 'Ship',
+    },
+    Ship: {
+      Type: 'Parallel',
+      Branches: [
+        { StartAt: 'Send mail', States: { 'Send mail': { Type: 'Wait', Seconds: 1, End: true } } },
+        { StartAt: 'Print label', States: { 'Print label': { Type: 'Wait', Seconds: '{% $hold %}', End: true } } },
+      ],
+      Output: { content: [{ type: 'text', text: 'shipped' }] },
+      End: true,
+    },
+  },
+};
+const stateMachine = new StateMachine(stack, 'Order', {
+  definitionBody: DefinitionBody.fromString(JSON.stringify(order)),
+  definitionSubstitutions: { Function: handler.functionArn },
+});
+handler.grantInvoke(stateMachine);
+server.addTool('ship_order', {
+  ...{ description: 'Ships an order', inputSchema: { type: 'object' }, taskSupport: 'required' },
+  timeout: Duration.hours(2),
+  stateMachine,
+});

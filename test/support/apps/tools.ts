@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
@@ -79,6 +80,11 @@ const tools: Record<string, Tool> = {
     await sleep(Number(args.ms));
     return `slept ${args.ms} ms`;
   },
+  /** Works until the test makes a file. */
+  async hold({ arguments: { file } }) {
+    while (!existsSync(String(file))) await sleep(20);
+    return 'released';
+  },
   async steps({ arguments: args, task }) {
     for (let step = 1; step <= Number(args.steps); step++) {
       if (!(await reportProgress(task, `step ${step}`, { progress: step, total: Number(args.steps) })))
@@ -90,6 +96,10 @@ const tools: Record<string, Tool> = {
   // Of test/proofs/faults/random/app.ts: what a wrapped tool does with a result that is too large for its workflow.
   large: ({ arguments: args, task }) =>
     storeIfLarge({ n: args.n, filler: 'x'.repeat(140_000) }, task) as Promise<ToolReturn>,
+  flaky({ arguments: { fails, tried } }) {
+    if (Number(tried) < Number(fails)) throw Object.assign(new Error(`no answer to ${tried}`), { name: 'CardRefused' });
+    return 'charged';
+  },
   throws,
   direct_throws: throws,
   async brief({ arguments: { ms = 20_000, file } }) {
@@ -147,6 +157,7 @@ const tools: Record<string, Tool> = {
 };
 
 const PLAIN = new Set([
+  'flaky',
   'returns',
   'echo',
   'big',

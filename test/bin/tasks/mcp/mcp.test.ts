@@ -63,7 +63,7 @@ describe('reading', () => {
     );
     expect(ids).toContain(done);
     expect(ids).not.toContain(taskId);
-    const shown = await call('show_task', { taskId: taskId.slice(-8) });
+    const shown = await call('show_task', { taskId: taskId.slice(-10) });
     expect(shown.data).toEqual((await tasks('show', taskId, '--json')).json());
     expect(shown.text).toBe(`Task ${taskId} is input_required, in round 1.`);
     const explained = await call('explain_task', { taskId });
@@ -85,7 +85,7 @@ describe('reading', () => {
       ['list_tasks', { status: 'done' }, 'status'],
       ['task_logs', {}, 'logs takes the id of one task, or --part'],
       ['task_logs', { part: 'x' }, '--part is one of endpoint, reconciler, events'],
-      ['show_task', { taskId: '--payload' }, "No task '--payload'"],
+      ['show_task', { taskId: '--payload' }, "'--payload' is too short"],
     ] as const) {
       const { isError, text, data } = await call(name, input);
       expect({ isError, text, data }, name).toEqual({

@@ -92,6 +92,25 @@ describe('a new task', () => {
     expect(other.did).not.toContain('start');
   });
 
+  test('that ends as it is made is counted, and not made beyond the bound (C-37)', async () => {
+    const tool = { askFirst: { sure: question } };
+    const { refuse, start, server, records } = world();
+    const counted: unknown[] = [];
+    server.store.countRefused = async (...call) => counted.push(call) < 2;
+    await refuse({ era: 'legacy' });
+    await expect(refuse({ era: 'legacy' })).rejects.toMatchObject({
+      code: -32602,
+      message: 'no (no task was made: 100 calls of this caller were refused within a day)',
+    });
+    await expect(start({ era: 'legacy', tool, accepts: [] })).rejects.toMatchObject({
+      message: expect.stringContaining('The tool needs input of a kind that the client did not declare it can give ('),
+    });
+    expect(records.size).toBe(1);
+    expect(counted).toEqual(Array(3).fill(['user', limits.refusedTasks.most, NOW, limits.refusedTasks.within]));
+    await refuse({ era: 'legacy', principal: { kind: 'anonymous' } });
+    expect(counted).toHaveLength(3);
+  });
+
   test.each([250, 251])('that started in %s ms: after 250 a client may have found and cancelled it', async (ms) => {
     const { create, server, at, did, records } = world();
     server.workflow.start = async ({ taskId }) => {

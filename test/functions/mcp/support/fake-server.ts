@@ -92,6 +92,7 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
       slotFreed: async () => {},
       openStream: async (owner) => ({ owner, window: 0 }),
       closeStream: async () => {},
+      countRefused: async () => true,
       // No deed of its own: what is written so, readers see anyway.
       async applyBlind(key, change) {
         did.push('applyBlind');

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamoDb } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { signedRequests } from '../../../../functions/tasks/aws/signed-request.ts';
 
@@ -68,7 +68,7 @@ describe.each(Object.entries(senders))('calls to AWS: %s', (_, sender) => {
     const send = sender();
     const all = Promise.all(Array.from({ length: 120 }, send));
     all.catch(() => undefined);
-    await vi.waitFor(() => expect(held).toHaveLength(120), 10_000);
+    await expect.poll(() => held).toHaveLength(120);
     answerAll();
     await all;
   });
@@ -77,7 +77,7 @@ describe.each(Object.entries(senders))('calls to AWS: %s', (_, sender) => {
     const send = sender();
     const sent = whileBusy(1_500, send);
     sent.catch(() => undefined);
-    await vi.waitFor(() => expect(held).toHaveLength(1), 10_000);
+    await expect.poll(() => held).toHaveLength(1);
     answerAll();
     await sent;
   });

@@ -103,72 +103,52 @@ describe('the client sends and reads what the document client of the AWS SDK doe
   const runs = { numRuns: 150, seed: 20261122 };
   const TableName = 'T';
 
-  test(
-    'GetItem',
-    () =>
-      fc.assert(
-        fc.asyncProperty(item, names, stored, async (Key, ExpressionAttributeNames, Item) => {
-          const input = { TableName, Key, ExpressionAttributeNames, ConsistentRead: true, ProjectionExpression: '#a' };
-          await same((db) => db.get(input), { Item });
-        }),
-        runs,
-      ),
-    60_000,
-  );
+  test('GetItem', () =>
+    fc.assert(
+      fc.asyncProperty(item, names, stored, async (Key, ExpressionAttributeNames, Item) => {
+        const input = { TableName, Key, ExpressionAttributeNames, ConsistentRead: true, ProjectionExpression: '#a' };
+        await same((db) => db.get(input), { Item });
+      }),
+      runs,
+    ));
 
-  test(
-    'PutItem',
-    () =>
-      fc.assert(
-        fc.asyncProperty(item, item, async (Item, ExpressionAttributeValues) => {
-          await same((db) => db.put({ TableName, Item, ConditionExpression: 'a', ExpressionAttributeValues }));
-          await same((db) => db.put({ TableName, Item }));
-        }),
-        runs,
-      ),
-    60_000,
-  );
+  test('PutItem', () =>
+    fc.assert(
+      fc.asyncProperty(item, item, async (Item, ExpressionAttributeValues) => {
+        await same((db) => db.put({ TableName, Item, ConditionExpression: 'a', ExpressionAttributeValues }));
+        await same((db) => db.put({ TableName, Item }));
+      }),
+      runs,
+    ));
 
-  test(
-    'UpdateItem',
-    () =>
-      fc.assert(
-        fc.asyncProperty(item, item, stored, async (Key, ExpressionAttributeValues, Attributes) => {
-          const input = { TableName, Key, UpdateExpression: 'SET a = :a', ReturnValues: 'ALL_NEW' as const };
-          await same((db) => db.update({ ...input, ExpressionAttributeValues }), { Attributes });
-        }),
-        runs,
-      ),
-    60_000,
-  );
+  test('UpdateItem', () =>
+    fc.assert(
+      fc.asyncProperty(item, item, stored, async (Key, ExpressionAttributeValues, Attributes) => {
+        const input = { TableName, Key, UpdateExpression: 'SET a = :a', ReturnValues: 'ALL_NEW' as const };
+        await same((db) => db.update({ ...input, ExpressionAttributeValues }), { Attributes });
+      }),
+      runs,
+    ));
 
-  test(
-    'Query',
-    () =>
-      fc.assert(
-        fc.asyncProperty(item, item, fc.array(stored), stored, async (start, values, Items, LastEvaluatedKey) => {
-          const input = { TableName, IndexName: 'i', Limit: 2, ScanIndexForward: false, KeyConditionExpression: 'a' };
-          const more = { ExclusiveStartKey: start, ExpressionAttributeValues: values };
-          await same((db) => db.query({ ...input, ...more }), { Items, LastEvaluatedKey });
-        }),
-        runs,
-      ),
-    60_000,
-  );
+  test('Query', () =>
+    fc.assert(
+      fc.asyncProperty(item, item, fc.array(stored), stored, async (start, values, Items, LastEvaluatedKey) => {
+        const input = { TableName, IndexName: 'i', Limit: 2, ScanIndexForward: false, KeyConditionExpression: 'a' };
+        const more = { ExclusiveStartKey: start, ExpressionAttributeValues: values };
+        await same((db) => db.query({ ...input, ...more }), { Items, LastEvaluatedKey });
+      }),
+      runs,
+    ));
 
-  test(
-    'BatchGetItem',
-    () =>
-      fc.assert(
-        fc.asyncProperty(fc.array(item), fc.array(stored), fc.array(stored), async (Keys, items, left) => {
-          const RequestItems = { T: { Keys, ConsistentRead: true } };
-          const UnprocessedKeys = left.length > 0 ? { T: { Keys: left, ConsistentRead: true } } : {};
-          await same((db) => db.batchGet({ RequestItems }), { Responses: { T: items }, UnprocessedKeys });
-        }),
-        runs,
-      ),
-    60_000,
-  );
+  test('BatchGetItem', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(item), fc.array(stored), fc.array(stored), async (Keys, items, left) => {
+        const RequestItems = { T: { Keys, ConsistentRead: true } };
+        const UnprocessedKeys = left.length > 0 ? { T: { Keys: left, ConsistentRead: true } } : {};
+        await same((db) => db.batchGet({ RequestItems }), { Responses: { T: items }, UnprocessedKeys });
+      }),
+      runs,
+    ));
 
   test('an item of 400 KB, both ways', async () => {
     const result = 'ä"\\\u0000😀'.repeat(40_000);

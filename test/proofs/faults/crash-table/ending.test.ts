@@ -148,7 +148,7 @@ test('row 14: cancels race results, 200 times: the first write wins for good (C-
       pollInterval: expect.any(Number),
     });
   }
-}, 120_000);
+});
 
 test('row 15: a result comes after the cancel, whose stop was lost: it is dropped', async ({ task }) => {
   const tool = Promise.withResolvers<void>();
@@ -195,7 +195,7 @@ test('row 16: two answers and a cancel race, 200 times: one answer counts (F-09)
     } else expect(told).not.toHaveProperty('result');
     expect(await get(taskId)).toMatchObject({ ...told, pollIntervalMs: expect.any(Number) });
   }
-}, 120_000);
+});
 
 test('row 16: answered, and not started again: started by a poll 15 seconds later', async ({ task }) => {
   const taskId = await answeredAndLost();

@@ -17,8 +17,14 @@ const standard = useAssembly('test/support/apps/app.ts');
 test('row 15: on Express, a cancel stops no run: the tool ends when it looks, changing nothing', async ({ task }) => {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
   const file = join(folder, 'stopped');
+  const begun = cloud().calls.mark();
   const taskId = await start('spin', { file });
-  await poll(url(), taskId, ({ status }) => status === 'working');
+  // It reads each second whether it is still wanted.
+  const reads = () =>
+    cloud()
+      .calls.since(begun)
+      .filter(({ caller }) => caller.includes('Tools'));
+  await expect.poll(() => reads().length).toBeGreaterThan(0);
   const [mark, since] = [cloud().calls.mark(), now()];
   await modernRequest(url(), 'tasks/cancel', { taskId });
   await quiet();
@@ -26,7 +32,8 @@ test('row 15: on Express, a cancel stops no run: the tool ends when it looks, ch
   expect(readFileSync(file, 'utf8')).toMatch(/^stopped/);
   rmSync(folder, { recursive: true });
   expect(await get(taskId)).toMatchObject({ status: 'cancelled' });
-  expect(runsOf(taskId)).toMatchObject([{ states: ['Run', 'Finish', 'Superseded'] }]);
+  // Where a busy machine has used up the five minutes of the run, `RunFailed` lies between.
+  expect(runsOf(taskId).map(({ states }) => [states[0], states.at(-1)])).toEqual([['Run', 'Superseded']]);
   expect(
     cloud()
       .calls.since(mark)
@@ -85,7 +92,7 @@ test('row 22: on Express, the process of the embedded cloud is killed: the round
     await after.stop();
     rmSync(dataDir, { recursive: true });
   }
-}, 60_000);
+});
 
 /** A server whose tools change their engine by a deployment: the tasks it has then, and the server after it. */
 async function redeployed<T>(
@@ -116,7 +123,7 @@ test('row 23: its tool moves to Express: what runs fails, what waits goes on the
     await poll(`${server.url}/mcp`, waits, ({ status }) => status === 'input_required');
     const runs = await callOn(server, 'sleep', { ms: 20_000 });
     const isRunning = () => server.stepFunctions.executions().some(({ name }) => name === `${runs}-r1`);
-    await expect.poll(isRunning, { timeout: SECONDS }).toBe(true);
+    await expect.poll(isRunning).toBe(true);
     return { waits, runs };
   };
   await redeployed(standard, assembly, make, async ({ waits, runs }, server) => {
@@ -133,7 +140,7 @@ test('row 23: its tool moves to Express: what runs fails, what waits goes on the
       { arn: expect.stringContaining(':express:'), status: 'SUCCEEDED' },
     ]);
   });
-}, 60_000);
+});
 
 test('row 23: its tool leaves Express: it starts again if it may be repeated, or fails', async ({ task }) => {
   const make = async (server: Cloud) => {
@@ -157,4 +164,4 @@ test('row 23: its tool leaves Express: it starts again if it may be repeated, or
     });
     expect(server.stepFunctions.executions()).toMatchObject([{ name: `${again}-r1`, status: 'SUCCEEDED' }]);
   });
-}, 60_000);
+});

@@ -173,7 +173,7 @@ test('row 13: on Express, its run is lost after a step: the next does not repeat
   cloud().faults.add({ ...RUN, do: { killAfterMs: 500 } });
   const since = now();
   const taskId = await start('charge_then_crash', { file, ms: 2_500 });
-  await expect.poll(charges, { timeout: SECONDS }).toBe('charged\n');
+  await expect.poll(charges).toBe('charged\n');
   await quiet();
   expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
   await startedAgain(taskId);

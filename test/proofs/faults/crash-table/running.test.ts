@@ -184,7 +184,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
     const since = now();
     const happened = async () => JSON.stringify({ runs: runsOf(taskId), record: await stored(taskId) });
     expect(failing.hits, await happened()).toBe(ALL_OF_FINISH);
-    await expect.poll(() => lost.hits, { timeout: 10_000, message: await happened() }).toBe(1);
+    await expect.poll(() => lost.hits, { message: await happened() }).toBe(1);
     expect(await stored(taskId)).toMatchObject({ status: 'working' });
     await pass(dueAt - now(), async () => (await stored(taskId)).status === 'failed');
     settles(task, { row: 11, tookMs: now() - since, boundMs: 6 * MINUTE });

@@ -10,7 +10,7 @@ const ALL = { 'S-ServerEndpoint1-1': flat, 'S-Tools1-2': flat, 'S-ServerReconcil
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Ten minutes of 500 tasks each, sampled as `npm run faults -- --minutes` does. */
+/** Ten minutes of 500 tasks each, sampled as `npm run proof -- faults --minutes` does. */
 async function verdict(lives: Readonly<Record<string, Life>>, own: (minute: number) => number = () => 50, tasks = 500) {
   const begun = performance.now();
   const minute = () => (performance.now() - begun) / 60_000;

@@ -1,5 +1,5 @@
 /**
- * `npm run faults`: 2,000 random fault schedules of 13 tasks each, by the seeds from 1 on. Prints each seed that fails,
+ * `npm run proof -- faults`: 2,000 random fault schedules of 13 tasks each, by the seeds from 1 on. Prints each seed that fails,
  * with what struck, and exits 1 then. A seed is the same calls of the same clients, and for each task the same faults of
  * its own calls, as many as it makes; how the threads happen to run is not in it, nor which task an outage hits, so what
  * is a matter of milliseconds may take a few tries to come again.

@@ -62,7 +62,7 @@ export function explain({ plan, violations, strikes }: Outcome): string {
   const { seed, deaths, disturbances } = plan;
   const fewer = deaths === DEATHS ? '' : ` --deaths ${deaths}`;
   return [
-    `seed ${seed}: npm run faults -- --seed ${seed}${fewer}`,
+    `seed ${seed}: npm run proof -- faults --seed ${seed}${fewer}`,
     ...violations.map(({ kind, what }) => `  ${kind}: ${what}`),
     ...disturbances.map((disturbance) => `  disturbed: ${JSON.stringify(disturbance)}`),
     ...strikes.map((strike) => `  struck: ${strike}`),

@@ -24,7 +24,7 @@ export function randomOf(seed: number, index: number): Random {
   };
 }
 
-/** The seed of `npm run fuzz` is a new one each time, unless one is given. */
+/** The seed of `npm run proof -- fuzz` is a new one each time, unless one is given. */
 export function seedOf(given: string | undefined): number {
   const seed = Number(given ?? Number.NaN);
   return Number.isSafeInteger(seed) ? seed : Math.floor(Math.random() * 1_000_000_000);

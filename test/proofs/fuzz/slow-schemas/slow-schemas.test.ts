@@ -61,7 +61,7 @@ test('each kind of slow schema occurs: arguments refused, or the result an error
     expect(answer?.text, call.name).toMatch(refused);
     expect(answer?.ms, call.name).toBeLessThan(slowSchemas.bound(posted(call)));
   }
-}, 120_000);
+});
 
 test('a list of 50 slow results and a stream of 50 tasks take at most 2 s of CPU (A-19)', async () => {
   const cloud = started[0] ?? (await start());
@@ -91,7 +91,7 @@ test('a list of 50 slow results and a stream of 50 tasks take at most 2 s of CPU
     return told;
   };
   expect(await cpuOf(listen)).toEqual({ told: 50, inTime: true });
-}, 120_000);
+});
 
 test('a validator without a bound is noticed', async () => {
   const broken = join(folder, 'broken');
@@ -106,4 +106,4 @@ test('a validator without a bound is noticed', async () => {
   const answer = await called(await start(broken))?.send(request);
   const problems = await problemsOf(request, answer as WireAnswer, { secrets: [], bound: slowSchemas.bound });
   expect(problems.join()).toMatch(/took \d+ ms/);
-}, 120_000);
+});

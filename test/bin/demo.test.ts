@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+
+const MOST_BYTES = 5_000;
+const MOST_COLUMNS = 100;
+const BAR = /^\[[█·]+\] /;
+
+let stdout = '';
+let stderr = '';
+let lines: string[] = [];
+
+/** One run for all tests. */
+beforeAll(async () => {
+  ({ stdout, stderr } = await promisify(execFile)(process.execPath, ['bin/demo.ts']));
+  lines = stdout.split('\n');
+}, 300_000);
+
+test('a run of the demo prints what clients see, in at most 5,000 bytes and 100 columns', () => {
+  expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(MOST_BYTES);
+  expect(lines.filter((line) => line.length > MOST_COLUMNS)).toEqual([]);
+  // Three tasks, a question and its answer, progress, three results. How many reports a poll sees depends on the machine.
+  expect(lines.filter((line) => /^task \w{30,}$/.test(line))).toHaveLength(3);
+  expect(stdout).toMatch(/^ {2}\? Deploy checkout [\s\S]*^ {2}> yes$/m);
+  expect(lines.some((line) => BAR.test(line))).toBe(true);
+  for (const result of ['Deployed checkout 2.4.0', 'Best: ', 'Profile of sample "orders"']) {
+    expect(stdout).toMatch(new RegExp(`^  ${result}`, 'm'));
+  }
+});
+
+test('log lines of the functions are only in the file that its last line names', () => {
+  expect(stderr).toBe('');
+  expect(stdout).not.toMatch(/\{"(?:_aws|event)"/);
+  const [, file = ''] = /^ {2}(\S+\.log) .*\n$/m.exec(stdout.slice(stdout.trimEnd().lastIndexOf('\n') + 1)) ?? [];
+  expect(readFileSync(file, 'utf8')).toMatch(/\{"event":"audit","action":"finished".*\{"_aws":/s);
+});
+
+test('it ends with where to read on: commands and pages that are there', () => {
+  const next = stdout.split('Next:\n')[1] ?? '';
+  const scripts = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).scripts);
+  expect(scripts).toContain(/^ {2}npm run (\w+)/m.exec(next)?.[1]);
+  const files = [...next.matchAll(/^ {2}(\S+\.md) /gm)].map(([, file = '']) => file);
+  expect(files).toEqual(['README.md', 'docs/clients.md']);
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
+});
+
+test('the README shows lines of its output', () => {
+  const [, shown = ''] = /^```text\n\$ npm run demo\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const excerpt = shown.trimEnd().split('\n');
+  expect(excerpt.length).toBeGreaterThanOrEqual(9);
+  const outcomes = excerpt.filter((line) => line !== '…' && !line.startsWith('task ') && !BAR.test(line));
+  expect(outcomes.filter((line) => !lines.includes(line))).toEqual([]);
+  // A poll may miss a step: then its bar is not in this run, but its title is in the plan.
+  for (const line of excerpt.filter((one) => BAR.test(one))) {
+    const [, step, title] = /^\[█+·*\] Step (\d)\/7: (.*)$/.exec(line) ?? [];
+    expect(lines).toContain(`    ${step}. ${title}`);
+  }
+});

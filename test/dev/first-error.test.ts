@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { APP, developed, tool } from './developed.ts';
+
+/** As in the README: the app imports the tool, so a mistake in the tool is one in the app, too. */
+const IMPORTS = `${APP.replace("{ description: 'Says hello', inputSchema: { type: 'object' }, handler }", '{ ...hello.definition, handler }')}
+import { handler as hello } from './hello.ts';
+`;
+const { write, printed, session, call, until } = developed(IMPORTS);
+const BROKEN = tool("'unclosed");
+const errors = () => printed.filter((line) => line.includes('✗'));
+
+/** Two syntheses take half a minute when the machine is busy. */
+describe('one mistake is shown once', { timeout: 90_000 }, () => {
+  test('a syntax error in a tool that the app imports', async () => {
+    write('hello.ts', BROKEN);
+    expect(await until(/✗/)).toMatch(/✗ hello\.ts:3:\d+: Unterminated string literal\n$/);
+    await session().idle();
+    expect(errors()).toEqual([]);
+    expect(await call()).toBe('hello, world');
+  });
+
+  test('after another file was saved, the app says what it fails by; then all is repaired', async () => {
+    write('other.ts', 'export const other = 1;\n');
+    expect(await until(/✗/)).toMatch(/hello\.ts:3\n[^✗]*SyntaxError/);
+    await session().idle();
+    expect(errors()).toEqual([]);
+    write('hello.ts', tool("'repaired'"));
+    await until(/✓ the app runs as before/);
+    expect(errors()).toEqual([]);
+    expect(await call()).toBe('repaired');
+  });
+
+  test('a mistake in the app, which runs as before once it is repaired', async () => {
+    write('app.ts', IMPORTS.replace('server.addTool', 'server.addTol'));
+    expect(await until(/✗/)).toMatch(/server\.addTol is not a function/);
+    await session().idle();
+    expect(errors()).toEqual([]);
+    write('app.ts', IMPORTS);
+    await until(/✓ the app runs as before/);
+    // Only once: nothing is repaired by this save.
+    write('other.ts', 'export const other = 2;\n');
+    await session().idle();
+    expect(printed.join('')).not.toContain('as before');
+  });
+});

@@ -1,0 +1,43 @@
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { EventStream, messageFrame, primingFrame, streamReply } from '../../../../functions/mcp/http/sse.ts';
+
+test('a frame is one event: its id, one line of data, an empty line (B-10, B-11)', () => {
+  const message = { text: 'two\nlines' };
+  expect(messageFrame(message)).toBe('data: {"text":"two\\nlines"}\n\n');
+  expect(messageFrame(message, 'e1')).toBe('id: e1\ndata: {"text":"two\\nlines"}\n\n');
+  expect(primingFrame('e0', 500)).toBe('id: e0\nretry: 500\ndata: \n\n');
+});
+
+function bodyOf(frames: ConstructorParameters<typeof EventStream>[0]): Readable {
+  const { body } = streamReply(new EventStream(frames), {});
+  if (!(body instanceof Readable)) throw new Error('the body is not a stream');
+  return body;
+}
+
+test('a reply has headers that keep proxies from buffering its frames', () => {
+  const { status, headers } = streamReply(new EventStream(async function* () {}), { 'x-own': '1' });
+  const fixed = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+  expect([status, headers]).toEqual([200, { ...fixed, 'x-own': '1' }]);
+});
+
+test('frames are made as a client reads them, and all of them arrive in order', async () => {
+  let made = 0;
+  const body = bodyOf(async function* () {
+    while (made < 10) yield `${++made} `;
+  });
+  expect(made).toBe(0);
+  expect((await body.toArray()).join('')).toBe('1 2 3 4 5 6 7 8 9 10 ');
+});
+
+test('a client that disconnects aborts the work, though no next frame is there yet', async () => {
+  const aborted = Promise.withResolvers<void>();
+  const body = bodyOf(async function* (gone) {
+    gone.addEventListener('abort', () => aborted.resolve());
+    yield 'first';
+    await aborted.promise;
+  });
+  body.once('data', () => body.destroy());
+  await aborted.promise;
+  expect(body.destroyed).toBe(true);
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { findTask } from '../../../functions/operator/find.ts';
+import type { Status, TaskKey } from '../../../functions/tasks/record.ts';
+import type { OperatorReads } from '../../../functions/tasks/table/operator-reads.ts';
+
+type Stored = TaskKey & { readonly status: Status };
+const at = '01m81rnzam';
+const task = (end: string, more: Partial<Stored> = {}): Stored => ({
+  ...{ owner: 'owner#ann', status: 'working', taskId: at + end.padStart(26, '0') },
+  ...more,
+});
+const PAGE = 2_000;
+
+/** Reads of a table with these tasks, the newest first, with an index beside it. */
+function readsOf(stored: readonly Stored[]) {
+  const calls = { inStatus: 0, ofOwner: 0, get: 0 };
+  const page = (tasks: readonly Stored[], from: unknown) => {
+    const first = (from as { readonly at: number } | undefined)?.at ?? 0;
+    const next = first + PAGE;
+    return { tasks: tasks.slice(first, next), ...(next < tasks.length && { next: { at: next } }) };
+  };
+  const reads = {
+    async get({ owner, taskId }: TaskKey) {
+      calls.get++;
+      return stored.find((one) => one.owner === owner && one.taskId === taskId);
+    },
+    async inStatus(status: Status, { createdFrom }: { createdFrom?: number }, _limit: number, from: unknown) {
+      calls.inStatus++;
+      return page(createdFrom === undefined ? stored.filter((one) => one.status === status) : [], from);
+    },
+    async ofOwner(owner: string, _selection: object, _limit: number, from: unknown) {
+      calls.ofOwner++;
+      return page(
+        stored.filter((one) => one.owner === owner),
+        from,
+      );
+    },
+  };
+  return { reads: reads as unknown as OperatorReads, calls };
+}
+const flood = (count: number, more: Partial<Stored>) =>
+  Array.from({ length: count }, (_, i) => task(`f${i}x`, { owner: 'owner#mallory', ...more }));
+const keyOf = ({ owner, taskId }: Stored): TaskKey => ({ owner, taskId });
+const END = 'zyxwvtsrqp';
+
+describe('with an owner, a task of another owner is not found', () => {
+  const anns = task(END);
+  const { reads } = readsOf([anns, task('k', { owner: `task#${at}${'k'.padStart(26, '0')}` })]);
+
+  test('by the end of its id', async () => {
+    await expect(findTask(END, 'owner#ben', reads)).rejects.toThrow("of the owner 'owner#ben'");
+    expect(await findTask(END, 'owner#ann', reads)).toEqual(keyOf(anns));
+  });
+
+  test('by its whole id, also if it is anonymous', async () => {
+    const anonymous = at + 'k'.padStart(26, '0');
+    await expect(findTask(anns.taskId, 'owner#ben', reads)).rejects.toThrow('No task');
+    await expect(findTask(anonymous, 'owner#ann', reads)).rejects.toThrow('No task');
+    expect(await findTask(anonymous, undefined, reads)).toMatchObject({ taskId: anonymous });
+    expect(await findTask(anonymous, `task#${anonymous}`, reads)).toMatchObject({ taskId: anonymous });
+  });
+
+  test('and a whole id costs one small read, whether it is found or not', async () => {
+    const { reads: counted, calls } = readsOf([anns]);
+    await findTask(anns.taskId, 'owner#ann', counted);
+    await expect(findTask(anns.taskId, 'owner#ben', counted)).rejects.toThrow('No task');
+    expect(calls).toEqual({ get: 2, inStatus: 0, ofOwner: 0 });
+  });
+
+  test('and the owner decides where two tasks end alike', async () => {
+    const bens = task(END, { owner: 'owner#ben' });
+    const both = readsOf([anns, bens]).reads;
+    await expect(findTask(END, undefined, both)).rejects.toThrow(`2 tasks end in '${END}', give a whole id: `);
+    expect(await findTask(END, 'owner#ben', both)).toEqual(keyOf(bens));
+  });
+
+  test('a task of a session is found by its own half, too', async () => {
+    const partition = 's'.repeat(26);
+    const inSession = task('q', {
+      owner: `session#${partition}`,
+      taskId: `${partition}_${task('q').taskId}`,
+    });
+    const found = await findTask(task('q').taskId, inSession.owner, readsOf([inSession]).reads);
+    expect(found).toEqual(keyOf(inSession));
+  });
+});
+
+describe('the end of an id', () => {
+  test('has ten characters', async () => {
+    const { reads } = readsOf([task(END)]);
+    await expect(findTask(END.slice(1), undefined, reads)).rejects.toThrow('at least its last 10 characters');
+    expect(await findTask(`…${END}`, undefined, reads)).toMatchObject({ owner: 'owner#ann' });
+  });
+
+  test('is searched in all statuses before a task is taken', async () => {
+    const open = task(END, { owner: 'owner#mallory' });
+    const ended = task(END, { status: 'failed' });
+    await expect(findTask(END, undefined, readsOf([open, ended]).reads)).rejects.toThrow('2 tasks end in');
+    expect(await findTask(END, undefined, readsOf([ended]).reads)).toEqual(keyOf(ended));
+  });
+
+  test('that a search of too many tasks does not find is not said to be gone', async () => {
+    const hidden = [...flood(40_001, { status: 'completed' }), task(END, { status: 'completed' })];
+    const { reads } = readsOf(hidden);
+    await expect(findTask(END, undefined, reads)).rejects.toThrow(
+      'There are more tasks than the search reads: give its whole id and --owner',
+    );
+    expect(await findTask(END, 'owner#ann', reads)).toMatchObject({ owner: 'owner#ann' });
+  });
+
+  test('takes no task while another one with this end may be unseen', async () => {
+    const shadow = task(END, { owner: 'owner#mallory' });
+    const { reads } = readsOf([shadow, ...flood(40_001, { status: 'completed' })]);
+    await expect(findTask(END, undefined, reads)).rejects.toThrow(`give its whole id: ${shadow.taskId}`);
+  });
+});
+
+test('a whole id that does not say when it was made is taken from a search that saw not all', async () => {
+  const keyed = task(END, { status: 'completed', taskId: 'k'.repeat(36) });
+  const { reads } = readsOf([keyed, ...flood(40_001, { status: 'completed' })]);
+  expect(await findTask(keyed.taskId, undefined, reads)).toEqual(keyOf(keyed));
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import {
+  hashOf,
+  isLarge,
+  refOf,
+  sizeOf,
+  withInput,
+  workflowKeeps,
+} from '../../../../functions/tasks/s3/moved-input.ts';
+import { create } from '../../../../functions/tasks/transitions.ts';
+
+const most = limits.inlineInput;
+const [small, large] = ['{}', JSON.stringify('x'.repeat(most))];
+const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+
+/** A new record of a client that can be asked. */
+const made = (more: Partial<TaskRecord> = {}): TaskRecord => ({
+  ...create({ owner: 'o', taskId: 't' }, task, 0),
+  accepts: ['elicitation/create'],
+  ...more,
+});
+/** The same of a client that cannot answer. */
+const silent = (more: Partial<TaskRecord> = {}): TaskRecord => {
+  const { accepts: _, ...record } = made(more);
+  return record;
+};
+
+test('input is large by its bytes, with all names and answers', () => {
+  expect(isLarge({})).toBe(false);
+  expect(isLarge({ arguments: 'x'.repeat(most) })).toBe(false);
+  expect(isLarge({ arguments: 'x'.repeat(most + 1) })).toBe(true);
+  expect(isLarge({ arguments: 'ö'.repeat(most / 2 + 1) })).toBe(true);
+  expect(isLarge({ arguments: 'x'.repeat(most - 10), asked: 'y', inputResponses: { 'r1.a': '12345' } })).toBe(false);
+  expect(isLarge({ arguments: 'x'.repeat(most - 10), asked: 'y', inputResponses: { 'r1.a': '123456' } })).toBe(true);
+});
+
+describe('a new record keeps its arguments', () => {
+  test('not at all, if they are small or its client is never asked: the workflow has them', () => {
+    for (const [record, args] of [
+      [made(), small],
+      [silent(), small],
+      [silent(), large],
+    ] as const) {
+      expect(withInput(record, args)).toEqual({ record });
+    }
+  });
+
+  test('in S3, if they are large and its client may be asked', () => {
+    const { record, text = '' } = withInput(made(), large);
+    expect(JSON.parse(text)).toMatchObject({ arguments: large, inputResponses: {} });
+    expect(record).not.toHaveProperty('arguments');
+    expect(refOf(record.inputRef ?? '')).toEqual({
+      sha256: hashOf(text),
+      bytes: sizeOf({ ...made(), arguments: large }),
+    });
+  });
+
+  test('on Express always, as a lost round starts again from them', () => {
+    expect(withInput(silent({ express: true }), small).record).toMatchObject({ arguments: small });
+    const { record, text = '' } = withInput(silent({ express: true }), large);
+    expect(record).toHaveProperty('inputRef');
+    expect(JSON.parse(text)).toMatchObject({ arguments: large, inputResponses: {} });
+  });
+});
+
+test('the workflow writes the arguments at a question, if the record has them nowhere yet', () => {
+  expect([workflowKeeps(made(), small), workflowKeeps(made(), large), workflowKeeps(silent(), small)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(workflowKeeps(silent(), large)).toBe(false);
+  expect(workflowKeeps(made({ inputRef: 'hash.1' }), small)).toBe(false);
+  expect(workflowKeeps(made({ express: true }), small)).toBe(false);
+});
+
+test('the size of input that was moved counts beside what the record holds', () => {
+  const here = sizeOf(made({ arguments: small }));
+  expect(sizeOf(made({ arguments: small, inputRef: 'hash.1000' }))).toBe(here + 1_000);
+});
