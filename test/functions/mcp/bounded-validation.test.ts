@@ -73,3 +73,26 @@ test('what ends in time is as the schema says, with its errors; what throws, thr
   }, 'x');
   expect(() => broken({})).toThrow(RangeError);
 });
+
+test('a check that hardly got the processor is repeated; one that used it is not', () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const slowOnce = () => {
+    let calls = 0;
+    const validate: Validator = (value) => {
+      calls += 1;
+      return calls > 1 || hostile(value);
+    };
+    return { judge: bounded(validate, 'x'), calls: () => calls };
+  };
+  const working = slowOnce();
+  expect([working.judge(text), working.calls()]).toEqual([false, 1]);
+  vi.spyOn(process, 'threadCpuUsage').mockReturnValue({ user: 0, system: 0 });
+  const starved = slowOnce();
+  expect([starved.judge(text), starved.calls()]).toEqual([true, 2]);
+});
+
+test('a machine that never gives the processor ends the check all the same', () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  vi.spyOn(process, 'threadCpuUsage').mockReturnValue({ user: 0, system: 0 });
+  expect(bounded(hostile, 'x')(text)).toBe(false);
+});
