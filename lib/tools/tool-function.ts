@@ -11,7 +11,7 @@ import { acknowledgeToolFunction } from '../nag.ts';
 import { NODE_ON_ARM, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
 import { shareWorker } from './shared-worker.ts';
-import { addSource, isBuiltByDev, placeholderCode } from './tool-source.ts';
+import { addSource, codeOf, isDev, placeholderCode, sourceOf } from './tool-source.ts';
 
 export interface ToolFunctionProps extends NodejsFunctionProps {
   /** The file of the handler. */
@@ -56,7 +56,8 @@ export class ToolFunction extends NodejsFunction {
       ...props.bundling,
       esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
     };
-    const dev = props.code === undefined && isBuiltByDev(scope, bundling);
+    const source = props.code === undefined ? sourceOf(props.entry, bundling) : undefined;
+    const dev = isDev(scope);
     const { handler = 'handler' } = props;
     const mapped = props.code === undefined && bundling.sourceMap === true;
     super(scope, id, {
@@ -69,9 +70,12 @@ export class ToolFunction extends NodejsFunction {
       logGroup,
       ...(role && { role }),
       bundling,
-      ...(dev && { code: placeholderCode(), handler: handler.includes('.') ? handler : `index.${handler}` }),
+      ...(source && {
+        code: dev ? placeholderCode(source) : codeOf(source, bundling),
+        handler: handler.includes('.') ? handler : `index.${handler}`,
+      }),
     });
-    if (dev) addSource(this, props.entry, bundling);
+    if (source && dev) addSource(this, source);
     if (sharedWorker) shareWorker(this);
     acknowledgeToolFunction(this);
     if (!own) return;

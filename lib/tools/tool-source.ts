@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { CfnResource } from 'aws-cdk-lib';
+import { AssetHashType } from 'aws-cdk-lib';
 import { Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { type BundlingOptions, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
+import { type BuildOptions, buildSync } from 'esbuild';
+import { NODE_ON_ARM } from '../server-function.ts';
 
 /** Read by `mcp-task-server dev`: the file and the options from which it builds the function. */
 const MARK = 'mcp-task-server:source';
@@ -12,37 +13,83 @@ const MARK = 'mcp-task-server:source';
 const CONTEXT = 'mcp-task-server:dev';
 
 /** Options of esbuild with the same name and value as those of the bundling. */
-const SAME = ['minify', 'loader', 'keepNames', 'define', 'mainFields', 'inject', 'target'] as const;
-/** What only the bundling of CDK can do. */
-const OTHER = ['nodeModules', 'commandHooks', 'forceDockerBundling', 'dockerImage'] as const;
+const SAME = ['minify', 'loader', 'keepNames', 'define', 'mainFields', 'inject', 'target', 'charset'] as const;
+/** Options of the bundling that `sourceOf` translates. */
+const TRANSLATED = [
+  ...['format', 'bundleAwsSDK', 'esbuildArgs', 'banner', 'footer', 'externalModules', 'tsconfig'],
+  ...['sourceMap', 'sourcesContent'],
+];
+const DYNAMIC_IMPORT = '--supported:dynamic-import';
 
-/** Whether `dev` builds this function. What needs more than `addSource` can say is left to CDK. */
-export function isBuiltByDev(scope: Construct, bundling: BundlingOptions): boolean {
-  if (scope.node.tryGetContext(CONTEXT) !== true || OTHER.some((name) => bundling[name] !== undefined)) return false;
-  const { format, bundleAwsSDK, esbuildArgs = {} } = bundling;
-  const args = Object.keys(esbuildArgs).filter((name) => name !== '--supported:dynamic-import');
-  return format === OutputFormat.CJS && bundleAwsSDK === true && args.length === 0;
+/** The file of a tool, and the options of esbuild that its bundling stands for. */
+export interface ToolSource {
+  readonly entry: string;
+  readonly options: BuildOptions;
+}
+
+/** How esbuild builds the function in this process. Undefined if only the bundling of CDK can. */
+export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource | undefined {
+  const { format, bundleAwsSDK, banner, footer, externalModules, tsconfig, esbuildArgs = {} } = bundling;
+  const given = Object.entries(bundling).filter(([, value]) => value !== undefined);
+  const known: readonly string[] = [...SAME, ...TRANSLATED];
+  if (given.some(([name]) => !known.includes(name))) return undefined;
+  if (format !== OutputFormat.CJS || bundleAwsSDK !== true) return undefined;
+  if (Object.keys(esbuildArgs).some((name) => name !== DYNAMIC_IMPORT)) return undefined;
+  const same = SAME.flatMap((name) => (bundling[name] === undefined ? [] : [[name, bundling[name]]]));
+  return {
+    entry: resolve(entry),
+    options: {
+      ...Object.fromEntries(same),
+      ...(banner !== undefined && { banner: { js: banner } }),
+      ...(footer !== undefined && { footer: { js: footer } }),
+      ...(externalModules !== undefined && { external: externalModules }),
+      ...(tsconfig !== undefined && { tsconfig: resolve(tsconfig) }),
+      format,
+      supported: { 'dynamic-import': esbuildArgs[DYNAMIC_IMPORT] !== 'false' },
+    },
+  };
+}
+
+/** Whether the app is synthesized by `mcp-task-server dev`. */
+export const isDev = (scope: Construct): boolean => scope.node.tryGetContext(CONTEXT) === true;
+
+/** The code of a tool, built in this process: CDK starts npm for each function, which takes a second. */
+export function codeOf({ entry, options }: ToolSource, { sourceMap, sourcesContent }: BundlingOptions): Code {
+  const build: BuildOptions = {
+    ...options,
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'node',
+    ...(sourceMap !== undefined && { sourcemap: sourceMap }),
+    ...(sourcesContent !== undefined && { sourcesContent }),
+  };
+  return bundledCode(entry, build, (folder) => buildSync({ ...build, outfile: `${folder}/index.js` }));
 }
 
 /** Stands for the code until `dev` has built it. */
-export function placeholderCode(): Code {
-  const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
-  writeFileSync(join(folder, 'index.js'), 'throw new Error("mcp-task-server dev builds this function");\n');
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return Code.fromAsset(folder);
+export function placeholderCode({ entry }: ToolSource): Code {
+  const contents = 'throw new Error("mcp-task-server dev builds this function");';
+  return bundledCode(entry, {}, (folder) => buildSync({ stdin: { contents }, outfile: `${folder}/index.js` }));
 }
 
-/** Tells `dev` how to build a function: the options of esbuild that the bundling stands for. */
-export function addSource(handler: LambdaFunction, entry: string, bundling: BundlingOptions): void {
-  const { banner, footer, externalModules, tsconfig, format, esbuildArgs = {} } = bundling;
-  const options = {
-    ...Object.fromEntries(SAME.flatMap((name) => (bundling[name] === undefined ? [] : [[name, bundling[name]]]))),
-    ...(banner !== undefined && { banner: { js: banner } }),
-    ...(footer !== undefined && { footer: { js: footer } }),
-    ...(externalModules !== undefined && { external: externalModules }),
-    ...(tsconfig !== undefined && { tsconfig: resolve(tsconfig) }),
-    ...(format !== undefined && { format }),
-    supported: { 'dynamic-import': esbuildArgs['--supported:dynamic-import'] !== 'false' },
-  };
-  (handler.node.defaultChild as CfnResource).addMetadata(MARK, { entry: resolve(entry), options });
+/** @param build identifies the code, together with `entry`: CDK bundles what looks the same once */
+function bundledCode(entry: string, build: BuildOptions, write: (folder: string) => unknown): Code {
+  return Code.fromAsset(dirname(entry), {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: NODE_ON_ARM.runtime.bundlingImage,
+      command: ['esbuild', entry, JSON.stringify(build)],
+      local: {
+        tryBundle(folder) {
+          write(folder);
+          return true;
+        },
+      },
+    },
+  });
+}
+
+/** Adds how `dev` builds the function. */
+export function addSource(handler: LambdaFunction, source: ToolSource): void {
+  (handler.node.defaultChild as CfnResource).addMetadata(MARK, source);
 }

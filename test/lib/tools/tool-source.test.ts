@@ -1,10 +1,15 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { BundlingOptions } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { ToolFunction } from '../../../lib/index.ts';
 
 const MARK = 'mcp-task-server:source';
+const outdir = mkdtempSync(join(tmpdir(), 'mcp-test-tool-source-'));
+afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 
 /** The template's function, as an app that `dev` runs makes it, or as any other app does. */
 function functionOf(dev: boolean, bundling: BundlingOptions = {}) {
@@ -31,4 +36,32 @@ test('dev is told the file, and the options of esbuild that the bundling stands 
     },
   });
   expect(Properties?.Handler).toBe('index.handler');
+});
+
+/** The files of the function's code, by name. */
+function codeOf(bundling: BundlingOptions): Record<string, string> {
+  const app = new App({ outdir: join(outdir, String(Object.keys(bundling).length)) });
+  const stack = new Stack(app, 'S');
+  new ToolFunction(stack, 'Tool', { entry: 'functions/examples/greet.ts', bundling });
+  const { directory } = app.synth();
+  const folder = readdirSync(directory).find((name) => /^asset\.[0-9a-f]+$/.test(name)) ?? '';
+  const names = readdirSync(join(directory, folder)).sort();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, folder, name), 'utf8')]));
+}
+
+test('the code is what the bundling of CDK makes, with its source map', () => {
+  const own = codeOf({});
+  // An option that only CDK knows.
+  const cdks = codeOf({ esbuildArgs: { '--log-limit': '1' } });
+  expect(Object.keys(own)).toEqual(['index.js', 'index.js.map']);
+  expect(own).toEqual(cdks);
+});
+
+test('two functions of one file with other options have code of their own', () => {
+  const stack = new Stack(new App({ outdir: join(outdir, 'two') }), 'S');
+  for (const [id, bundling] of Object.entries({ Small: {}, Readable: { minify: false } })) {
+    new ToolFunction(stack, id, { entry: 'functions/examples/greet.ts', bundling });
+  }
+  const functions = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
+  expect(new Set(functions.map(({ Properties }) => Properties.Code.S3Key))).toHaveProperty('size', 2);
 });
