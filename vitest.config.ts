@@ -22,6 +22,8 @@ const shared = {
   testTimeout: HANGS,
   hookTimeout: HANGS,
   expect: { poll: { timeout: HANGS / 2 } },
+  // As for `dev` (local/template/synth.ts). `npm run synth` in .ci/run checks the template by the rules of CDK.
+  env: { CDK_VALIDATION: 'false' },
   // Files share a process: to start one, and to load the code again, takes longer than most files.
   isolate: false,
 };

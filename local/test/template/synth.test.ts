@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { synthesize } from '../../template/synth.ts';
 import { temporaryDir } from '../fixture.ts';
+
+afterEach(() => vi.unstubAllEnvs());
 
 /** What `synthesize` says of an app that throws in a line of `length` characters of a library. */
 async function saidOf(length: number): Promise<string> {
@@ -32,4 +34,16 @@ test.each([400, 9_000])(
 
 test('a line of 300 characters that threw is shown', async () => {
   expect(await saidOf(300)).toMatch(/^\/library\.cjs:1\n\/\*x{200,}.*\n +\^\n\nTypeError: Tasks is not valid\n/);
+});
+
+test.each([
+  ['leaves the rules of CDK to the deployment', {}, undefined, 'false'],
+  ['checks them for an app that fails by them', { '@aws-cdk/core:validateAgainstDefaultRules': true }, undefined, '-'],
+  ['checks them for a developer who says so', {}, 'true', 'true'],
+])('a synth %s', async (_, context, environment, seen) => {
+  vi.stubEnv('CDK_VALIDATION', environment);
+  const folder = temporaryDir();
+  writeFileSync(join(folder, 'app.cjs'), "throw new Error(`<${process.env.CDK_VALIDATION ?? '-'}>`);");
+  const app = `"${process.execPath}" app.cjs`;
+  await expect(synthesize({ folder, app, context }, join(folder, 'out'))).rejects.toThrow(`<${seen}>`);
 });
