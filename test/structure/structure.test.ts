@@ -79,6 +79,13 @@ test.each(TESTED_BY_NAME)('each file of %s that has a function has a test of its
   expect(withFunctions.filter((file) => !isTested(file))).toEqual([]);
 });
 
+test('a test that replaces a module forgets first what other files of its process have loaded', () => {
+  const replaces = (text: string) => /^vi\.(mock|doMock)\(/m.test(text) && !text.includes('vi.resetModules()');
+  const tests = trackedFiles('test', 'local/test').filter((file) => file.endsWith('.test.ts'));
+  expect(tests.length).toBeGreaterThan(300);
+  expect(tests.filter((file) => replaces(readFileSync(file, 'utf8')))).toEqual([]);
+});
+
 const lineCount = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
 
 describe('the judge', () => {

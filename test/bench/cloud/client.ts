@@ -69,7 +69,11 @@ export function openClient(url: string, revision: '2026-07-28' | '2025-11-25' = 
     opened ??= dialect.open((message) => post(url, agent, message));
     const message = { body, headers: { ...headers, ...(await opened) } };
     const begun = performance.now();
-    const { status, text } = await post(url, agent, message);
+    let { status, text } = await post(url, agent, message);
+    // A client repeats what a busy server refuses; the time of the repetition counts.
+    while (text.includes('"reason":"Unavailable"') && performance.now() - begun < GIVE_UP_MS) {
+      ({ status, text } = await post(url, agent, message));
+    }
     times.push(performance.now() - begun);
     const { result, error } = JSON.parse(text);
     if (status !== 200 || error !== undefined) throw new Error(`HTTP ${status}, ${text}`);

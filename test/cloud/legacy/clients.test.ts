@@ -80,7 +80,10 @@ describe.concurrent('the official v1 client', () => {
       type: 'result',
       result: { structuredContent: { answer: YES, round: 2 }, _meta: { [RELATED]: { taskId } } },
     });
-    expect(asked).toEqual([expect.objectContaining({ message: 'Really?', _meta: { [RELATED]: { taskId } } })]);
+    // A stream that ends before the answer has come is resumed, and asks again.
+    const question = expect.objectContaining({ message: 'Really?', _meta: { [RELATED]: { taskId } } });
+    expect(asked).toEqual(asked.map(() => question));
+    expect(asked).not.toEqual([]);
     await client.close();
   });
 

@@ -5,6 +5,9 @@ import { handler } from '../../../functions/examples/deploy-service.ts';
 import type { InputResponse, ToolEvent, ToolResult } from '../../../functions/tool/index.ts';
 import { runTool } from '../../../functions/tool/testing.ts';
 
+// Files share a process: another one may have loaded what is replaced here.
+vi.hoisted(() => vi.resetModules());
+
 // Nothing to wait for in a test.
 vi.mock('node:timers/promises', async (original) => ({
   ...(await original<typeof import('node:timers/promises')>()),

@@ -6,6 +6,9 @@ import { handler } from '../../../functions/examples/research-topic.ts';
 import type { InputRequest, InputResponse, ToolResult } from '../../../functions/tool/index.ts';
 import { runTool } from '../../../functions/tool/testing.ts';
 
+// Files share a process: another one may have loaded what is replaced here.
+vi.hoisted(() => vi.resetModules());
+
 // The bundler embeds this file; here it is read.
 vi.mock('../../../functions/examples/research/journal.ts', async () => {
   const { readFileSync } = await import('node:fs');

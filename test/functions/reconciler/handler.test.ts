@@ -4,6 +4,9 @@ import { createHandler, handle, type ReconcilerEvent } from '../../../functions/
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import { executionArn, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
 
+// Files share a process: another one may have loaded what is replaced here.
+vi.hoisted(() => vi.resetModules());
+
 const read = vi.hoisted(() => vi.fn());
 vi.mock('../../../functions/tasks/aws/dynamodb.ts', () => ({ dynamoDb: () => ({ get: read }) }));
 

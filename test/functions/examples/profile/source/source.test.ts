@@ -2,6 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import { openSource } from '../../../../../functions/examples/profile/source/source.ts';
 
+// Files share a process: another one may have loaded what is replaced here.
+vi.hoisted(() => vi.resetModules());
+
 // The bundler embeds the real one; here it is another gzipped file.
 vi.mock('../../../../../functions/examples/profile/source/samples.ts', async () => {
   const { gzipSync: gzip } = await import('node:zlib');
