@@ -1,5 +1,6 @@
 import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
+import { failure } from '../tasks/failures.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
@@ -131,7 +132,7 @@ export async function acceptResponse(
   const question = outstanding(record)[key];
   if (question !== undefined && message.result === undefined && question.method !== 'elicitation/create') {
     const now = server.now();
-    const refused = failAsSeen(record, { code: -32603, message: `The client refused ${question.method}` }, now);
+    const refused = failAsSeen(record, failure('ClientRefused', {}, question.method), now);
     await server.store.apply(record, overdue(record, now) ?? refused);
     return emptyReply(202);
   }

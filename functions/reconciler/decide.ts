@@ -1,7 +1,8 @@
 import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
 import { unmoved } from '../tasks/express/changes.ts';
+import { failure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
-import type { RpcError, TaskRecord } from '../tasks/record.ts';
+import type { TaskRecord } from '../tasks/record.ts';
 import {
   type Change,
   confirmStart,
@@ -41,10 +42,10 @@ const NOTHING: Decision = { kind: 'nothing' };
 export function decide(record: TaskRecord | undefined, now: number, run?: Run): Decision {
   if (record === undefined || isTerminal(record.status)) return NOTHING;
   const working = record.status === 'working';
-  const failure = lapse(record, now);
+  const lapsed = lapse(record, now);
   // Also past its ttl, when no reader sees it: the write takes it out of the index.
-  if (failure !== undefined) {
-    return working ? { kind: 'overdue', change: failure, stop: true } : { kind: 'unanswered', change: failure };
+  if (lapsed !== undefined) {
+    return working ? { kind: 'overdue', change: lapsed, stop: true } : { kind: 'unanswered', change: lapsed };
   }
   if (!working || asOf(record, now) === undefined) return NOTHING;
   // The index may be behind and show a round whose run is too young to be found.
@@ -64,7 +65,7 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   if (!missing) return { kind: 'run_ended', change: outcome(record, run, now), ...(running && stop) };
   if (record.round > 1) return { kind: 'not_restarted', start: true, change: restarted(record, now) };
   // The client never got its id and will call again: with a start now, a side effect could happen twice.
-  return { kind: 'never_started', change: failAsSeen(record, NEVER_STARTED, now), stop: true };
+  return { kind: 'never_started', change: failAsSeen(record, failure('NotStarted'), now), stop: true };
 }
 
 /** Soon if the tool's state machine has ended: its workflow is probably about to see that. */
@@ -77,5 +78,3 @@ function comeBack(record: TaskRecord, { work }: Run, now: number): Change {
 export function postpone(record: TaskRecord, now: number): Decision {
   return { kind: 'postponed', change: { ...lookAgain(record, now, limits.unknownTool), ...unmoved(record) } };
 }
-
-const NEVER_STARTED: RpcError = { code: -32603, message: 'The task could not be started' };

@@ -1,6 +1,7 @@
+import { failure, runFailure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
 import { isErrorName } from '../tasks/log.ts';
-import type { RpcError, TaskRecord } from '../tasks/record.ts';
+import type { TaskRecord } from '../tasks/record.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import { type Change, failAsSeen, finish } from '../tasks/transitions.ts';
 import type { RoundInput } from '../tasks/workflow.ts';
@@ -32,15 +33,12 @@ export function outcome(record: TaskRecord, run: Run, now: number): Change {
   }
   const byWork = work?.status === 'FAILED' || work?.status === 'TIMED_OUT';
   if (work !== undefined && (byWork || (run.status === 'RUNNING' && work.status === 'ABORTED'))) {
-    return failAsSeen(record, failureOf(work), now);
+    // As lib/workflow/machine-failed.jsonata writes it.
+    return failAsSeen(record, runFailure(work.status === 'TIMED_OUT' ? 'States.Timeout' : reasonOf(work)), now);
   }
   const gone = run.status === 'missing' || run.status === 'RUNNING';
   const reason = gone ? 'ExecutionDoesNotExist' : reasonOf(run);
-  return failAsSeen(
-    record,
-    { code: -32603, message: 'The run of the tool ended without a result', data: { reason } },
-    now,
-  );
+  return failAsSeen(record, failure('RunLost', { reason }), now);
 }
 
 /** As `lib/workflow/machine-finished.jsonata` reads it. */
@@ -48,13 +46,6 @@ function returned(text: string) {
   const value = /"(inputRequests|isError)"/.test(text) ? parsed(text) : undefined;
   const asks = isObject(value) && Object.hasOwn(value, 'inputRequests');
   return { text, asks, isError: isObject(value) && value.isError === true };
-}
-
-/** As `lib/workflow/machine-failed.jsonata` writes it. */
-function failureOf(work: Execution): RpcError {
-  const reason = work.status === 'TIMED_OUT' ? 'States.Timeout' : reasonOf(work);
-  const message = reason === 'States.Timeout' ? 'The tool ran out of its time' : 'The tool failed';
-  return { code: -32603, message, data: { reason } };
 }
 
 /** The cause of an error is never stored: it holds stack traces (A-15). */

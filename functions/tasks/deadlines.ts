@@ -1,3 +1,4 @@
+import { failure } from './failures.ts';
 import { limits } from './limits.ts';
 import { questionProblem } from './questions/question-problem.ts';
 import type { TaskRecord } from './record.ts';
@@ -40,10 +41,7 @@ export function overdue(record: TaskRecord, now: number): Change | undefined {
 
 function exceed(record: TaskRecord): Change {
   const waiting = record.status === 'input_required';
-  const message = waiting ? 'No answer came before the deadline' : 'The tool did not finish in time';
-  return failAsSeen(
-    record,
-    { code: -32603, message, data: { reason: 'DeadlineExceeded' } },
-    waiting ? record.deadlineAt : failVisibleAt(record),
-  );
+  return waiting
+    ? failAsSeen(record, failure('NotAnswered'), record.deadlineAt)
+    : failAsSeen(record, failure('NotFinished'), failVisibleAt(record));
 }

@@ -1,3 +1,5 @@
+import type { FailureReason } from './failures.ts';
+
 /**
  * The record of a task, as it is in the tasks table (docs/architecture.md, "The task record"). Both eras show it.
  * An attribute written when a task is created: add it here, and to `NewTask` and `create` in `transitions.ts`. The
@@ -66,6 +68,8 @@ export interface TaskRecord {
   readonly result?: string;
   /** completed: the tool marked its result as an error. Shown as `failed` in 2025-11-25 (F-06). */
   readonly isError?: boolean;
+  /** failed: why. Code decides by it, never by a message. */
+  readonly failure?: FailureReason;
   /** failed: JSON text of a JSON-RPC error with an era-neutral code (F-12). */
   readonly error?: string;
 

@@ -1,6 +1,7 @@
+import { type Failure, failure } from './failures.ts';
 import { dueShard } from './ids.ts';
 import { limits } from './limits.ts';
-import type { RpcError, Status, TaskEvent, TaskKey, TaskRecord } from './record.ts';
+import type { Status, TaskEvent, TaskKey, TaskRecord } from './record.ts';
 import { EXPRESS_VERSION, RECORD_VERSION } from './table/known-record.ts';
 import { endEvent, openEvent } from './task-event.ts';
 
@@ -40,10 +41,6 @@ const REPORT_FIELDS = ['refused', 'progress', 'progressTotal', 'memory', 'memory
 const INPUT_FIELDS = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
 const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, ...REPORT_FIELDS] as const;
 const ROUND_FIELDS = ['statusMessage', ...REPORT_FIELDS] as const;
-
-export const KEY_EXPIRED = 'The task of this idempotency key has expired: use a new key';
-/** The message of a task whose first round was never started, as far as its writer knows. */
-export const NOT_STARTED = 'The task could not be started';
 
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
 export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
@@ -116,19 +113,20 @@ export function cancel(now: number): Change {
   };
 }
 
-export function fail(error: RpcError, now: number): Change {
+export function fail({ reason, error }: Failure, now: number): Change {
+  const said = { failure: reason, statusMessage: error.message, error: JSON.stringify(error) };
   return {
     from: sourcesOf('failed'),
-    set: { status: 'failed', updatedAt: now, statusMessage: error.message, error: JSON.stringify(error) },
+    set: { status: 'failed', updatedAt: now, ...said },
     event: { at: now, what: 'failed' },
     remove: RUNNING_FIELDS,
   };
 }
 
 /** As fail, but only while the record has the status and the round of this one. */
-export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Change {
+export function failAsSeen(record: TaskRecord, failed: Failure, now: number): Change {
   const event = endEvent('failed', record, now);
-  return { ...fail(error, now), from: [record.status], round: record.round, event };
+  return { ...fail(failed, now), from: [record.status], round: record.round, event };
 }
 
 /**
@@ -136,7 +134,7 @@ export function failAsSeen(record: TaskRecord, error: RpcError, now: number): Ch
  * the record has changed, the name is this run's: it ended before the answer to its start arrived.
  */
 export function keyExpired(record: TaskRecord, now: number): Change {
-  return failAsSeen(record, { code: -32602, message: KEY_EXPIRED }, now);
+  return failAsSeen(record, failure('KeyExpired'), now);
 }
 
 /**
@@ -144,10 +142,9 @@ export function keyExpired(record: TaskRecord, now: number): Change {
  * ttl: no reader sees it, it is no open task, and DynamoDB deletes it.
  */
 export function withdraw(record: TaskRecord, now: number): Change {
-  const error = { code: -32603, message: NOT_STARTED, data: { reason: 'Unavailable' } };
-  const failure = failAsSeen(record, error, now);
+  const failed = failAsSeen(record, failure('NotStarted'), now);
   const ttl = Math.max(0, now - record.createdAt);
-  return { ...failure, set: { ...failure.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
+  return { ...failed, set: { ...failed.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
 }
 
 /**
@@ -204,8 +201,7 @@ export function askFirst(record: TaskRecord, asked: string, args: string | undef
 
 /** The input of a task was moved to S3 and cannot be read there any more. */
 export function loseInput(record: TaskRecord, now: number): Change {
-  const message = 'What this task was called with, or asks, can no longer be read: call the tool again';
-  return failAsSeen(record, { code: -32603, message, data: { reason: 'InputLost' } }, now);
+  return failAsSeen(record, failure('InputLost'), now);
 }
 
 /** The input of a task that waits is now in S3. Its readers see no change. */
@@ -239,10 +235,7 @@ const asAnswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>
  */
 export function refuseAnswer(record: TaskRecord, key: string, now: number): Change {
   const refusals = (record.refused?.[key] ?? 0) + 1;
-  if (refusals >= limits.refusals) {
-    const message = `The client gave ${limits.refusals} answers that are not valid to one question`;
-    return failAsSeen(record, { code: -32603, message, data: { reason: 'AnswerInvalid' } }, now);
-  }
+  if (refusals >= limits.refusals) return failAsSeen(record, failure('AnswerInvalid'), now);
   return {
     from: ['input_required'],
     round: record.round,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Engine } from '../../functions/mcp/manifest.ts';
+import { CRASHED_NAME, RUN_FAILURES, RUN_MESSAGES } from '../../functions/tasks/failures.ts';
 import { limits, MAX_TTL } from '../../functions/tasks/limits.ts';
 
 /**
@@ -49,6 +50,13 @@ const NUMBERS = {
   expressWork: limits.express.work,
   // `Run` is the first state, so it is entered at once. Up to 30 s late, the longest function has its full time.
   expressLate: 5_000,
+};
+
+/** What the workflow shares with functions/tasks/failures.ts. */
+const FAILURE_TABLES = {
+  runFailures: JSON.stringify(RUN_FAILURES),
+  runMessages: JSON.stringify(RUN_MESSAGES),
+  crashedName: String(CRASHED_NAME),
 };
 
 interface EngineText {
@@ -139,7 +147,8 @@ export function include(text: string, engine: Engine = 'standard'): string {
       engine,
     ),
   );
-  return Object.entries(NUMBERS).reduce((filled, [name, ms]) => filled.replaceAll(`<${name}>`, String(ms)), whole);
+  const values = Object.entries({ ...NUMBERS, ...FAILURE_TABLES });
+  return values.reduce((filled, [name, value]) => filled.replaceAll(`<${name}>`, () => String(value)), whole);
 }
 
 function workflowFile(name: string): string {

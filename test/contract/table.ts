@@ -1,6 +1,7 @@
 import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { failure } from '../../functions/tasks/failures.ts';
 import type { TaskKey, TaskRecord } from '../../functions/tasks/record.ts';
 import { type Cursor, dueIndex } from '../../functions/tasks/table/due-index.ts';
 import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
@@ -116,7 +117,7 @@ export function tableContract(referee: () => Referee): void {
 
     test.each([
       ['cancelled', () => cancel(now)],
-      ['failed', () => fail({ code: -32603, message: 'm' }, now)],
+      ['failed', () => fail(failure('ToolFailed'), now)],
     ])('loses a task that was %s', async (_how, change) => {
       const shard = shards++;
       const record = inShard(shard);

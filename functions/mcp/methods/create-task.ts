@@ -1,5 +1,6 @@
 import { InternalError, InvalidParams, TooManyRefused, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
 import { startDue } from '../../tasks/express/changes.ts';
+import { FAILURES, failure } from '../../tasks/failures.ts';
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
@@ -17,7 +18,6 @@ import {
   createRefused,
   fail,
   isTerminal,
-  KEY_EXPIRED,
   keyExpired,
   withdraw,
 } from '../../tasks/transitions.ts';
@@ -88,7 +88,9 @@ export async function startTask(
   const stored = change === undefined ? start.record : after(start.record, change);
   const large = stored.inputRef !== undefined && start.text !== undefined ? { text: start.text } : {};
   const record = await storeRecord({ record: stored, ...large }, server, () =>
-    isTerminal(stored.status) ? countRefused(call, INPUT_NOT_SUPPORTED, server) : takeSlot(call, stored, server),
+    isTerminal(stored.status)
+      ? countRefused(call, FAILURES.InputNotSupported.message, server)
+      : takeSlot(call, stored, server),
   );
   const fresh = record === stored;
   if (record.status !== 'working' || record.round > 1) return record;
@@ -112,8 +114,6 @@ export async function startTask(
   return record;
 }
 
-const INPUT_NOT_SUPPORTED = 'The tool needs input of a kind that the client did not declare it can give';
-
 /** What a new record says instead of `working`: its questions, or that its client cannot answer them. */
 function beforeStart(made: TaskRecord, stored: TaskRecord, tool: ToolEntry, args: string): Change | undefined {
   const asked = JSON.stringify({ inputRequests: tool.askFirst });
@@ -127,7 +127,7 @@ function beforeStart(made: TaskRecord, stored: TaskRecord, tool: ToolEntry, args
   const { accepts = [], createdAt } = made;
   const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
   if (kinds.length === 0) return askFirst(stored, asked, args, createdAt);
-  return fail({ code: -32603, message: INPUT_NOT_SUPPORTED, data: { reason: 'InputNotSupported', kinds } }, createdAt);
+  return fail(failure('InputNotSupported', { kinds }), createdAt);
 }
 
 const openQuestions = ({ inputResponses: given = {} }: TaskRecord, { askFirst: questions = {} }: ToolEntry) =>
@@ -155,16 +155,17 @@ async function startRound(record: TaskRecord, tool: ToolEntry, input: string, se
     } else if (record.digest === undefined) {
       // Perhaps it runs, and only the answer was lost: fail the record, so that the run cannot change it, then stop the
       // run (docs/crash-table.md, rows 2 and 3).
-      const failure = fail({ code: -32603, message: 'The task could not be started' }, server.now());
-      const seen = (await server.store.apply(record, failure)) ?? (await server.store.get(record));
+      const change = fail(failure('NotStarted'), server.now());
+      const seen = (await server.store.apply(record, change)) ?? (await server.store.get(record));
       // The tool ran, and only the answer was lost: an error would make the client run it twice.
-      if (seen !== undefined && seen.status !== 'cancelled' && seen.error !== failure.set.error) return;
+      if (seen !== undefined && seen.status !== 'cancelled' && seen.failure !== 'NotStarted') return;
       await stopWork(record, server);
     }
     throw notStarted(error);
   }
   if (outcome !== 'taken' || record.digest === undefined) return;
-  if (await server.store.apply(record, keyExpired(record, server.now()))) throw new InvalidParams(KEY_EXPIRED);
+  if (await server.store.apply(record, keyExpired(record, server.now())))
+    throw new InvalidParams(FAILURES.KeyExpired.message);
 }
 
 /** As startRound, for a repeat. If it fails, the record stays: the first call may have started the round. */
@@ -264,6 +265,6 @@ async function storeRecord(
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
   }
   const shown = currentRecord(existing, readAt, server);
-  if (shown === undefined) throw new InvalidParams(KEY_EXPIRED);
+  if (shown === undefined) throw new InvalidParams(FAILURES.KeyExpired.message);
   return record.digest === undefined ? record : shown;
 }

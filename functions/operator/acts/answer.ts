@@ -1,10 +1,11 @@
 import { overdue } from '../../tasks/deadlines.ts';
 import { McpError } from '../../tasks/errors.ts';
 import { awaitRun } from '../../tasks/express/changes.ts';
+import { FAILURES } from '../../tasks/failures.ts';
 import { outstanding } from '../../tasks/input.ts';
 import { addAnswers } from '../../tasks/questions/add-answers.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { after, isTerminal, KEY_EXPIRED, keyExpired } from '../../tasks/transitions.ts';
+import { after, isTerminal, keyExpired } from '../../tasks/transitions.ts';
 import { restart } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
@@ -73,9 +74,10 @@ async function started(record: TaskRecord, context: OperatorContext): Promise<Om
     const start = await restart(record, machineArn, context.workflow, context.inputs);
     if (start === 'gone') return answered(', but this server no longer has the tool: the task ends at its deadline');
     if (start === 'taken' && record.digest !== undefined) {
-      const failure = keepPayload(keyExpired(record, context.now()));
-      const expired = await context.store.applyBlind(record, failure).catch(() => undefined);
-      if (expired !== false) return { done: false, message: `Answered, but it cannot go on: ${KEY_EXPIRED}` };
+      const change = keepPayload(keyExpired(record, context.now()));
+      const expired = await context.store.applyBlind(record, change).catch(() => undefined);
+      const { message } = FAILURES.KeyExpired;
+      if (expired !== false) return { done: false, message: `Answered, but it cannot go on: ${message}` };
     }
   } catch (error) {
     return answered(

@@ -1,7 +1,8 @@
+import { failure } from '../../tasks/failures.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
-import { failAsSeen, isTerminal, NOT_STARTED } from '../../tasks/transitions.ts';
+import { failAsSeen, isTerminal } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
@@ -80,8 +81,8 @@ async function overBefore(record: TaskRecord, context: OperatorContext): Promise
  */
 async function notStarted(record: TaskRecord, why: string, context: OperatorContext): Promise<Began> {
   const { taskId } = record;
-  const failure = keepPayload(failAsSeen(record, { code: -32603, message: NOT_STARTED }, context.now()));
-  const failed = await context.store.applyBlind(record, failure).catch(() => undefined);
+  const change = keepPayload(failAsSeen(record, failure('NotStarted'), context.now()));
+  const failed = await context.store.applyBlind(record, change).catch(() => undefined);
   const seen = failed === true ? undefined : await readRecord(record, false, context).catch(() => undefined);
   if (seen !== undefined && !['working', 'failed', 'cancelled'].includes(seen.status)) return began(record);
   await stopRun(record, context);

@@ -1,4 +1,5 @@
 import { overdue } from '../../tasks/deadlines.ts';
+import { failure } from '../../tasks/failures.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 import { type Change, cancel, fail } from '../../tasks/transitions.ts';
 import type { OperatorContext } from '../context.ts';
@@ -15,13 +16,6 @@ import {
   write,
 } from './act.ts';
 
-/** What the client of a task sees that an operator has ended. It does not see the reason. */
-const ENDED = {
-  code: -32603,
-  message: 'An operator of the server ended the task',
-  data: { reason: 'EndedByOperator' },
-};
-
 /** Ends a task as cancelled, then stops its run. Throws OperatorError. */
 export function cancelTask(key: TaskKey, operator: Operator, context: OperatorContext): Promise<Outcome> {
   const change = (now: number): Change => {
@@ -31,9 +25,9 @@ export function cancelTask(key: TaskKey, operator: Operator, context: OperatorCo
   return end('cancel', key, change, operator, context);
 }
 
-/** Ends a task as failed, then stops its run. Throws OperatorError. */
+/** Ends a task as failed, then stops its run. The client does not see the operator's reason. Throws OperatorError. */
 export function failTask(key: TaskKey, operator: Operator, context: OperatorContext): Promise<Outcome> {
-  return end('fail', key, (now) => fail(ENDED, now), operator, context);
+  return end('fail', key, (now) => fail(failure('EndedByOperator'), now), operator, context);
 }
 
 async function end(

@@ -1,12 +1,12 @@
 import { newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { create, isTerminal, NOT_STARTED } from '../../tasks/transitions.ts';
+import { create, isTerminal } from '../../tasks/transitions.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
 import { type FirstInput, firstInputOf } from '../payload.ts';
 import type { RunFacts } from '../runs.ts';
 import { runsOf } from '../show.ts';
-import { errorOf, seenNow } from '../view.ts';
+import { seenNow } from '../view.ts';
 import { factsOf, type Operator, type Outcome, readRecord, told } from './act.ts';
 import { allowed, begin } from './begin.ts';
 
@@ -68,7 +68,7 @@ function mayHaveRun(record: TaskRecord, run: RunFacts | undefined): boolean {
   const saysNo =
     record.express !== true &&
     status === 'failed' &&
-    errorOf(record)?.message === NOT_STARTED &&
+    record.failure === 'NotStarted' &&
     round === 1 &&
     seenRound === undefined &&
     result === undefined &&

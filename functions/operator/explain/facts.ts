@@ -15,7 +15,7 @@ export interface TaskFacts {
   /** The run of its round. Undefined: nothing can be known of it. */
   readonly run: RunFacts | undefined;
   readonly tool: ToolFacts | undefined;
-  /** Of a failure, as readers see it. */
+  /** Of a failure: the name of the error, as clients see it. For people: code decides by `seen.failure`. */
   readonly reason: string | undefined;
   /** What the result breaks of the outputSchema of its tool. */
   readonly misfit: readonly string[] | undefined;

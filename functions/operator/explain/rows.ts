@@ -1,4 +1,5 @@
-import { isSeen, isTerminal, KEY_EXPIRED, NOT_STARTED } from '../../tasks/transitions.ts';
+import { FAILURES, type FailureReason } from '../../tasks/failures.ts';
+import { isSeen, isTerminal } from '../../tasks/transitions.ts';
 import { errorOf, utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';
@@ -23,7 +24,11 @@ const CRASHED = /^Runtime\.|^Sandbox\.|^Lambda\.(Unknown|ServiceException|AWSLam
 
 const works = ({ record, seen }: TaskFacts) => record.status === 'working' && seen?.status === 'working';
 const failed = ({ seen }: TaskFacts) => seen?.status === 'failed';
-const because = (reason: RegExp) => (facts: TaskFacts) => failed(facts) && reason.test(facts.reason ?? '');
+/** Whether it failed for one of these reasons. */
+const because =
+  (...reasons: readonly FailureReason[]) =>
+  (facts: TaskFacts) =>
+    failed(facts) && facts.seen?.failure !== undefined && reasons.includes(facts.seen.failure);
 const message = ({ seen, record }: TaskFacts) => errorOf(seen ?? record)?.message ?? '';
 const rerun = () => ['mcp-task-server tasks rerun ID --reason TEXT'];
 const logs = () => ['mcp-task-server tasks logs ID'];
@@ -53,8 +58,8 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'its questions were not answered',
-    row: '17',
-    fits: (facts) => because(/^DeadlineExceeded$/)(facts) && /answer/.test(message(facts)),
+    row: FAILURES.NotAnswered.row,
+    fits: because('NotAnswered'),
     why: () => ['It asked its client, and no answer came before its deadline.'],
     next: rerun,
   },
@@ -151,8 +156,8 @@ export const ROWS: readonly Row[] = [
   ...WORKING_ROWS,
   {
     name: 'idempotency key expired',
-    row: '6',
-    fits: (facts) => failed(facts) && message(facts) === KEY_EXPIRED,
+    row: FAILURES.KeyExpired.row,
+    fits: because('KeyExpired'),
     why: () => [
       'Its idempotency key belonged to an older task, which has expired. Step Functions keeps the name of that run for 90 days.',
       'Nothing ran for this task. The client has to call again with a new key.',
@@ -161,8 +166,8 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'could not be started',
-    row: '2–4',
-    fits: (facts) => failed(facts) && message(facts) === NOT_STARTED,
+    row: FAILURES.NotStarted.row,
+    fits: because('NotStarted'),
     why: () => [
       'Its first run was never started: Step Functions refused it, or the endpoint died before it. Nothing ran.',
     ],
@@ -170,26 +175,25 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'ended by an operator',
-    row: '14',
-    fits: because(/^EndedByOperator$/),
+    row: FAILURES.EndedByOperator.row,
+    fits: because('EndedByOperator'),
     why: (facts) => [`An operator ended it${operatorOf(facts)}.`],
     next: rerun,
   },
   {
     name: 'throttled until its deadline',
-    row: '8',
-    fits: (facts) =>
-      because(/^(States\.Timeout|Lambda\.TooManyRequestsException)$/)(facts) && failuresOf(facts, THROTTLED).length > 0,
+    row: FAILURES.Throttled.row,
+    fits: (facts) => because('TimedOut', 'Throttled')(facts) && failuresOf(facts, THROTTLED).length > 0,
     why: (facts) => [`Lambda refused its function ${times(failuresOf(facts, THROTTLED).length)}, until the deadline.`],
     next: () => ['aws lambda get-account-settings --query AccountLimit', ...rerun()],
   },
   {
     name: 'out of time',
-    row: '9',
-    fits: because(/^(States\.Timeout|DeadlineExceeded|Sandbox\.Timedout)$/),
+    row: FAILURES.TimedOut.row,
+    fits: because('TimedOut', 'NotFinished'),
     why: (facts) => [
       `It did not end within the timeout of its tool (${facts.reason}).`,
-      ...(facts.reason === 'DeadlineExceeded'
+      ...(facts.seen?.failure === 'NotFinished'
         ? ['No run wrote an outcome, so every reader computed this one (row 21).']
         : []),
     ],
@@ -197,8 +201,8 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'crashed',
-    row: '7',
-    fits: because(CRASHED),
+    row: FAILURES.Crashed.row,
+    fits: because('Crashed'),
     why: (facts) => {
       const tries = failuresOf(facts, CRASHED).length;
       return [
@@ -210,22 +214,22 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: 'input lost',
-    row: 'Data in S3',
-    fits: because(/^InputLost$/),
+    row: FAILURES.InputLost.row,
+    fits: because('InputLost'),
     why: () => ['What it was called with, or asked, lay in S3 and is gone or changed there.'],
     next: () => [],
   },
   {
     name: 'questions not valid',
-    row: '17',
-    fits: because(/^(InputRequestInvalid|InputNotSupported|InputRequestTooLarge|AnswerInvalid)$/),
+    row: FAILURES.AnswerInvalid.row,
+    fits: because('InputRequestInvalid', 'InputNotSupported', 'InputRequestTooLarge', 'AnswerInvalid'),
     why: (facts) => [`${message(facts)} (${facts.reason}).`],
     next: logs,
   },
   {
     name: 'its run ended without a result',
-    row: '13',
-    fits: (facts) => failed(facts) && /ended without a result/.test(message(facts)),
+    row: FAILURES.RunLost.row,
+    fits: because('RunLost'),
     why: (facts) => [`Its run was stopped, timed out or died before it wrote an outcome (${facts.reason}).`],
     next: () => ['mcp-task-server tasks show ID', ...rerun()],
   },

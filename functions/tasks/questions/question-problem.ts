@@ -1,6 +1,7 @@
+import { type Failure, failure } from '../failures.ts';
 import { asked } from '../input.ts';
 import { limits } from '../limits.ts';
-import type { RpcError, TaskRecord } from '../record.ts';
+import type { TaskRecord } from '../record.ts';
 import { sizeOf } from '../s3/moved-input.ts';
 import { isDeeperThan, isObject } from '../shape.ts';
 import { isQuestion, kindOf } from './question.ts';
@@ -10,28 +11,18 @@ import { isQuestion, kindOf } from './question.ts';
  * round could not start with its answers. The workflow stores questions unchecked, so every reader checks them here.
  * The verdict does not change while the task waits: it ignores the answers of the current round.
  */
-export function questionProblem(record: TaskRecord): RpcError | undefined {
+export function questionProblem(record: TaskRecord): Failure | undefined {
   // They were checked before they were moved to S3.
   if (record.asked === undefined && record.inputRef !== undefined) return undefined;
   const { inputRequests, requestState } = asked(record);
   const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
   // A request state that is nested deeper could not be written again.
   if (questions.length === 0 || !questions.every(isQuestion) || isDeeperThan(requestState, limits.result.depth)) {
-    return problem('InputRequestInvalid', 'The tool asked for input in a form that is not valid');
+    return failure('InputRequestInvalid');
   }
   const kinds = questions.map(kindOf).filter((kind) => record.accepts?.includes(kind) !== true);
-  if (kinds.length > 0) {
-    return problem(
-      'InputNotSupported',
-      'The tool needs input of a kind that the client did not declare it can give',
-      kinds,
-    );
-  }
-  if (!isTooLarge(record)) return undefined;
-  return problem(
-    'InputRequestTooLarge',
-    'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together',
-  );
+  if (kinds.length > 0) return failure('InputNotSupported', { kinds });
+  return isTooLarge(record) ? failure('InputRequestTooLarge') : undefined;
 }
 
 /** Counts the escapes that the input of the next round adds. */
@@ -40,8 +31,4 @@ export function isTooLarge(record: TaskRecord): boolean {
   const earlier = Object.entries(record.inputResponses ?? {}).filter(([key]) => !key.startsWith(current));
   const kept = sizeOf({ ...record, inputResponses: Object.fromEntries(earlier) });
   return Buffer.byteLength(record.asked ?? '') + kept > limits.asked;
-}
-
-function problem(reason: string, message: string, kinds?: readonly string[]): RpcError {
-  return { code: -32603, message, data: { reason, ...(kinds !== undefined && { kinds }) } };
 }

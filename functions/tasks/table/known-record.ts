@@ -48,6 +48,7 @@ const isRecord = has(
     memory: isString,
     memoryRound: isNumber,
     result: isString,
+    failure: isString,
     error: isString,
     due: isString,
     dueAt: isNumber,

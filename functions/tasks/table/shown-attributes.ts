@@ -20,6 +20,7 @@ export const SHOWN = [
   'accepts',
   'inputRef',
   'isError',
+  'failure',
   'error',
   'due',
   'dueAt',
@@ -47,6 +48,7 @@ export const ENDED = [
   'updatedAt',
   // Of a record, not of a report: text of the server.
   'statusMessage',
+  'failure',
   'error',
   'events',
   'due',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type FailureReason, failure } from '../../../functions/tasks/failures.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { create, fail } from '../../../functions/tasks/transitions.ts';
@@ -225,9 +226,8 @@ describe('rerun never repeats an effect without --force', () => {
   });
 
   test('a task without a run is refused, too, unless its record says that it never started', async () => {
-    const message = 'The tool failed';
     for (const more of [{}, { seenRound: 1 }, { result: '{}' }, { round: 2 }, { express: true }]) {
-      const id = await lost({ kept: '{}', ...more }, Object.keys(more).length === 0 ? message : undefined);
+      const id = await lost({ kept: '{}', ...more }, Object.keys(more).length === 0 ? 'ToolFailed' : undefined);
       expect((await tasks('rerun', id, ...why)).out, JSON.stringify(more)).toContain('may have had effects already');
     }
   });
@@ -284,12 +284,12 @@ describe('rerun never repeats an effect without --force', () => {
   });
 });
 
-const lost = async (more: object, message = 'The task could not be started') => {
+const lost = async (more: object, reason: FailureReason = 'NotStarted') => {
   const store = taskStore(dynamoDbOf(cloud(), 'administrator'), cloud().tables[0] ?? '');
   const task = { tool: 'echo', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
   const record = { ...create(newTaskKey({ kind: 'anonymous' }, Date.now()), task, Date.now()), ...more };
   await store.create(record);
-  await store.apply(record, fail({ code: -32603, message }, Date.now()));
+  await store.apply(record, fail(failure(reason), Date.now()));
   return record.taskId;
 };
 

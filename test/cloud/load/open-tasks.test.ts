@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { failure } from '../../../functions/tasks/failures.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { create, fail, withdraw } from '../../../functions/tasks/transitions.ts';
 import { legacySession } from '../../support/clients.ts';
@@ -106,7 +107,7 @@ describe('open-task slots', () => {
       if (key === undefined) throw new Error();
       expect(await store.takeSlot(key, 1_000, NOW, EXPIRES)).toBe(true);
       await store.create(create(key, task, NOW));
-      if (key !== one && key !== two) await store.apply(key, fail({ code: -32603, message: 'x' }, NOW));
+      if (key !== one && key !== two) await store.apply(key, fail(failure('ToolFailed'), NOW));
     }
     // A slot too many now, and room again once the time of those that are left is up.
     expect(await store.takeSlot({ owner: 'ended', taskId: idOf('a') }, 2, NOW, EXPIRES)).toBe(false);

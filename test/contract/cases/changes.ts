@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as deadlines from '../../../functions/tasks/deadlines.ts';
 import * as express from '../../../functions/tasks/express/changes.ts';
+import { failure } from '../../../functions/tasks/failures.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
 import * as transitions from '../../../functions/tasks/transitions.ts';
@@ -11,7 +12,7 @@ import { newTask, now, taskIn } from '../tasks.ts';
 type Change = transitions.Change;
 
 const later = now + 1_000;
-const error = { code: -32603, message: 'It failed', data: { reason: 'X' } };
+const failed = failure('ToolFailed', { reason: 'X' });
 const answers = { 'r2.a': '{"action":"accept","content":{"n":9007199254740993}}' };
 
 function none(): never {
@@ -21,7 +22,7 @@ function none(): never {
 /** Every change there is, as decided on this record. */
 const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   cancel: () => transitions.cancel(later),
-  fail: () => transitions.fail(error, later),
+  fail: () => transitions.fail(failed, later),
   askFirst: (record) => transitions.askFirst(record, '{"inputRequests":{}}', '{}', later),
   refuseAnswer: (record) => transitions.refuseAnswer(record, 'r2.b', later),
   'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
@@ -32,7 +33,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
     return transitions.answerMoved(change, moved(transitions.after(record, change)).record);
   },
   'answer, the last of it': (record) => transitions.answer(record, ['r2.a'], answers, later),
-  failAsSeen: (record) => transitions.failAsSeen(record, error, later),
+  failAsSeen: (record) => transitions.failAsSeen(record, failed, later),
   withdraw: (record) => transitions.withdraw(record, later),
   keyExpired: (record) => transitions.keyExpired(record, later),
   confirmStart: (record) => transitions.confirmStart(record, later),
@@ -53,8 +54,6 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
 };
 /** What else `transitions.ts`, `deadlines.ts` and `express/changes.ts` export. */
 const NO_CHANGES = [
-  'KEY_EXPIRED',
-  'NOT_STARTED',
   'isTerminal',
   'canMove',
   'create',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { runFailure } from '../../../functions/tasks/failures.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
-import { after, answer, type Change, cancel } from '../../../functions/tasks/transitions.ts';
+import { after, answer, type Change, cancel, fail } from '../../../functions/tasks/transitions.ts';
 import { AwsError, StatesError } from '../../../local/testing.ts';
 import type { Referee } from '../referee.ts';
 import { AWKWARD, newTask, now, question } from '../tasks.ts';
@@ -35,10 +36,9 @@ export function finishContract(referee: () => Referee): void {
   const finished = { status: 'SUCCEEDED', states: ['Run', 'Finish'] };
   const superseded = { status: 'SUCCEEDED', states: ['Run', 'Finish', 'Superseded'] };
   const failedFor = (record: TaskRecord, reason: string): unknown => {
-    const error = JSON.stringify({ code: -32603, message: 'The tool failed', data: { reason } });
-    const set = { status: 'failed', updatedAt: now, statusMessage: 'The tool failed', error } as const;
+    const { from, set, remove } = fail(runFailure(reason), now);
     return {
-      ...after(record, { from: ['working'], set, remove: ended, event: written('failed') }),
+      ...after(record, { from, set, ...(remove && { remove }), event: written('failed') }),
       updatedAt: someTime,
     };
   };

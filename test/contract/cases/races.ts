@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { failure } from '../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { answer, askFirst, type Change, cancel, fail } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../../functions/tasks/applied.ts';
@@ -22,7 +23,7 @@ export function racesContract(referee: () => Referee): void {
     const record = newTask();
     const ways: ((i: number) => Change)[] = [
       (i) => cancel(now + i),
-      (i) => fail({ code: -32603, message: `failure ${i}` }, now),
+      (i) => fail(failure('ToolFailed', { reason: `failure ${i}` }), now),
       (i) => ({ from: ['working'], round: 1, set: { status: 'completed', result: String(i) }, remove: ['due'] }),
       (i) => askFirst(record, `{"inputRequests":{"q${i}":{}}}`, '{}', now),
     ];

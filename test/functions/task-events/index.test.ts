@@ -32,7 +32,10 @@ const fresh = create(
 const waiting = after(fresh, askFirst(fresh, asked, SECRET, T0 + 1_000));
 const answered = after(waiting, answer(waiting, ['r1.a'], { 'r1.a': SECRET }, T0 + 5_000));
 const returned = { text: JSON.stringify(SECRET), asks: false, isError: false };
-const failure = (reason: string) => ({ code: -32603, message: SECRET, data: { reason } });
+const failed = (reason: string) => ({
+  reason: 'ToolFailed' as const,
+  error: { code: -32603, message: SECRET, data: { reason } },
+});
 
 /** What the function tells of these writes, as the changes of a table are delivered. */
 async function told(
@@ -113,17 +116,17 @@ test.each<[string, readonly [TaskRecord | undefined, TaskRecord], object[]]>([
   ['a cancel', change(fresh, cancel(T0 + 1)), [{ action: 'cancelled' }]],
   [
     'a failure with a name',
-    change(fresh, failAsSeen(fresh, failure('TypeError'), T0)),
+    change(fresh, failAsSeen(fresh, failed('TypeError'), T0)),
     [{ action: 'finished', status: 'failed', reason: 'TypeError' }],
   ],
   [
     'a failure with a text for a name',
-    change(fresh, failAsSeen(fresh, failure(`No ${SECRET}`), T0)),
+    change(fresh, failAsSeen(fresh, failed(`No ${SECRET}`), T0)),
     [{ action: 'finished', status: 'failed' }],
   ],
   [
     'a deadline',
-    change(fresh, failAsSeen(fresh, failure('DeadlineExceeded'), T0)),
+    change(fresh, failAsSeen(fresh, failed('DeadlineExceeded'), T0)),
     [{ action: 'finished', by: 'deadline', reason: 'DeadlineExceeded' }],
   ],
   ['refused arguments', [undefined, createRefused(fresh, '{}')], [{ action: 'created' }, { isError: true }]],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { failure } from '../../../../functions/tasks/failures.ts';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { withProgress } from '../../../../functions/tasks/table/progress-item.ts';
@@ -31,7 +32,8 @@ const later = (change: Parameters<typeof applied>[1], from = working) => applied
 const set = (fields: Partial<TaskRecord>) =>
   later({ from: ['working'], set: { updatedAt: START + 30_000, ...fields } });
 const asked = JSON.stringify({ inputRequests: { go: question('mine') }, requestState: 'secret' });
-const error = { code: -32603, message: 'The tool failed', data: { reason: 'TypeError' } };
+const failed = failure('ToolFailed', { reason: 'TypeError' });
+const { error } = failed;
 const overdue = { code: -32603, message: 'The tool did not finish in time', data: { reason: 'DeadlineExceeded' } };
 const fine = { content: [{ type: 'text', text: '{"n":1}' }], structuredContent: { n: 1 } };
 const bad = { content: [{ type: 'text', text: 'No such order' }], isError: true };
@@ -85,7 +87,7 @@ const rows: Readonly<Record<string, Row>> = {
     over: 'failed',
   },
   failed: {
-    record: later(fail(error, START + 30_000)),
+    record: later(fail(failed, START + 30_000)),
     updated: 30,
     both: { statusMessage: 'The tool failed' },
     legacy: { status: 'failed' },

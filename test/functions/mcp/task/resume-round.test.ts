@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
 import { startCurrentRound } from '../../../../functions/mcp/task/resume-round.ts';
+import { failure } from '../../../../functions/tasks/failures.ts';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { answer, cancel, create, failAsSeen } from '../../../../functions/tasks/transitions.ts';
@@ -256,8 +257,7 @@ describe('a first round', () => {
       workflow: {
         async start(record) {
           clock.now += 60 * SECOND;
-          const error = { code: -32603, message: 'The task could not be started' };
-          await fake.server.store.apply(record, failAsSeen(record, error, clock.now));
+          await fake.server.store.apply(record, failAsSeen(record, failure('NotStarted'), clock.now));
         },
         stop: async ({ round }) => void fake.did.push(`stop ${round}`),
       },

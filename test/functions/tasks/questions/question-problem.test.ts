@@ -17,7 +17,8 @@ function waiting(asked: unknown, more: Partial<TaskRecord> = {}): TaskRecord {
   const record = create({ owner: 'o', taskId: 't' }, task, now);
   return { ...record, status: 'input_required', asked: JSON.stringify(asked), arguments: '{}', ...more };
 }
-const reasonOf = (record: TaskRecord) => (questionProblem(record)?.data as { reason?: string } | undefined)?.reason;
+const reasonOf = (record: TaskRecord) =>
+  (questionProblem(record)?.error.data as { reason?: string } | undefined)?.reason;
 
 test('questions that its client can be asked are no problem', () => {
   expect(questionProblem(waiting({ inputRequests: { a: form }, requestState: { n: 1 } }))).toBeUndefined();
@@ -69,7 +70,7 @@ describe('a task whose questions cannot be asked reads as failed (E-32)', () => 
       { reason: 'InputRequestTooLarge' },
     ],
   ])('the error says: %s', (message, asked, more, data) => {
-    expect(questionProblem(waiting(asked, more))).toStrictEqual({ code: -32603, message, data });
+    expect(questionProblem(waiting(asked, more))?.error).toStrictEqual({ code: -32603, message, data });
   });
 
   test('240,000 bytes are not too large, and one more is', () => {
@@ -81,7 +82,7 @@ describe('a task whose questions cannot be asked reads as failed (E-32)', () => 
 
   test('the error names the kinds that the client did not declare', () => {
     const record = waiting({ inputRequests: { a: form, b: { method: 'roots/list' } } });
-    expect(questionProblem(record)).toMatchObject({ data: { kinds: ['roots/list'] } });
+    expect(questionProblem(record)?.error).toMatchObject({ data: { kinds: ['roots/list'] } });
   });
 });
 

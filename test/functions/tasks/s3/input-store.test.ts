@@ -55,7 +55,7 @@ describe('input that was moved', () => {
     const asking = (bytes: number) => {
       const params = { message: 'm'.repeat(bytes), requestedSchema: { type: 'object', properties: {} } };
       const asked = JSON.stringify({ inputRequests: { c: { ...question, params } } });
-      return questionProblem({ ...slim, status: 'input_required', round: 3, asked })?.data;
+      return questionProblem({ ...slim, status: 'input_required', round: 3, asked })?.error.data;
     };
     expect(asking(5_000)).toBeUndefined();
     expect(asking(20_000)).toEqual({ reason: 'InputRequestTooLarge' });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asOf, lapse, overdue, unaskable } from '../../../../functions/tasks/deadlines.ts';
+import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import {
   answer,
@@ -24,7 +25,7 @@ const task = { tool: 'x', ttl: 3_600_000, timeout: 100_000, accepts: ['roots/lis
 const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
 const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({ ...create(key, task, now), ...over });
 const waiting = (over: Partial<TaskRecord> = {}) => record({ status: 'input_required', asked, round: 3, ...over });
-const error = { code: -32603, message: 'no' };
+const failed = failure('ToolFailed', { reason: 'TypeError' });
 const open = ['working', 'input_required'];
 const RUNNING = [
   ...['due', 'dueAt', 'progressToken', 'asked', 'arguments', 'inputResponses', 'inputRef'],
@@ -72,13 +73,14 @@ describe('each change, to the letter', () => {
     });
   });
 
-  const failed = { status: 'failed', updatedAt: now, statusMessage: 'no', error: JSON.stringify(error) };
+  const said = { failure: 'ToolFailed', statusMessage: 'The tool failed', error: JSON.stringify(failed.error) };
+  const written = { status: 'failed', updatedAt: now, ...said };
 
   test('a failure does the same, in any round or only for the record that was seen', () => {
     const event = { at: now, what: 'failed' };
-    expect(fail(error, now)).toEqual({ from: open, set: failed, remove: RUNNING, event });
-    const seen = { from: ['input_required'], round: 3, set: failed, remove: RUNNING, event: { ...event, round: 3 } };
-    expect(failAsSeen(waiting(), error, now)).toEqual(seen);
+    expect(fail(failed, now)).toEqual({ from: open, set: written, remove: RUNNING, event });
+    const seen = { from: ['input_required'], round: 3, set: written, remove: RUNNING, event: { ...event, round: 3 } };
+    expect(failAsSeen(waiting(), failed, now)).toEqual(seen);
   });
 
   test('an idempotency key whose task is gone says so (C-28)', () => {
@@ -88,11 +90,12 @@ describe('each change, to the letter', () => {
   });
 
   test('a withdrawn task says that it did not start, and is over now (row 2)', () => {
-    const error = { code: -32603, message: 'The task could not be started', data: { reason: 'Unavailable' } };
+    const { error } = failure('NotStarted');
     expect(withdraw(record(), now + 1_500)).toEqual({
       ...{ from: ['working'], round: 1, remove: RUNNING, event: { at: now + 1_500, what: 'failed' } },
       set: {
-        ...{ status: 'failed', updatedAt: now + 1_500, statusMessage: error.message, error: JSON.stringify(error) },
+        ...{ status: 'failed',
+        failure: 'NotStarted', updatedAt: now + 1_500, statusMessage: error.message, error: JSON.stringify(error) },
         ...{ ttl: 1_500, expiresAt: now / 1_000 + 2 },
       },
     });
@@ -136,9 +139,8 @@ describe('each change, to the letter', () => {
     });
     const three = waiting({ refused: { 'r3.a': 3, 'r3.b': 1 } });
     expect(refuseAnswer(three, 'r3.a', now).set).toEqual({ updatedAt: now, refused: { 'r3.a': 4, 'r3.b': 1 } });
-    const message = 'The client gave 5 answers that are not valid to one question';
-    const error = { code: -32603, message, data: { reason: 'AnswerInvalid' } };
-    expect(refuseAnswer(waiting({ refused: { 'r3.a': 4 } }), 'r3.a', now)).toEqual(failAsSeen(waiting(), error, now));
+    const five = waiting({ refused: { 'r3.a': 4 } });
+    expect(refuseAnswer(five, 'r3.a', now)).toEqual(failAsSeen(waiting(), failure('AnswerInvalid'), now));
   });
 
   test('the last answer starts the next round, without the counts of refusals (C-22)', () => {
@@ -180,7 +182,7 @@ describe('what a change leaves', () => {
     expect(refuseAnswer(waiting(full), 'r3.a', now).event).toBeUndefined();
     expect(restarted(record({ events, round: 2 }), now).event).toBeUndefined();
     expect(restarted(record({ round: 2 }), now).event).toEqual({ at: now, what: 'restarted', round: 2 });
-    expect(failAsSeen(waiting(full), error, now).event).toEqual({ at: now, what: 'failed', round: 3 });
+    expect(failAsSeen(waiting(full), failed, now).event).toEqual({ at: now, what: 'failed', round: 3 });
     expect(cancel(now).event).toBeDefined();
   });
 });

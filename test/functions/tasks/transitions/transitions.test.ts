@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asOf } from '../../../../functions/tasks/deadlines.ts';
+import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import {
   answer,
@@ -15,7 +16,7 @@ import {
 } from '../../../../functions/tasks/transitions.ts';
 import { applied, now, record, statuses } from '../applied.ts';
 
-const error = { code: -32603, message: 'no' };
+const failed = failure('ToolFailed');
 describe('moves', () => {
   test('terminal states never change, and nothing moves to itself (C-10, E-14)', () => {
     for (const from of statuses) {
@@ -56,7 +57,7 @@ describe('moves', () => {
   test('any order of any changes: once terminal, the record stays as it is (C-10, C-27)', () => {
     const changes = fc.constantFrom<(r: TaskRecord) => Change>(
       () => cancel(now + 1),
-      () => fail(error, now + 2),
+      () => fail(failed, now + 2),
       (r) => confirmStart(r, now + 3),
       (r) => answer(r, ['r1.a'], { 'r1.a': '{}' }, now + 4),
       () => ({ from: ['working'], round: 1, set: { status: 'completed', result: '1' } }),

@@ -17,7 +17,7 @@ function failure(message: string, reason: string | undefined, more: Partial<Fail
   const record = create({ owner: 'o', taskId }, { ...NEW, tool }, 0);
   const write = { by: 'somebody', at, status: 'failed', round: undefined } as const;
   return {
-    ...{ record: { ...record, ...fail(error, at).set }, write },
+    ...{ record: { ...record, ...fail({ reason: 'ToolFailed', error }, at).set }, write },
     ...{ task: undefined, told: 'promise' },
     ...more,
   };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { unaskable } from '../../../../functions/tasks/deadlines.ts';
+import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
 import { type Change, cancel, create, fail } from '../../../../functions/tasks/transitions.ts';
@@ -28,7 +29,7 @@ test('the write of a verdict that a reader found is distinct from all others', (
 test.each<[string, string, object]>([
   ['a put', 'PutItem', write(verdict)],
   ['a cancel', 'UpdateItem', write(cancel(1))],
-  ['another failure', 'UpdateItem', write(fail({ code: -32603, message: 'x', data: { reason: 'Other' } }, 1))],
+  ['another failure', 'UpdateItem', write(fail(failure('InputLost'), 1))],
   ['one from any status', 'UpdateItem', write({ ...verdict, from: ['working', 'input_required'] })],
   ['one that says something else', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, statusMessage: 'y' } })],
   ['one that sets more', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, ttl: 1 } })],

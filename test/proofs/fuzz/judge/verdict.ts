@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FailureReason } from '../../../../functions/tasks/failures.ts';
 import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
 import { failAsSeen } from '../../../../functions/tasks/transitions.ts';
 import { objectOf } from '../../../../local/testing.ts';
 import { fromItem, type Item } from '../../model/table/values.ts';
 
-const VERDICTS = ['InputRequestInvalid', 'InputRequestTooLarge', 'InputNotSupported'];
+const VERDICTS: readonly FailureReason[] = ['InputRequestInvalid', 'InputRequestTooLarge', 'InputNotSupported'];
 
 /**
  * Whether a call is the write of `keepVerdict` (functions/mcp/task/task-view.ts), to the letter. The first reader of a task
@@ -15,13 +16,13 @@ export function isVerdict(operation: string, input: unknown): boolean {
   if (operation !== 'UpdateItem') return false;
   const { TableName: _, Key: __, ExpressionAttributeValues: given, ...update } = objectOf(input);
   const values = fromItem(objectOf(given) as Item);
-  const { ':inRound': round, ':updatedAt': updatedAt, ':error': error } = values;
-  const verdict = typeof error === 'string' ? (JSON.parse(error) as RpcError) : undefined;
-  const { reason } = objectOf(verdict?.data) as { reason?: unknown };
-  if (verdict === undefined || !VERDICTS.includes(String(reason))) return false;
+  const { ':inRound': round, ':updatedAt': updatedAt, ':failure': failed, ':error': text } = values;
+  const reason = VERDICTS.find((one) => one === failed);
+  if (reason === undefined || typeof text !== 'string') return false;
+  const error = JSON.parse(text) as RpcError;
   const record = { status: 'input_required', round } as TaskRecord;
   const { ExpressionAttributeValues, ...expected } = updateExpression(
-    failAsSeen(record, verdict, Number(updatedAt)),
+    failAsSeen(record, { reason, error }, Number(updatedAt)),
     'endpoint',
   );
   return (
