@@ -1,8 +1,8 @@
 import type { Operator, Outcome } from '../../functions/operator/acts/act.ts';
 import { answerTask } from '../../functions/operator/acts/answer.ts';
+import { inBulk, selected } from '../../functions/operator/acts/bulk.ts';
 import { cancelTask, failTask } from '../../functions/operator/acts/end.ts';
 import { rerunTask } from '../../functions/operator/acts/rerun.ts';
-import { inBulk, selected } from '../../functions/operator/bulk.ts';
 import type { OperatorContext } from '../../functions/operator/context.ts';
 import { findTask, isWholeId } from '../../functions/operator/find.ts';
 import { STATUSES } from '../../functions/operator/list.ts';

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../../functions/operator/acts/act.ts';
-import type { BulkReport } from '../../../functions/operator/bulk.ts';
+import type { BulkReport } from '../../../functions/operator/acts/bulk.ts';
 import type { Explanation } from '../../../functions/operator/explain/index.ts';
 import type { ListPage } from '../../../functions/operator/list.ts';
 import type { FoundLogs } from '../../../functions/operator/logs.ts';

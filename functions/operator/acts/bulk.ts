@@ -1,7 +1,7 @@
-import type { TaskKey } from '../tasks/record.ts';
-import type { Outcome } from './acts/act.ts';
-import type { OperatorContext } from './context.ts';
-import { type ListFilter, list } from './list.ts';
+import type { TaskKey } from '../../tasks/record.ts';
+import type { OperatorContext } from '../context.ts';
+import { type ListFilter, list } from '../list.ts';
+import type { Outcome } from './act.ts';
 
 /** What became of an act on many tasks. */
 export interface BulkReport {
