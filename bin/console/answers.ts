@@ -1,6 +1,7 @@
 import type { Explanation } from '../../functions/operator/explain/index.ts';
 import type { Progress, Story, Unreadable } from '../../functions/operator/show.ts';
 import type { Timeline } from '../../functions/operator/timeline.ts';
+import type { LogText } from './log-text.ts';
 
 /** What the page gets from the console, as JSON. Times in ms since the epoch. */
 
@@ -46,6 +47,13 @@ export interface TaskAnswer {
   readonly timeline?: Timeline;
 }
 
+export interface LogsAnswer {
+  /** The oldest first. */
+  readonly lines: readonly LogText[];
+  /** What is not shown, and why. */
+  readonly hidden: readonly string[];
+}
+
 export interface ErrorAnswer {
   readonly error: string;
 }
@@ -55,8 +63,6 @@ export interface ActRequest {
   readonly id: string;
   readonly owner?: string;
   readonly reason?: string;
-  /** rerun: even if it may repeat an effect. */
-  readonly force?: boolean;
   /** answer: by the keys of the questions, each as a client would send it. */
   readonly answers?: Readonly<Record<string, unknown>>;
 }

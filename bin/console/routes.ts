@@ -7,8 +7,9 @@ import { OperatorError } from '../../functions/operator/errors.ts';
 import { explain } from '../../functions/operator/explain/index.ts';
 import { findTask } from '../../functions/operator/find.ts';
 import { progressIn } from '../../functions/operator/list.ts';
+import { logsOf } from '../../functions/operator/logs.ts';
 import type { Payload } from '../../functions/operator/payload.ts';
-import { type Progress, show } from '../../functions/operator/show.ts';
+import { type Progress, progressOf, type Story, show } from '../../functions/operator/show.ts';
 import { timelineOf } from '../../functions/operator/timeline.ts';
 import { recordOf, seenNow } from '../../functions/operator/view.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
@@ -17,7 +18,8 @@ import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions.ts'
 import { firstFull } from '../tasks/index.ts';
 import { filterOf } from '../tasks/options.ts';
 import { noteOf } from '../tasks/print-list.ts';
-import type { ActRequest, ListAnswer, ServerAnswer, TaskAnswer, TaskRow } from './answers.ts';
+import type { ActRequest, ListAnswer, LogsAnswer, ServerAnswer, TaskAnswer, TaskRow } from './answers.ts';
+import { logText } from './log-text.ts';
 
 /** Which server the page shows. */
 export interface ConsoleFacts {
@@ -31,6 +33,9 @@ export interface ConsoleFacts {
 const PAUSE = { local: 1_000, deployed: 3_000 } as const;
 /** The reason of an act on the server of `dev`, as of the verbs. */
 const BY_HAND = 'by hand, in dev';
+
+/** Log lines of one answer, the latest ones. */
+const LINES = 300;
 
 /** What a read route gets: the values of its query. */
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -48,7 +53,7 @@ export const READS = {
     return { ...page, now, tasks: page.tasks.map((task) => rowOf(task, progress.get(task.taskId), now)) };
   },
   /** `payload=yes`: the explanation goes by the result, too. It names rules of the schema, and no value. */
-  async task(query: Query, context: OperatorContext, { options }: ConsoleFacts): Promise<TaskAnswer> {
+  async task(query: Query, context: OperatorContext, { local, options }: ConsoleFacts): Promise<TaskAnswer> {
     const key = await keyOf(query, context);
     const [story, explained] = await Promise.all([
       show(key, false, context),
@@ -57,7 +62,8 @@ export const READS = {
     const next = explained.next.map((command) => command.replace(/^(mcp-task-server tasks .*)$/, `$1${options}`));
     const now = context.now();
     const timeline = 'unreadable' in story ? undefined : timelineOf(story, now);
-    return { now, story, explanation: { ...explained, next }, ...(timeline && { timeline }) };
+    const told = 'unreadable' in story || !local ? story : await withMessage(story, context);
+    return { now, story: told, explanation: { ...explained, next }, ...(timeline && { timeline }) };
   },
   /** Arguments, questions, answers and result: only when somebody asks for them, and with the right to them. */
   async payload(query: Query, context: OperatorContext): Promise<Payload> {
@@ -65,6 +71,16 @@ export const READS = {
     if ('unreadable' in story)
       throw new OperatorError('Another release of the server stored it: its payload is unknown');
     return story.payload ?? {};
+  },
+  /** The log lines of a task, with those of its tool. A deployed server bills each search: there the verb reads them. */
+  async logs(query: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<LogsAnswer> {
+    if (!local) throw new OperatorError('The page shows log lines in dev only: use mcp-task-server tasks logs');
+    const { lines, hidden } = await logsOf(await keyOf(query, context), { payload: true }, context);
+    const older = lines.length - LINES;
+    return {
+      lines: lines.slice(-LINES).map(logText),
+      hidden: older > 0 ? [...hidden, `${older} older lines`] : hidden,
+    };
   },
 } as const;
 
@@ -74,7 +90,7 @@ export const ACTS = {
   },
   async rerun(request: ActRequest, context: OperatorContext, facts: ConsoleFacts): Promise<Outcome> {
     const operator = await operatorOf(request, context, facts);
-    return rerunTask(await keyOf(request, context), request.force === true, operator, context);
+    return rerunTask(await keyOf(request, context), false, operator, context);
   },
   async answer(request: ActRequest, context: OperatorContext, facts: ConsoleFacts): Promise<Outcome> {
     const operator = await operatorOf(request, context, facts);
@@ -83,6 +99,13 @@ export const ACTS = {
     return answerTask(await keyOf(request, context), pairs, operator, context);
   },
 } as const;
+
+/** What a working task reported, with its message. */
+async function withMessage(story: Story, { reads }: OperatorContext): Promise<Story> {
+  if (story.progress === undefined) return story;
+  const progress = progressOf(story, await reads.progress(story, true));
+  return progress === undefined ? story : { ...story, progress };
+}
 
 async function keyOf({ id, owner }: Query | ActRequest, context: OperatorContext): Promise<TaskKey> {
   if (typeof id !== 'string' || id === '') throw new OperatorError('Which task? Give its id');

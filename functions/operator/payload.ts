@@ -8,6 +8,7 @@ import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed } from './errors.ts';
 import { isDenied, isExpress, isOlder } from './runs.ts';
+import type { Thrown } from './thrown.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */
 export interface Payload {
@@ -18,10 +19,12 @@ export interface Payload {
   /** Answers, by the tool's names. */
   readonly answers?: Readonly<Record<string, unknown>>;
   readonly result?: unknown;
+  /** What its failed attempts threw, the oldest first. */
+  readonly errors?: readonly Thrown[];
 }
 
 /** Throws NotAllowed, InputLost, ResultStoreError. `record` is one with its payload. */
-export async function payloadOf(record: TaskRecord, context: OperatorContext): Promise<Payload> {
+export async function payloadOf(record: TaskRecord, context: OperatorContext): Promise<Omit<Payload, 'errors'>> {
   try {
     const whole = await context.inputs.whole(record);
     const [first, result] = await Promise.all([firstInputOf(whole, context), resultOf(record, context)]);

@@ -9,6 +9,7 @@ import { type Moment, momentsOf } from './moments.ts';
 import { type Payload, payloadOf } from './payload.ts';
 import { expressLogs, isDenied, isExpress, type RunFacts, runOf } from './runs.ts';
 import { type StateVisit, visitsOf } from './states.ts';
+import { thrownIn } from './thrown.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';
 
 /** All that is known of one task. Times in ms since the epoch. */
@@ -71,15 +72,17 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const now = context.now();
   const seen = seenNow(record, now);
   const seenAs = seen === undefined ? 'gone' : seen.status;
-  const [runs, report, whole] = await Promise.all([
+  const [runs, report] = await Promise.all([
     runsOf(record, RUNS, context),
     record.status === 'working' ? context.reads.progress(record, payload) : undefined,
-    payload ? payloadOf(record, context) : undefined,
   ]);
+  const facts = context.server.tools.get(record.tool);
+  const [whole, errors = []] = payload
+    ? await Promise.all([payloadOf(record, context), thrownIn(record.taskId, runs, facts?.stateMachineArn, context)])
+    : [];
   const { taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt, ttl, isError } = record;
   const error = errorOf(seen ?? record);
   const last = runs.at(-1);
-  const facts = context.server.tools.get(tool);
   const progress = progressOf(record, report);
   return {
     ...{ taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt },
@@ -92,7 +95,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     ...(record.rerunOf !== undefined && { rerunOf: record.rerunOf }),
     happened: momentsOf(record, runs),
     runs,
-    ...(whole && { payload: whole }),
+    ...(whole && { payload: { ...whole, ...(errors.length > 0 && { errors }) } }),
     links: {
       ...(last && isOnAws(last) && { execution: executionLink(last.executionArn, context.server.region) }),
       logs: `mcp-task-server tasks logs ${taskId}`,
@@ -147,7 +150,10 @@ async function visitsOfRun(
 }
 
 /** Undefined: it has not reported in this round, or does not work. */
-export function progressOf({ status, round }: TaskRecord, report: Report | undefined): Progress | undefined {
+export function progressOf(
+  { status, round }: Pick<TaskRecord, 'status' | 'round'>,
+  report: Report | undefined,
+): Progress | undefined {
   if (status !== 'working' || report?.round !== round) return undefined;
   const { updatedAt, progress, progressTotal, statusMessage } = report;
   return {

@@ -5,12 +5,12 @@ const dialog = /** @type {HTMLDialogElement} */ (document.getElementById('dialog
 /**
  * Asks for a reason. Undefined: it was not given.
  *
- * @param {{ title: string, text: string, button: string, force?: string, optional: boolean }} what
- * @returns {Promise<{ reason: string, force: boolean } | undefined>}
+ * @param {{ title: string, text: string, button: string, optional: boolean }} what
+ * @returns {Promise<string | undefined>}
  */
-export function askReason({ title, text, button, force, optional }) {
+export function askReason({ title, text, button, optional }) {
   return new Promise((resolve) => {
-    /** @param {{ reason: string, force: boolean }} [given] */
+    /** @param {string} [given] */
     const end = (given) => {
       dialog.close();
       render(null, dialog);
@@ -19,11 +19,8 @@ export function askReason({ title, text, button, force, optional }) {
     /** @param {SubmitEvent} event */
     const submit = (event) => {
       event.preventDefault();
-      const data = new FormData(/** @type {HTMLFormElement} */ (event.target));
-      end({ reason: String(data.get('reason') ?? ''), force: data.has('force') });
+      end(String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('reason') ?? ''));
     };
-    const forced =
-      force === undefined ? null : html`<label class="check"><input type="checkbox" name="force" /> ${force}</label>`;
     render(
       html`<form @submit=${submit}>
         <h2 id="dialog-title">${title}</h2>
@@ -31,7 +28,6 @@ export function askReason({ title, text, button, force, optional }) {
         <label>Reason${optional ? ' (optional)' : ''}, for the audit log
           <input name="reason" maxlength="200" autocomplete="off" ?required=${!optional} />
         </label>
-        ${forced}
         <div class="buttons">
           <button type="button" @click=${() => end()}>Leave it</button>
           <button class="main">${button}</button>

@@ -1,5 +1,6 @@
 import { html } from './lit-html.js';
-import { age, span, words } from './text.js';
+import { badge, broken, progressView } from './parts.js';
+import { age, shortId, span, words } from './text.js';
 
 /** @typedef {import('../answers.ts').ListAnswer} ListAnswer */
 /** @typedef {import('../answers.ts').ServerAnswer} ServerAnswer */
@@ -80,31 +81,38 @@ function choose(event) {
   location.hash = id === '' ? `#/?${new URLSearchParams(filters)}` : `#/task/${encodeURIComponent(id)}`;
 }
 
+const HEAD = ['Task', 'Status', 'Age', 'Ends in', 'Progress, or note'];
+
 /** @param {readonly TaskRow[]} tasks @param {number} now */
-const table = (tasks, now) => html`<table class="tasks">
-  <thead><tr><th>Task</th><th>Status</th><th>Age</th><th class="more">Ends in</th><th class="note">Note</th></tr></thead>
-  <tbody>${tasks.map((task) => row(task, now))}</tbody>
+const table = (tasks, now) => html`<table class="tasks" role="table" aria-label="Tasks">
+  <thead role="rowgroup"><tr role="row">${HEAD.map((name) => html`<th role="columnheader">${name}</th>`)}</tr></thead>
+  <tbody role="rowgroup">${tasks.map((task) => row(task, now))}</tbody>
 </table>`;
 
 /** @param {TaskRow} task @param {number} now */
 function row(task, now) {
-  const { taskId, tool, status, seenAs, createdAt, endsBy, note } = task;
-  const left = endsBy === undefined ? '' : endsBy < now ? `${span(now - endsBy)} ago` : age(endsBy - now);
-  return html`<tr>
-    <td><a class="open" href=${linkOf(task)}>${broken(tool)} <span class="id">…${taskId.slice(-8)}</span></a></td>
-    <td>${badge(status, seenAs)}<small class="narrow">${note}</small></td>
-    <td class="number">${age(now - createdAt)}</td>
-    <td class="number more">${left}</td>
-    <td class="note">${note}</td>
+  const { taskId, tool, createdAt, endsBy, progress, note } = task;
+  const left =
+    endsBy === undefined
+      ? ''
+      : endsBy < now
+        ? `${span(now - endsBy)} ago`
+        : html`<small class="narrow">ends in </small>${age(endsBy - now)}`;
+  const said = progress === undefined ? note : progressView(progress);
+  return html`<tr role="row" @click=${follow}>
+    <td role="cell" class="task"><a class="open" href=${linkOf(task)}>${broken(tool)} <span class="id">${shortId(taskId)}</span></a></td>
+    <td role="cell" class="status">${badge(task)}</td>
+    <td role="cell" class="number age">${age(now - createdAt)}</td>
+    <td role="cell" class="number ends ${left === '' ? 'none' : ''}">${left}</td>
+    <td role="cell" class="note ${said === '' ? 'none' : ''}">${said}</td>
   </tr>`;
 }
 
-/** A name that may break behind its underscores. @param {string} name */
-export const broken = (name) => name.split(/(?<=_)/).map((part, i) => (i === 0 ? part : html`<wbr />${part}`));
-
-/** @param {string} status @param {string} [seenAs] */
-export const badge = (status, seenAs) =>
-  html`<span class="badge ${status}">${words(status)}</span>${seenAs === undefined ? null : html` <small>seen as ${words(seenAs)}</small>`}`;
+/** The whole row leads to its task; text that was marked with the mouse stays marked. @param {MouseEvent} event */
+function follow({ target, currentTarget }) {
+  const link = /** @type {HTMLElement} */ (currentTarget).querySelector('a');
+  if (/** @type {HTMLElement} */ (target).closest('a') === null && getSelection()?.isCollapsed !== false) link?.click();
+}
 
 /** @param {URLSearchParams} filters @param {ServerAnswer} server */
 function emptyNote(filters, { local }) {

@@ -8,6 +8,7 @@ import { linkOfRerun, words } from './text.js';
 
 /** @typedef {import('../answers.ts').ServerAnswer} ServerAnswer */
 /** @typedef {import('../answers.ts').TaskAnswer} TaskAnswer */
+/** @typedef {import('../answers.ts').LogsAnswer} LogsAnswer */
 /** @typedef {import('../../../functions/operator/payload.ts').Payload} Payload */
 
 const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -18,8 +19,16 @@ let server;
 let live = true;
 /** The hash of the last list, to come back to. */
 let lastList = '#/';
-/** What belongs to the task that is shown. @type {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, problem?: string, of?: string, forms: Map<string, HTMLElement> }} */
-let task = { shown: false, forms: new Map() };
+/**
+ * What belongs to the task that is shown. In dev its payload and its log lines are the developer's own: they are shown at once.
+ *
+ * @typedef {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, logs?: LogsAnswer, problem?: string, of?: string, forms: Map<string, HTMLElement> }} Shown
+ * @param {string} [of] its id
+ * @returns {Shown}
+ */
+const newTask = (of) => ({ ...(of !== undefined && { of }), shown: server?.local === true, forms: new Map() });
+/** @type {Shown} */
+let task = newTask();
 let looking = new AbortController();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
@@ -77,20 +86,33 @@ async function lookAtTask(signal) {
     )
   );
   const { taskId } = answer.story;
-  if (task.of !== taskId) task = { shown: false, of: taskId, forms: new Map() };
+  if (task.of !== taskId) task = newTask(taskId);
   const [before, story] = [task.answer && storyOf(task.answer), storyOf(answer)];
   task.answer = answer;
   if (story !== undefined && before !== undefined && before.status !== story.status)
     say(`The task is ${words(story.status)} now`);
-  // The questions of a round are gone after it.
-  if (task.shown && before?.updatedAt !== story?.updatedAt) await readPayload();
+  if (story !== undefined && server?.local === true) task.logs = await read('logs', keyOf(answer), signal);
+  // The questions of a round are gone after it, and an attempt may have thrown.
+  if (task.shown && story !== undefined && (before === undefined || stampOf(before) !== stampOf(story))) {
+    const first = task.payload === undefined;
+    await readPayload();
+    // With the right to payloads the explanation says more.
+    if (first && task.payload !== undefined) return lookAtTask(signal);
+  }
   renderTask();
   document.title = `${story?.tool ?? 'Task'} ${words(story?.status ?? '')} – ${server?.name}`;
-  return story === undefined || isOpen(story);
+  // The last lines of a log come a little after the end.
+  return story === undefined || isOpen(story) || (before !== undefined && isOpen(before));
+}
+
+/** What a payload depends on. @param {import('../../../functions/operator/show.ts').Story} story */
+function stampOf({ updatedAt, runs }) {
+  const tries = runs.flatMap(({ failures, visits = [] }) => [...failures, ...visits.flatMap((visit) => visit.tries)]);
+  return `${updatedAt} ${tries.filter(({ error }) => error !== undefined).length}`;
 }
 
 function renderTask() {
-  const { answer, payload, problem: refused, shown: asked } = task;
+  const { answer, payload, logs, problem: refused, shown: asked } = task;
   if (answer === undefined) return;
   const { story } = answer;
   const local = server?.local === true;
@@ -108,7 +130,9 @@ function renderTask() {
           ...{ onShow: showPayload, onHide: hidePayload },
           onAnswer: (key, given, reason) => perform('answer', { ...keyOf(answer), reason, answers: { [key]: given } }),
         });
-  shown(taskView(answer, local, { onCancel: () => cancel(answer), onRerun: () => rerun(answer) }, data));
+  shown(
+    taskView(answer, local, { onCancel: () => cancel(answer), onRerun: () => rerun(answer) }, { payload: data, logs }),
+  );
 }
 
 async function showPayload() {
@@ -151,17 +175,16 @@ async function cancel(answer) {
     title: 'Cancel this task?',
     text: 'It ends as cancelled, and its run is stopped. Its client sees that an operator did it, and not why.',
   };
-  const given = await askReason({ ...what, button: 'Cancel the task', optional: server?.local === true });
-  if (given !== undefined) await perform('cancel', { ...keyOf(answer), reason: given.reason });
+  const reason = await askReason({ ...what, button: 'Cancel the task', optional: server?.local === true });
+  if (reason !== undefined) await perform('cancel', { ...keyOf(answer), reason });
 }
 
 /** @param {TaskAnswer} answer */
 async function rerun(answer) {
   const what = { title: 'Run it again?', text: 'A new task of the same owner begins with the same arguments.' };
-  const force = 'Even if the first one may have had effects that this one repeats';
-  const given = await askReason({ ...what, button: 'Run it again', force, optional: server?.local === true });
-  if (given === undefined) return;
-  const outcome = await perform('rerun', { ...keyOf(answer), ...given });
+  const reason = await askReason({ ...what, button: 'Run it again', optional: server?.local === true });
+  if (reason === undefined) return;
+  const outcome = await perform('rerun', { ...keyOf(answer), reason });
   if (outcome?.newTaskId !== undefined) location.hash = linkOfRerun(outcome.newTaskId, keyOf(answer).owner);
 }
 
@@ -229,8 +252,7 @@ function toggleLive({ currentTarget }) {
 /** @param {KeyboardEvent} event */
 function keys(event) {
   const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog, pre, .scroll'))
-    return;
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog, pre')) return;
   if (route().id === undefined) listKeys(event);
   else if (event.key === 'Escape') location.hash = lastList;
 }
@@ -239,7 +261,7 @@ addEventListener('hashchange', () => {
   said.classList.add('unseen');
   said.textContent = '';
   // What was asked for of one task is not asked for of another.
-  task = { shown: false, forms: new Map() };
+  task = newTask();
   void look();
 });
 document.addEventListener('visibilitychange', () => {

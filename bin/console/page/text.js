@@ -30,6 +30,13 @@ export const moment = (at) =>
 /** With milliseconds, and no date. @param {number} at */
 export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
+/** The end of an id: its beginning is the time. As many characters as the verbs need. @param {string} id */
+export const shortId = (id) => `…${id.slice(-10)}`;
+
+/** `2 of 7`. Undefined: no amount was reported. @param {{ done?: number, of?: number }} progress */
+export const amount = ({ done, of }) =>
+  done === undefined ? undefined : `${done}${of === undefined ? '' : ` of ${of}`}`;
+
 /** @param {string} status */
 export const words = (status) => status.replaceAll('_', ' ');
 

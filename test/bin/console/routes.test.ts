@@ -154,6 +154,21 @@ describe('what it tells', () => {
     expect(units).toHaveLength(1);
   });
 
+  test('log lines and the message of a report are read in dev only', async () => {
+    const { taskId } = await runTask(url(), 'charge_then_crash', { file: `/nope/${SECRET}` });
+    const { lines, hidden } = (await get(dev(), `api/logs?id=${taskId}`)).json();
+    const threw = `Error: ENOENT: no such file or directory, open '/nope/${SECRET}'`;
+    expect(lines).toContainEqual({ at: expect.any(Number), source: 'charge_then_crash', bad: true, text: threw });
+    expect(hidden).toEqual([]);
+    for (const console_ of [deployed(), reader()]) {
+      const refused = await get(console_, `api/logs?id=${taskId}`);
+      expect(refused).toMatchObject({ status: 400, text: expect.stringContaining('in dev only') });
+      expect((await get(console_, `api/task?id=${taskId}`)).text).not.toContain(SECRET);
+    }
+    const { errors } = (await get(deployed(), `api/payload?id=${taskId}`)).json();
+    expect(errors).toEqual([expect.objectContaining({ round: 1, error: 'Error', message: threw.slice(7) })]);
+  });
+
   test('wrong filters and unknown ids are errors with a sentence', async () => {
     expect((await get(dev(), 'api/tasks?cursor=broken')).status).toBe(400);
     expect((await get(dev(), 'api/tasks?status=nope')).json().error).toContain('--status is open, ended, all');
@@ -209,10 +224,11 @@ describe('what it does', () => {
     expect(await get(reader(), `api/task?id=${id}&payload=yes`)).toMatchObject({ status: 403 });
   });
 
-  test('a rerun makes a new task, and refuses what may repeat an effect', async () => {
-    const { taskId: id } = await runTask(url(), 'echo', { n: 1 });
-    expect((await post(dev(), 'rerun', { id })).json()).toMatchObject({ done: false });
-    const { newTaskId } = (await post(dev(), 'rerun', { id, force: true })).json();
+  test('a rerun makes a new task, and refuses what may repeat an effect, whatever the page asks', async () => {
+    const { taskId: effect } = await runTask(url(), 'echo', { n: 1 });
+    expect((await post(dev(), 'rerun', { id: effect, force: true })).json()).toMatchObject({ done: false });
+    const { taskId: id } = await runTask(url(), 'charge_then_crash', { file: '/dev/null' });
+    const { newTaskId } = (await post(dev(), 'rerun', { id })).json();
     expect(await poll(url(), newTaskId, ended)).toMatchObject({ status: 'completed' });
     expect((await get(dev(), `api/task?id=${newTaskId}`)).json().story).toMatchObject({ rerunOf: id });
   });

@@ -16,6 +16,8 @@ const handler = toolFunction('Tools', 'test/support/apps/tools.ts');
 const tool = { handler, inputSchema: { type: 'object' }, taskSupport: 'required' } as const;
 server.addTool('throws', { ...tool, description: 'Throws' });
 server.addTool('echo', { ...tool, description: 'Returns its arguments' });
+server.addTool('returns', { ...tool, description: 'Returns the JSON that it gets' });
+server.addTool('steps', { ...tool, description: 'Reports each of its steps' });
 server.addTool('sleep', { ...tool, description: 'Sleeps' });
 server.addTool('confide', { ...tool, description: 'Passes on each text that it gets' });
 server.addTool('ask_two', { ...tool, description: 'Asks two questions at once' });

@@ -1,4 +1,5 @@
 import { html } from '../lit-html.js';
+import { clock } from '../text.js';
 import { questionsView } from './questions.js';
 
 /** @typedef {import('../../../../functions/operator/payload.ts').Payload} Payload */
@@ -17,7 +18,7 @@ function part(title, value) {
 }
 
 /**
- * What people and the tool wrote: nothing of it is on the page until it is asked for.
+ * What people and the tool wrote. Of a deployed server nothing of it is on the page until it is asked for.
  *
  * @param {{ asks: boolean, local: boolean, forms: Map<string, HTMLElement>, payload: Payload | undefined, problem: string | undefined,
  *   onShow: () => void, onHide: () => void, onAnswer: import('./questions.js').OnAnswer }} state
@@ -27,20 +28,30 @@ export function payloadView({ asks, local, forms, payload, problem, onShow, onHi
   if (payload === undefined) {
     return html`<section aria-labelledby="payload-head">
       <h2 id="payload-head">${asks ? 'Its questions' : 'What it got and returned'}</h2>
-      <p>Arguments, questions, answers and result are hidden.</p>
+      <p>Arguments, questions, answers, result and errors are hidden.</p>
       <button @click=${onShow}>${asks ? 'Show the questions, to answer them' : 'Show arguments and result'}</button>
       ${trouble}
     </section>`;
   }
-  const { arguments: given, questions = {}, answers, result } = payload;
+  const { arguments: given, questions = {}, answers, result, errors = [] } = payload;
   const open = Object.keys(questions).length > 0;
   return html`${open ? html`<section aria-labelledby="questions-head"><h2 id="questions-head">Its questions</h2>${questionsView(questions, forms, local, onAnswer)}</section>` : null}
+    ${errors.length === 0 ? null : thrown(errors)}
     <section aria-labelledby="payload-head">
       <h2 id="payload-head">What it got and returned</h2>
       ${trouble}
       ${given === undefined ? html`<p>Its arguments are not known any more.</p>` : part('Arguments', given)}
       ${part('Answers', answers)}
       ${part('Result', result)}
-      <button @click=${onHide}>Hide them</button>
+      ${local ? null : html`<button @click=${onHide}>Hide them</button>`}
     </section>`;
 }
+
+/** @param {NonNullable<Payload['errors']>} errors */
+const thrown = (errors) => html`<section aria-labelledby="thrown-head">
+  <h2 id="thrown-head">What it threw (UTC)</h2>
+  ${errors.map(
+    ({ at, error, message, stack = [] }) => html`<h3><span class="number">${clock(at)}</span> ${error}</h3>
+      <pre class="thrown" tabindex="0" role="region" aria-label="What it threw at ${clock(at)}">${[message, ...stack].join('\n')}</pre>`,
+  )}
+</section>`;

@@ -1,6 +1,7 @@
-import { badge, broken } from '../list.js';
 import { html } from '../lit-html.js';
-import { clock, linkOfRerun, moment, span } from '../text.js';
+import { badge, broken, progressView, table } from '../parts.js';
+import { amount, clock, linkOfRerun, moment, shortId, span } from '../text.js';
+import { logsView } from './logs.js';
 import { waterfall } from './waterfall.js';
 
 /** @typedef {import('../../answers.ts').TaskAnswer} TaskAnswer */
@@ -20,24 +21,31 @@ export const isOpen = ({ status }) => OPEN.includes(status);
  * @param {TaskAnswer} answer
  * @param {boolean} local
  * @param {Acts} acts
- * @param {unknown} payload
+ * @param {{ payload: unknown, logs: import('../../answers.ts').LogsAnswer | undefined }} data what clients and tools wrote
  */
-export function taskView(answer, local, { onCancel, onRerun }, payload) {
+export function taskView(answer, local, acts, { payload, logs }) {
   const { story, explanation, timeline, now } = answer;
   if ('unreadable' in story) return unreadable(story, explanation);
-  const open = isOpen(story);
   return html`${back}
-    <h1 tabindex="-1">${broken(story.tool)} ${badge(story.status, story.seenAs)}</h1>
+    <h1 tabindex="-1">${broken(story.tool)} ${badge(story)}</h1>
     <p class="id">${story.taskId}</p>
-    <div class="buttons">
-      ${open ? html`<button @click=${onCancel}>Cancel …</button>` : html`<button @click=${onRerun}>Run it again …</button>`}
-    </div>
+    ${progressView(story.progress)}
+    ${buttons(story, explanation, acts)}
     ${why(explanation, now)}
     ${timeline === undefined ? null : waterfall(timeline)}
     ${payload}
+    ${logsView(logs)}
     ${facts(story, now)}
     ${events(story)}
     ${runs(story, local)}`;
+}
+
+/** No button for what would be refused. @param {Story} story @param {Explanation} explanation @param {Acts} acts */
+function buttons(story, { rerunRefusal }, { onCancel, onRerun }) {
+  if (isOpen(story)) return html`<div class="buttons"><button @click=${onCancel}>Cancel …</button></div>`;
+  if (rerunRefusal === undefined)
+    return html`<div class="buttons"><button @click=${onRerun}>Run it again …</button></div>`;
+  return story.status === 'completed' ? null : html`<p><small>It is not run again here: ${rerunRefusal}.</small></p>`;
 }
 
 const back = html`<nav aria-label="Back"><a href="#/" data-back>← All tasks</a></nav>`;
@@ -68,10 +76,7 @@ function facts(story, now) {
   const { createdAt, updatedAt, readableUntil, owner, round, error, progress, rerunOf, isError } = story;
   const ahead = (/** @type {number} */ at) =>
     `${moment(at)}${at > now ? `, in ${span(at - now)}` : `, ${span(now - at)} ago`}`;
-  const done =
-    progress?.done === undefined
-      ? undefined
-      : `${progress.done}${progress.of === undefined ? '' : ` of ${progress.of}`}`;
+  const done = progress && amount(progress);
   return html`<section aria-labelledby="facts-head">
     <h2 id="facts-head">Facts</h2>
     <dl>
@@ -83,7 +88,7 @@ function facts(story, now) {
       ${fact('Changed', ahead(updatedAt))}
       ${fact('Readable until', ahead(readableUntil))}
       ${fact('Owner', html`<span class="id">${owner}</span>`)}
-      ${fact('Runs again', rerunOf === undefined ? undefined : html`<a href=${linkOfRerun(rerunOf, owner)}>…${rerunOf.slice(-8)}</a>`)}
+      ${fact('Runs again', rerunOf === undefined ? undefined : html`<a href=${linkOfRerun(rerunOf, owner)}>${shortId(rerunOf)}</a>`)}
     </dl>
   </section>`;
 }
@@ -94,13 +99,14 @@ const fact = (name, value) => (value === undefined ? null : html`<div><dt>${name
 /** @param {Story} story */
 const events = ({ happened }) => html`<section aria-labelledby="events-head">
   <h2 id="events-head">What happened</h2>
-  <div class="scroll" tabindex="0" role="region" aria-label="What happened"><table>
-    <thead><tr><th>At (UTC)</th><th>What</th><th>Round</th><th>By</th><th>Why</th></tr></thead>
-    <tbody>${happened.map(({ at, what, round, by, who, reason, error }) => {
+  ${table(
+    'What happened',
+    [{ name: 'At (UTC)', kind: 'number' }, { name: 'What' }, { name: 'Round' }, { name: 'By' }, { name: 'Why' }],
+    happened.map(({ at, what, round, by, who, reason, error }) => {
       const said = [error, reason && `“${reason}”`].filter(Boolean).join(', ');
-      return html`<tr><td class="number">${clock(at)}</td><td>${what}</td><td class="number">${round ?? ''}</td><td class="by">${who ?? by ?? ''}</td><td>${said}</td></tr>`;
-    })}</tbody>
-  </table></div>
+      return [clock(at), what, round ?? '', who ?? by ?? '', said];
+    }),
+  )}
 </section>`;
 
 /** @param {Story} story @param {boolean} local */
@@ -108,14 +114,21 @@ function runs({ runs: all, links }, local) {
   if (all.length === 0) return null;
   return html`<section aria-labelledby="runs-head">
     <h2 id="runs-head">Its runs in Step Functions</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="Its runs in Step Functions"><table>
-      <thead><tr><th>Round</th><th>Status</th><th>Started (UTC)</th><th>Took</th><th>Failed attempts</th><th>State</th></tr></thead>
-      <tbody>${all.map(({ round, status, startedAt, stoppedAt, failures, state, error }) => {
-        const took = startedAt === undefined || stoppedAt === undefined ? '' : span(stoppedAt - startedAt);
-        const failed = failures.length === 0 ? '' : `${failures.length}: ${failures.at(-1)?.error}`;
-        return html`<tr><td class="number">${round}</td><td>${status}${error === undefined ? '' : ` (${error})`}</td><td class="number">${startedAt === undefined ? '' : clock(startedAt)}</td><td class="number">${took}</td><td>${failed}</td><td>${state ?? ''}</td></tr>`;
-      })}</tbody>
-    </table></div>
+    ${table(
+      'Its runs in Step Functions',
+      [
+        ...[{ name: 'Round' }, { name: 'Status' }, { name: 'Started (UTC)', kind: 'number' }],
+        ...[{ name: 'Took', kind: 'number' }, { name: 'Failed attempts' }, { name: 'State' }],
+      ],
+      all.map(({ round, status, startedAt, stoppedAt, failures, state, error }) => [
+        round,
+        `${status}${error === undefined ? '' : ` (${error})`}`,
+        startedAt === undefined ? '' : clock(startedAt),
+        startedAt === undefined || stoppedAt === undefined ? '' : span(stoppedAt - startedAt),
+        failures.length === 0 ? '' : `${failures.length}: ${failures.at(-1)?.error}`,
+        state ?? '',
+      ]),
+    )}
     ${local || links.execution === undefined ? null : html`<p><a href=${links.execution} target="_blank" rel="noopener noreferrer">The last run in the AWS console</a></p>`}
   </section>`;
 }

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { logText } from '../../../bin/console/log-text.ts';
+
+const said = (line: string | object) => {
+  const { text, bad } = logText({ at: 1, source: 'x', line: typeof line === 'string' ? line : JSON.stringify(line) });
+  return bad ? `✗ ${text}` : text;
+};
+
+test('an event of the server is its name and what the task does not say already', () => {
+  const audit = { event: 'audit', action: 'finished', taskId: 't', tool: 'x', status: 'failed', round: 2, answers: 1 };
+  expect(said(audit)).toBe('finished, status failed, answers 1');
+  expect(said({ event: 'result_misfit', tool: 'x', problems: ['/n: must be number'] })).toBe(
+    '✗ result_misfit, problems ["/n: must be number"]',
+  );
+});
+
+test('a line of a tool is its text, with the stack of an error that it logs', () => {
+  const line = (message: unknown, level = 'INFO') => ({ timestamp: 't', level, requestId: 'r', message });
+  expect(said(line('half\ndone'))).toBe('half\ndone');
+  expect(said(line({ tool: 'x', taskId: 't', message: 'two' }))).toBe('two');
+  expect(said(line({ n: 1 }))).toBe('{"n":1}');
+  const error = { errorType: 'E', errorMessage: 'no', stackTrace: ['E: no', '    at own.ts:1'] };
+  expect(said(line(error, 'ERROR'))).toBe('✗ E: no\n    at own.ts:1');
+  expect(said(line({ tool: 'x', message: error }, 'ERROR'))).toBe('✗ E: no\n    at own.ts:1');
+});
+
+test('what a function threw is a line without its stack, which the page shows apart', () => {
+  const thrown = { taskId: 't', errorType: 'TypeError', errorMessage: 'no', trace: ['TypeError: no', '    at x'] };
+  expect(said(`Invoke Error ${JSON.stringify(thrown)}`)).toBe('✗ TypeError: no');
+});
+
+test('any other line stays as it is', () => {
+  for (const line of ['plain', '{"half":', '[1]', '{"level":"INFO"}', 'Invoke Error {', 'null'])
+    expect(said(line)).toBe(line);
+});

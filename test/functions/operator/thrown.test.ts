@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { RunFacts } from '../../../functions/operator/runs.ts';
+import { thrownBy, thrownIn } from '../../../functions/operator/thrown.ts';
+
+const failed = (at: number, error: string, cause: string) => ({
+  ...{ id: at, timestamp: at, type: 'TaskFailed' },
+  taskFailedEventDetails: { resourceType: 'lambda', error, cause },
+});
+const body = { errorType: 'E', errorMessage: 'no\nseats' };
+
+test('each failed try has its time, its name, its message, and the lines of its stack', () => {
+  const trace = ['E: no', 'seats', '    at book (book.ts:3:1)', '    at run (node:internal/x:1:1)'];
+  const stackTrace = ['  File "/var/task/book.py", line 3, in book\n    raise E\n'];
+  const events = [
+    { id: 1, timestamp: 1, type: 'TaskScheduled', taskScheduledEventDetails: { resourceType: 'lambda' } },
+    failed(2, 'E', JSON.stringify({ ...body, trace })),
+    failed(3, 'E', JSON.stringify({ ...body, stackTrace })),
+    failed(4, 'States.Timeout', 'It took too long'),
+    failed(5, 'not a name', '{"other":1}'),
+  ];
+  expect(thrownBy(events, 2)).toEqual([
+    { at: 2_000, round: 2, error: 'E', message: 'no\nseats', stack: ['    at book (book.ts:3:1)'] },
+    { at: 3_000, round: 2, error: 'E', message: 'no\nseats', stack: [stackTrace[0]?.trimEnd()] },
+    { at: 4_000, round: 2, error: 'States.Timeout', message: 'It took too long' },
+    { at: 5_000, round: 2, error: 'Error', message: '{"other":1}' },
+  ]);
+});
+
+test('the end of an execution counts only if no try threw the same', () => {
+  const end = (cause: string) => ({ type: 'ExecutionFailed', executionFailedEventDetails: { error: 'E', cause } });
+  expect(thrownBy([failed(1, 'E', 'no'), end('no')], 1)).toHaveLength(1);
+  expect(thrownBy([failed(1, 'E', 'no'), end('sold out')], 1).map(({ message }) => message)).toEqual([
+    'no',
+    'sold out',
+  ]);
+});
+
+const run = (more: Partial<RunFacts>): RunFacts => ({
+  ...{ round: 1, executionArn: 'arn:aws:states:x:1:execution:tool:t', status: 'FAILED', failures: [] },
+  ...more,
+});
+const TRY = { from: 1, to: 2, error: 'E' };
+
+test('only histories with a failure are read: of a state machine its own, if it may be read', async () => {
+  const asked: unknown[] = [];
+  const states = async (_: string, { executionArn }: { executionArn?: unknown }) => {
+    asked.push(executionArn);
+    if (String(executionArn).includes(':own:')) throw Object.assign(new Error(), { name: 'AccessDeniedException' });
+    return { events: [failed(1, 'E', 'no')] };
+  };
+  const machine = 'arn:aws:states:x:1:stateMachine:own';
+  const at = { at: 1, error: 'E' };
+  const visits = [{ name: 'S', from: 1, tries: [TRY] }];
+  expect(await thrownIn('t', [run({})], undefined, { states })).toEqual([]);
+  expect(asked).toEqual([]);
+  expect(await thrownIn('t', [run({ failures: [at] })], undefined, { states })).toHaveLength(1);
+  expect(await thrownIn('t', [run({ failures: [at], visits })], machine, { states })).toEqual([]);
+  expect(asked).toEqual([expect.stringMatching(/:tool:t$/), expect.stringContaining(':execution:own:')]);
+});
