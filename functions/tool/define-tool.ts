@@ -1,7 +1,7 @@
 import { isObject } from '../tasks/shape.ts';
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { enveloped } from './envelope.ts';
-import { ResultMisfit, TaskEnded, ToolError, toolFailure } from './errors.ts';
+import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
 import { withLogIds } from './log-ids.ts';
 import { type Memory, memoryText } from './memory.ts';
 import type { RunContext } from './run-context.ts';
@@ -101,7 +101,7 @@ async function runRound(
     if (error instanceof ToolError) return errorResult(error.message);
     // No reader sees this: the task has ended, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
-    throw toolFailure(error);
+    throw error;
   } finally {
     stopHeartbeat();
   }

@@ -20,12 +20,3 @@ export class ResultMisfit extends Error {
     super(`The result does not fit the outputSchema: ${problems}`);
   }
 }
-
-/** Names that Lambda and Step Functions give to their errors. */
-const RESERVED = /^(?:Extension|Function|Lambda|Runtime|Sandbox|States)\./;
-
-/** The error that Lambda reports. Some names make the workflow retry, so an error of a tool cannot have them. */
-export function toolFailure(thrown: unknown): unknown {
-  if (!(thrown instanceof Error) || !RESERVED.test(thrown.name)) return thrown;
-  return Object.assign(new Error(thrown.message, { cause: thrown }), { name: 'ToolFailed' });
-}

@@ -52,8 +52,10 @@ const NUMBERS = {
   expressLate: 5_000,
 };
 
-/** What the workflow shares with functions/tasks/failures.ts. */
-const FAILURE_TABLES = {
+/** What an expression decides by, as JSONata writes it. */
+const TABLES = {
+  perhapsExecutedNames: JSON.stringify(PERHAPS_EXECUTED),
+  crashedNames: JSON.stringify(CRASHED),
   runFailures: JSON.stringify(RUN_FAILURES),
   runMessages: JSON.stringify(RUN_MESSAGES),
   crashedName: String(CRASHED_NAME),
@@ -90,11 +92,10 @@ interface Asl {
 
 /** The text that AWS and the embedded cloud run for a tool that is a function. */
 export function definition(repeatable: boolean, engine: Engine = 'standard'): string {
-  const standard = asl('tool.asl.json', repeatable, engine);
-  if (engine === 'standard') return JSON.stringify(standard);
-  const { Run, ...States } = standard.States;
-  const { RunFailed } = asl('express/tool.asl.json', repeatable, engine).States;
-  return JSON.stringify({ ...standard, States: { Run: toRunFailed(Run as RunState), RunFailed, ...States } });
+  const workflow = asl('tool.asl.json', repeatable, engine);
+  if (engine === 'standard') return JSON.stringify(workflow);
+  const { Run, ...States } = workflow.States;
+  return JSON.stringify({ ...workflow, States: { Run: toRunFailed(Run as RunState), ...States } });
 }
 
 interface RunState {
@@ -125,15 +126,13 @@ function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): As
     if (value === '<longestRun>') return ENGINES[engine].longestRun;
     if (typeof value === 'string') return include(value, engine);
     if (!Array.isArray(value)) return value;
-    const named = value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
-    // A retrier without errors is not allowed.
-    return named.filter((item) => (item as { ErrorEquals?: unknown[] } | null)?.ErrorEquals?.length !== 0);
+    return value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
   }) as Asl;
 }
 
 /**
- * Replaces `<name.jsonata>` by that file's expression, without its comments, and the names of `NUMBERS` and of the engine
- * by what they stand for.
+ * Replaces `<name.jsonata>` by that file's expression, without its comments, and the names of `NUMBERS`, `TABLES`
+ * and of the engine by what they stand for.
  */
 export function include(text: string, engine: Engine = 'standard'): string {
   const { names } = ENGINES[engine];
@@ -147,7 +146,7 @@ export function include(text: string, engine: Engine = 'standard'): string {
       engine,
     ),
   );
-  const values = Object.entries({ ...NUMBERS, ...FAILURE_TABLES });
+  const values = Object.entries({ ...NUMBERS, ...TABLES });
   return values.reduce((filled, [name, value]) => filled.replaceAll(`<${name}>`, () => String(value)), whole);
 }
 

@@ -89,6 +89,8 @@ interface AslState {
   readonly Type: string;
   readonly Resource?: string;
   readonly Next?: string;
+  readonly Default?: string;
+  readonly Choices?: readonly { readonly Next: string }[];
   readonly Retry?: readonly { ErrorEquals: string[]; MaxAttempts?: number }[];
   readonly Catch?: readonly { Next: string }[];
   readonly Output?: unknown;
@@ -117,11 +119,13 @@ function alone({ States, ...machine }: Asl, name: string, input: unknown, retrie
     CAUGHT + index,
     { Type: 'Succeed', Output: { next: Next, error: '{% $caught %}', output: '{% $states.input %}' } },
   ]);
-  const next = state.Next === undefined ? {} : { [state.Next]: { Type: 'Succeed' } };
+  const { Next, Default, Choices = [] } = state;
+  const targets = [Next, Default, ...Choices.map((rule) => rule.Next)].filter((target) => target !== undefined);
+  const next = Object.fromEntries(targets.map((target) => [target, { Type: 'Succeed' }]));
   const enter = { 'before it': { Type: 'Pass', Output: input, Next: name } };
   return {
     ...{ ...machine, StartAt: 'before it' },
-    States: { ...enter, [name]: tested, ...next, ...Object.fromEntries(after) },
+    States: { ...enter, ...next, [name]: tested, ...Object.fromEntries(after) },
   };
 }
 

@@ -78,10 +78,11 @@ describe('a function that crashes, or works for long', () => {
 
 describe('what is tried again', () => {
   const { cloud, url } = useCrashCloud({ timeScale: SCALE });
-  const retriers: { ErrorEquals: string[] }[] = JSON.parse(definition(true)).States.Run.Retry;
-  const [notExecuted, perhapsExecuted] = retriers.map(({ ErrorEquals }) =>
-    ErrorEquals.map((name) => name.replace(/^Lambda\./, '')),
-  );
+  const caught = (repeatable: boolean): string[] =>
+    JSON.parse(definition(repeatable)).States.Run.Catch[0].ErrorEquals.filter((name: string) => /^Lambda\./.test(name));
+  const unexecuted = caught(false);
+  const perhapsExecuted = caught(true).filter((name) => !unexecuted.includes(name) && name !== 'Lambda.Unknown');
+  const short = (name: string) => name.replace(/^Lambda\./, '');
   const refuse = (error: string, times = 1, at: 'before' | 'after' = 'before') =>
     cloud().faults.add({ ...INVOKE, at, do: { error, status: 429 }, times });
 
@@ -106,7 +107,7 @@ describe('what is tried again', () => {
     expect([throttled.hits, ...crashes.map(({ hits }) => hits), count()]).toEqual([3, 1, 1, 1]);
   });
 
-  test.each(perhapsExecuted ?? [])('after %s a tool that may not be repeated ran once', async (error) => {
+  test.each(perhapsExecuted.map(short))('after %s a tool that may not be repeated ran once', async (error) => {
     const { file, count } = ledger();
     const fault = refuse(error, 1, 'after');
     const ran = await runTask(url(), 'charge_once', { file });
@@ -114,12 +115,22 @@ describe('what is tried again', () => {
     expect([fault.hits, count()]).toEqual([1, 1]);
   });
 
-  test.each(notExecuted ?? [])('after %s it runs, once', async (error) => {
+  test.each(unexecuted.map(short))('after %s it runs, once', async (error) => {
     const { file, count } = ledger();
     const fault = refuse(error);
     expect(await runTask(url(), 'charge_once', { file })).toMatchObject({ status: 'completed' });
     expect([fault.hits, count()]).toEqual([1, 1]);
   });
+
+  test.each(['its handler', 'callback', 'realm', 'plain object'])(
+    'a tool that throws a name of AWS has run: no second run (%s)',
+    async (way) => {
+      const { file, count } = ledger();
+      const ran = await runTask(url(), 'throws', { file, way, name: 'Lambda.TooManyRequestsException' });
+      expect(ran).toMatchObject({ status: 'failed', error: { data: { reason: 'ToolFailed' } } });
+      expect(count()).toBe(1);
+    },
+  );
 
   test('200 throttles over the first minutes of a task with ten minutes: it completes', async () => {
     const fault = refuse('TooManyRequestsException', 200);

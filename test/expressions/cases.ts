@@ -26,8 +26,8 @@ function textOf(file: string): string {
     ResultsBucket: 'results',
   };
   const text = include(`<${file}>`).replace(/\$\{(\w+)\}/g, (_, name: string) => substitutions[name] ?? '?');
-  // Engines bind it to the time of their evaluation.
-  return text.replaceAll('$millis()', '3999999900000');
+  // Engines bind it to the time of their evaluation, and draw their own numbers.
+  return text.replaceAll('$millis()', '3999999900000').replaceAll('$random()', '0.7');
 }
 
 const caseOf = (file: string, title: string, states: object): Case => ({
@@ -77,6 +77,12 @@ const errors = [
   'States.QueryEvaluationError',
   'constructor',
   'Lambda.TooManyRequestsException',
+  'Lambda.SdkClientException',
+  'Runtime.ExitError',
+];
+const reports = [
+  ...['', 'Rate Exceeded. (Service: Lambda, Status Code: 429)', 'The cause. Returned payload: {"trace":[]}'],
+  ...['{"errorMessage":"secret"}', ' {"errorMessage":"secret","trace":["at x"]}', '{"stackTrace" : ["at x"]'],
 ];
 
 /** Every expression of the project that decides something, over the values that engines are known to treat apart. */
@@ -95,6 +101,13 @@ export const cases: readonly Case[] = [
   ),
   ...errors.map((error) =>
     caseOf('run-failed.jsonata', error, { errorOutput: { Error: error, Cause: '{"errorMessage":"secret"}' } }),
+  ),
+  ...errors.flatMap((error) =>
+    reports.flatMap((Cause) =>
+      [{}, { tries: 600, crashes: 1, losses: 5, wait: 0 }].map((tried) =>
+        caseOf('run-again.jsonata', `${error}, ${Cause}`, { input: tried, errorOutput: { Error: error, Cause } }),
+      ),
+    ),
   ),
   caseOf('function-event.jsonata', 'the event', {}),
   caseOf('machine-event.jsonata', 'the event', {}),

@@ -141,9 +141,10 @@ describe('run-failed.jsonata', () => {
     ['States.Timeout', 'The tool ran out of its time'],
     ['States.DataLimitExceeded', "The tool's result is too large: a workflow carries at most 256 KiB"],
     ['TypeError', 'The tool failed'],
+    ['Sandbox.Timedout', 'The tool ran out of its time'],
     ['constructor', 'The tool failed'],
   ])('%s fails the task with its name, without its cause (A-15)', async (reason, message) => {
-    const errorOutput = { Error: reason, Cause: '{"errorMessage":"secret","trace":["at x"]}' };
+    const errorOutput = { Error: reason, Cause: 'The secret: {"errorMessage":"secret","trace":[]}' };
     const write: Write = await evaluate('run-failed.jsonata', { errorOutput });
     expect(write.values[':statusMessage']).toEqual({ S: message });
     expect(JSON.parse(write.values[':error']?.S ?? '')).toEqual({ code: -32603, message, data: { reason } });
@@ -188,34 +189,41 @@ describe('function-event.jsonata and run-timeout.jsonata', () => {
 });
 
 describe('definition', () => {
-  interface Retrier {
-    ErrorEquals: string[];
-    MaxAttempts: number;
-    MaxDelaySeconds: number;
+  interface Run {
+    readonly Retry?: unknown;
+    readonly Catch: readonly { readonly ErrorEquals: readonly string[] }[];
   }
-  const retriers = (repeatable: boolean): Retrier[] => JSON.parse(definition(repeatable)).States.Run.Retry;
+  const run = (repeatable: boolean): Run => JSON.parse(definition(repeatable)).States.Run;
   const named = (name: string) => `Lambda.${name}Exception`;
 
   test('only what surely did not run is tried again, unless the tool may be repeated', () => {
-    const [unexecuted, ...others] = retriers(false).map(({ ErrorEquals }) => ErrorEquals);
-    expect(others).toEqual([]);
+    const [[tooLarge, ...unexecuted] = [], all, ...others] = run(false).Catch.map(({ ErrorEquals }) => ErrorEquals);
+    expect([tooLarge, all, others]).toEqual(['States.DataLimitExceeded', ['States.ALL'], []]);
     expect(unexecuted).toEqual(expect.arrayContaining(['TooManyRequests', 'ResourceNotReady'].map(named)));
     const perhaps = ['Service', 'AWSLambda', 'SdkClient', 'ClientExecutionTimeout'].map(named);
-    expect(retriers(true).map(({ ErrorEquals }) => ErrorEquals)).toEqual([
-      unexecuted,
-      perhaps,
-      ['Runtime.ExitError', 'Lambda.Unknown'],
+    expect(run(true).Catch.map(({ ErrorEquals }) => ErrorEquals)).toEqual([
+      [tooLarge, ...unexecuted, ...perhaps, 'Runtime.ExitError', 'Lambda.Unknown'],
+      ['States.ALL'],
     ]);
-    expect([...perhaps, named('EFSIO')].filter((name) => unexecuted?.includes(name))).toEqual([]);
+    expect([...perhaps, named('EFSIO')].filter((name) => unexecuted.includes(name))).toEqual([]);
   });
 
-  test('a throttled tool is retried until the longest deadline of a function, over 200 times', () => {
-    const { MaxAttempts, MaxDelaySeconds } = retriers(false)[0] as Retrier;
-    // Full jitter: half of the longest delay on average.
-    expect((MaxAttempts * MaxDelaySeconds) / 2).toBeGreaterThan(1.25 * 900);
-    expect((200 * MaxDelaySeconds) / 2).toBeLessThan(0.75 * 600);
-    // Three events for each attempt, of 25,000 that an execution may have.
-    expect(MaxAttempts * 3).toBeLessThan(20_000);
+  test('no retrier takes an error of Run: it would know only the name, which a tool may throw', () => {
+    expect([run(false).Retry, run(true).Retry]).toEqual([undefined, undefined]);
+  });
+
+  test('a throttled tool is tried again until the longest deadline of a function, over 200 times', async () => {
+    const errorOutput = { Error: named('TooManyRequests'), Cause: 'Rate Exceeded.' };
+    const failedAfter = (tries: number) => evaluate('run-again.jsonata', { errorOutput, input: { tries } });
+    const most = 600;
+    expect([(await failedAfter(most - 1)).tries, (await failedAfter(most)).tries]).toEqual([most, undefined]);
+    const waits = (await Promise.all(Array.from({ length: 300 }, () => failedAfter(9)))).map(({ wait }) => wait);
+    const longest = Math.max(...waits);
+    expect(new Set(waits)).toEqual(new Set([0, 1, 2, 3, 4]));
+    expect((most * longest) / 2).toBeGreaterThan(1.25 * 900);
+    expect((200 * longest) / 2).toBeLessThan(0.75 * 600);
+    // Nine events for each try, of 25,000 that an execution may have.
+    expect(most * 9).toBeLessThan(20_000);
   });
 
   test.each([definition(false), definition(true), machineDefinition()])(

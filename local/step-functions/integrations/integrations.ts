@@ -82,6 +82,9 @@ function lambdaSdk({ statusCode, payload, functionError, executedVersion }: Invo
   return { ExecutedVersion: executedVersion, StatusCode: statusCode, Payload: payload, ...failed };
 }
 
+/** As executions on AWS show it. */
+const UNKNOWN_CAUSE = 'The cause could not be determined because Lambda did not return an error type.';
+
 /**
  * The optimized integration parses the Payload and fails with the error of the function. Its result carries the HTTP
  * metadata of the answer, about 1 KB, which counts towards the 256 KiB (API reference of Invoke, and results recorded
@@ -89,8 +92,11 @@ function lambdaSdk({ statusCode, payload, functionError, executedVersion }: Invo
  */
 function lambdaOptimized({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
   const output: unknown = payload === '' ? null : JSON.parse(payload);
-  if (functionError !== undefined)
-    throw new StatesError(stringOf(objectOf(output).errorType) ?? 'Lambda.Unknown', payload);
+  if (functionError !== undefined) {
+    const name = stringOf(objectOf(output).errorType);
+    if (name !== undefined) throw new StatesError(name, payload);
+    throw new StatesError('Lambda.Unknown', `${UNKNOWN_CAUSE} Returned payload: ${payload}`);
+  }
   const requestId = randomUUID();
   const headers = {
     'X-Amz-Executed-Version': executedVersion,

@@ -29,8 +29,26 @@ const run = (workflow: Workflow) => ({ workflow, state: 'Run' }) as const;
 const goesOn = { status: 'SUCCEEDED', nextState: 'Finish' } as const;
 const caught = (error: string, catchIndex: number, output = fails(error)) =>
   ({ status: 'CAUGHT_ERROR', error, catchIndex, nextState: 'Finish', output }) as const;
-const again = (error: string, retryIndex: number) => ({ status: 'RETRIABLE', error, retryIndex }) as const;
-const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+interface Counts {
+  readonly tries: number;
+  readonly crashes?: number;
+  readonly losses?: number;
+}
+/** Another try after a wait of at most so many seconds. */
+const again = (error: string, counts: Counts, longest: number) => {
+  const wait = expect.toSatisfy((seconds) => Number.isInteger(seconds) && seconds >= 0 && seconds <= longest);
+  return { ...caught(error, 0), nextState: 'RunFailed', output: { crashes: 0, losses: 0, ...counts, wait } };
+};
+const ends = (error: string, output = fails(error)) => ({ ...caught(error, 0, output), nextState: 'RunFailed' });
+/** `Run` after tries that failed. */
+const after = (tries: number, counts: Partial<Counts> = {}) => ({
+  input: { tries, crashes: 0, losses: 0, ...counts, wait: 0 },
+});
+/** As Lambda passes on what a Node.js process reports, and a Python one. */
+const reported = (errorType: string, trace = 'trace') =>
+  JSON.stringify({ errorType, errorMessage: 'secret', [trace]: ['at x'] });
+/** As Lambda reports what became of a process. */
+const died = (errorType: string) => JSON.stringify({ errorType, errorMessage: 'RequestId: 1 Error: secret' });
 
 const THROTTLED = 'Lambda.TooManyRequestsException';
 const BUSY = fails(THROTTLED, 'The tool is busy: it was throttled on every try');
@@ -60,7 +78,7 @@ export const runRows: readonly Row[] = [
   },
   {
     title: 'arguments are evaluated again for every attempt: the event says which one it is',
-    ...{ ...run('tool'), earlier: times(3, THROTTLED), result: returns('{}') },
+    ...{ ...run('tool'), ...after(3), result: returns('{}') },
     expected: { ...goesOn, sent: event(3) },
   },
   result(
@@ -95,22 +113,41 @@ export const runRows: readonly Row[] = [
     question,
     asks(JSON.stringify(question), execution.arguments, execution.deadlineAt),
   ),
-  ...['TypeError', 'Runtime.ExitError', 'Lambda.Unknown', 'Sandbox.Timedout', 'Function.ResponseSizeTooLarge'].map(
+  ...['Runtime.ExitError', 'Sandbox.Timedout', 'Function.ResponseSizeTooLarge'].map(
     (error): Row => ({
       title: `${error} of the function ends the task: its name and nothing else (A-15)`,
-      ...{ ...run('tool'), error, cause: '{"errorMessage":"secret","trace":["at x"]}' },
+      ...{ ...run('tool'), error, cause: died(error) },
       expected: caught(error, 1, fails(error, MESSAGES[error])),
     }),
   ),
+  ...['TypeError', 'Runtime.ImportModuleError'].map(
+    (error): Row => ({
+      title: `${error} that the process has reported ends the task: its name and nothing else (A-15)`,
+      ...{ ...run('tool'), error, cause: reported(error) },
+      expected: caught(error, 1),
+    }),
+  ),
+  ...[THROTTLED, 'Lambda.EniNotReadyException'].flatMap((error) =>
+    ['trace', 'stackTrace', 'other'].map((trace) => ({
+      title: `${error} that the process has reported, with a ${trace}: the tool ran`,
+      ...{ ...run('tool'), error, cause: reported(error, trace) },
+      expected: ends(error, fails('ToolFailed')),
+    })),
+  ),
+  ...['States.Timeout', 'Sandbox.Timedout', 'Runtime.ExitError', 'Lambda.Unknown'].map((error) => ({
+    title: `${error} that the process has reported: not what AWS means by it`,
+    ...{ ...run('tool'), error, cause: reported(error) },
+    expected: caught(error, 1, fails('ToolFailed')),
+  })),
   {
     title: 'Output over 256 KiB: States.DataLimitExceeded, caught by its name',
     ...{ ...run('tool'), result: returns(almostTooLarge) },
-    expected: caught('States.DataLimitExceeded', 0, fails('States.DataLimitExceeded', TOO_LARGE)),
+    expected: ends('States.DataLimitExceeded', fails('States.DataLimitExceeded', TOO_LARGE)),
   },
   {
     title: 'a payload over 256 KiB',
     ...{ ...run('tool'), error: 'States.DataLimitExceeded' },
-    expected: caught('States.DataLimitExceeded', 0, fails('States.DataLimitExceeded', TOO_LARGE)),
+    expected: ends('States.DataLimitExceeded', fails('States.DataLimitExceeded', TOO_LARGE)),
   },
   {
     title: 'the timeout of Run',
@@ -129,8 +166,8 @@ export const runRows: readonly Row[] = [
   },
   ...[0, 5].map((retries) => ({
     title: `throttled, after ${retries} retries: surely not executed`,
-    ...{ ...run('tool'), error: THROTTLED, retries },
-    expected: again(THROTTLED, 0),
+    ...{ ...run('tool'), ...after(retries), error: THROTTLED },
+    expected: again(THROTTLED, { tries: retries + 1 }, Math.min(4, 2 ** retries)),
   })),
   ...[
     ...['ResourceConflict', 'ResourceNotReady', 'CodeArtifactUserPending', 'SnapStartNotReady', 'SnapStartTimeout'],
@@ -140,12 +177,12 @@ export const runRows: readonly Row[] = [
   ].map((name) => ({
     title: `${name}: the function is not there yet, so surely not executed`,
     ...{ ...run('tool'), error: `Lambda.${name}Exception` },
-    expected: again(`Lambda.${name}Exception`, 0),
+    expected: again(`Lambda.${name}Exception`, { tries: 1 }, 1),
   })),
   {
     title: 'throttled on every try',
-    ...{ ...run('tool'), error: THROTTLED, retries: 600 },
-    expected: caught(THROTTLED, 1, BUSY),
+    ...{ ...run('tool'), ...after(600), error: THROTTLED },
+    expected: ends(THROTTLED, BUSY),
   },
   {
     title: 'an attempt after the deadline is not made',
@@ -161,34 +198,52 @@ export const runRows: readonly Row[] = [
   {
     title: 'throttled, of a tool that may be repeated',
     ...{ ...run('repeatable'), error: THROTTLED },
-    expected: again(THROTTLED, 0),
+    expected: again(THROTTLED, { tries: 1 }, 1),
   },
   ...PERHAPS_EXECUTED.map((name) => ({
     title: `Lambda.${name} of a tool that may be repeated`,
     ...{ ...run('repeatable'), error: `Lambda.${name}` },
-    expected: again(`Lambda.${name}`, 1),
+    expected: again(`Lambda.${name}`, { tries: 1, losses: 1 }, 1),
+  })),
+  ...[...PERHAPS_EXECUTED.map((name) => `Lambda.${name}`), 'Runtime.ExitError', 'Lambda.Unknown'].map((error) => ({
+    title: `${error} that a tool that may be repeated has thrown`,
+    ...{ ...run('repeatable'), error, cause: reported(error) },
+    expected: ends(error, fails('ToolFailed')),
   })),
   {
-    title: 'Lambda fails on every try of a tool that may be repeated',
-    ...{ ...run('repeatable'), error: 'Lambda.ServiceException', retries: 6 },
-    expected: caught('Lambda.ServiceException', 1),
+    title: 'a tool that may be repeated waits up to a minute before the last try',
+    ...{ ...run('repeatable'), ...after(9, { losses: 5, crashes: 2 }), error: 'Lambda.ServiceException' },
+    expected: again('Lambda.ServiceException', { tries: 10, losses: 6, crashes: 2 }, 32),
   },
-  ...['Runtime.ExitError', 'Lambda.Unknown'].flatMap((error) => [
+  {
+    title: 'Lambda fails on every try of a tool that may be repeated',
+    ...{ ...run('repeatable'), ...after(6, { losses: 6 }), error: 'Lambda.ServiceException' },
+    expected: ends('Lambda.ServiceException'),
+  },
+  ...[
+    ['Runtime.ExitError', died('Runtime.ExitError')],
+    ['Lambda.Unknown', 'The cause could not be determined. Returned payload: {}'],
+  ].flatMap(([error = '', cause = '']) => [
     ...[0, 1].map((retries) => ({
       title: `${error} of a tool that may be repeated, after ${retries} retries`,
-      ...{ ...run('repeatable'), error, retries },
-      expected: again(error, 2),
+      ...{ ...run('repeatable'), ...after(retries, { crashes: retries }), error, cause },
+      expected: again(error, { tries: retries + 1, crashes: retries + 1 }, 2 ** retries),
     })),
     {
       title: `${error} for the third time: the task fails with its reason`,
-      ...{ ...run('repeatable'), error, retries: 2 },
-      expected: caught(error, 1),
+      ...{ ...run('repeatable'), ...after(2, { crashes: 2 }), error, cause },
+      expected: ends(error),
     },
   ]),
   ...[1, 6].map((tries) => ({
-    title: `a crash after ${tries} throttles: each retrier counts its own`,
-    ...{ ...run('repeatable'), error: 'Runtime.ExitError', earlier: times(tries, THROTTLED), retrierRetryCount: 0 },
-    expected: again('Runtime.ExitError', 2),
+    title: `a crash after ${tries} other failures: each kind has its own count`,
+    ...{
+      ...run('repeatable'),
+      ...after(tries, { losses: 1 }),
+      error: 'Runtime.ExitError',
+      cause: died('Runtime.ExitError'),
+    },
+    expected: again('Runtime.ExitError', { tries: tries + 1, crashes: 1, losses: 1 }, 1),
   })),
   {
     title: 'an exception of a tool that may be repeated is no crash',
@@ -203,6 +258,29 @@ export const runRows: readonly Row[] = [
   {
     title: 'a payload over 256 KiB of a tool that may be repeated',
     ...{ ...run('repeatable'), error: 'States.DataLimitExceeded' },
-    expected: caught('States.DataLimitExceeded', 0, fails('States.DataLimitExceeded', TOO_LARGE)),
+    expected: ends('States.DataLimitExceeded', fails('States.DataLimitExceeded', TOO_LARGE)),
   },
+
+  ...(['tool', 'repeatable'] as const).flatMap((workflow): Row[] => [
+    {
+      title: 'a run that is tried again',
+      ...{ workflow, state: 'RunFailed', ...after(1) },
+      expected: { status: 'SUCCEEDED', nextState: 'RunAgain' },
+    },
+    {
+      title: 'a run on Express that had too little time',
+      ...{ workflow, state: 'RunFailed', input: { cut: true } },
+      expected: { status: 'SUCCEEDED', nextState: 'Superseded' },
+    },
+    {
+      title: 'a run that has failed',
+      ...{ workflow, state: 'RunFailed', input: { update: 'SET', names: {}, values: {} } },
+      expected: goesOn,
+    },
+    {
+      title: 'the wait before another try',
+      ...{ workflow, state: 'RunAgain', ...after(1) },
+      expected: { status: 'SUCCEEDED', nextState: 'Run' },
+    },
+  ]),
 ];

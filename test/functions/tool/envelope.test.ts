@@ -45,22 +45,3 @@ describe('what a defined tool gives to Lambda', () => {
     },
   );
 });
-
-describe('an error of a tool', () => {
-  test.each(['Lambda.TooManyRequestsException', 'Runtime.ExitError', 'States.Timeout', 'Sandbox.Timedout'])(
-    'cannot take the name %s, by which a workflow tries a run again',
-    async (name) => {
-      const failing = toolThat(() => {
-        throw Object.assign(new Error('no'), { name });
-      });
-      await expect(failing(eventWith({}))).rejects.toMatchObject({ name: 'ToolFailed', message: 'no' });
-    },
-  );
-
-  test('keeps any other name', async () => {
-    const failing = toolThat(() => {
-      throw new TypeError('no');
-    });
-    await expect(failing(eventWith({}))).rejects.toBeInstanceOf(TypeError);
-  });
-});

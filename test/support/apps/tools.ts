@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
 import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../functions/tool/envelope.ts';
@@ -27,8 +28,20 @@ async function confide({ arguments: args, inputResponses, task }: ToolEvent): Pr
   return { word: args.word, answer: inputResponses.confirm };
 }
 
-function throws(): never {
-  throw new TypeError('planted-secret-in-message');
+/** Throws, under a name and in a way that its arguments may choose. Notes in a file that it ran. */
+async function throws({ arguments: { file, name, way } }: ToolEvent): Promise<never> {
+  if (file !== undefined) await appendFile(String(file), 'ran\n');
+  const named = { ...(name !== undefined && { name }) };
+  const error = Object.assign(new TypeError('planted-secret-in-message'), named);
+  if (way === 'callback') setImmediate(() => raise(error));
+  if (way === 'callback') await sleep(5_000);
+  if (way === 'realm') throw Object.assign(runInNewContext('new Error("no")'), named);
+  if (way === 'plain object') throw { ...named, message: 'no', stack: 'no' };
+  throw error;
+}
+
+function raise(error: Error): never {
+  throw error;
 }
 
 function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn {
