@@ -93,11 +93,12 @@ async function runRound(
     // A first try reads at its first step, if at all.
     if (event.task !== undefined && event.task.attempt > 0) await memory.recall();
     const args = await parse(definition, event.arguments);
-    const result = await checked(definition, await run(args, createTask(event, memory, abort.signal, context)));
-    const kept = event.task === undefined ? result : await context.keep(event.task, result);
-    return kept as ToolReturn;
+    return await orQuestions(memory.memory, async () => {
+      const result = await checked(definition, await run(args, createTask(event, memory, abort.signal, context)));
+      const kept = event.task === undefined ? result : await context.keep(event.task, result);
+      return kept as ToolReturn;
+    });
   } catch (error) {
-    if (error instanceof RoundEnd) return endRound(error, memory.memory);
     if (error instanceof ToolError) return errorResult(error.message);
     // No reader sees this: the task has ended, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
@@ -107,9 +108,14 @@ async function runRound(
   }
 }
 
-/** The end of a round: questions for the client, and the memory for the next round. */
-function endRound({ questions }: RoundEnd, memory: Memory): ToolReturn {
-  return { inputRequests: questions, requestState: JSON.parse(memoryText(memory)) };
+/** What `work` returns. If it asks, that ends the round: its questions for the client, and the memory for the next round. */
+async function orQuestions(memory: Memory, work: () => Promise<ToolReturn>): Promise<ToolReturn> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RoundEnd)) throw error;
+    return { inputRequests: error.questions, requestState: JSON.parse(memoryText(memory)) };
+  }
 }
 
 /** A Standard Schema may change the arguments (defaults, dates). The endpoint has checked those of a JSON Schema. */

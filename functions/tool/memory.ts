@@ -21,11 +21,21 @@ export function openMemory(saved: unknown): Memory {
 
 /** The value as it is after JSON. Throws ToolError, which names the limit, if it is too large. */
 export function checked(what: string, value: unknown): unknown {
-  const problem = tooMuch(value, bounds.depth);
-  if (problem !== undefined) throw new ToolError(`${what} ${problem}`);
-  return JSON.parse(JSON.stringify(value ?? null));
+  const check = (one: unknown) => {
+    const problem = tooMuch(one, bounds.depth);
+    if (problem !== undefined) throw new ToolError(`${what} ${problem}`);
+    return one;
+  };
+  // After JSON again: a toJSON may return anything, or nothing.
+  return check(JSON.parse(JSON.stringify(check(value) ?? null) ?? 'null'));
 }
 
+/** Throws ToolError, which names the limit, if a value has no room beside the others. */
+export function checkRoom(memory: Memory, kind: 'variables' | 'steps', name: string, value: unknown): void {
+  memoryText({ ...memory, [kind]: { ...memory[kind], [name]: value } });
+}
+
+/** Throws as `checkRoom`. */
 export function memoryText(memory: Memory): string {
   const text = JSON.stringify(memory);
   if (Buffer.byteLength(text) <= bounds.bytes) return text;

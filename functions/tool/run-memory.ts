@@ -1,11 +1,11 @@
 import type { ToolEvent } from '../tasks/tool-contract.ts';
-import { checked, type Memory, memoryText, openMemory } from './memory.ts';
+import { checked, checkRoom, type Memory, memoryText, openMemory } from './memory.ts';
 import type { RunContext } from './run-context.ts';
 
 /** The memory of one run, and what all runs of its round have stored: on Express two may work at the same time. */
 export interface RunMemory {
   readonly memory: Memory;
-  /** Throws ToolError, which names the limit, if it is too large. */
+  /** Throws ToolError, which names the limit, if it is too large: then the variable keeps its value. */
   setVariable(name: string, value: unknown): void;
   /**
    * Adds what an earlier run of this round has stored, if there may be one: a retry, or any run on Express, where a run
@@ -38,9 +38,10 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
   return {
     memory,
     setVariable(name, value) {
-      memory.variables[name] = checked(`Variable '${name}'`, value);
+      const kept = checked(`Variable '${name}'`, value);
+      checkRoom(memory, 'variables', name, kept);
+      memory.variables[name] = kept;
       set.add(name);
-      memoryText(memory);
     },
     recall() {
       if (task === undefined || (task.attempt === 0 && task.run === undefined)) return Promise.resolve();

@@ -88,16 +88,58 @@ print(json.dumps({"done": done, "asked": asked["requestState"]}))
 
 python('a run on Express in Python repeats no step of a lost run, and loses none of another', async () => {
   const { endpoint, region, credentials } = clientConfig(cloud, 'python');
-  const env = {
-    ...process.env,
-    PYTHONPATH: 'functions/examples/python',
-    PYTHONDONTWRITEBYTECODE: '1',
+  const stdout = await runPython(RUNS, cloud.tables[0] ?? '', {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  };
-  const ran = await promisify(execFile)('python3', ['-c', RUNS, cloud.tables[0] ?? ''], { env });
-  expect(JSON.parse(ran.stdout)).toEqual({ done: ['one', 'two', 'three', 'four'], asked: {} });
+  });
+  expect(JSON.parse(stdout)).toEqual({ done: ['one', 'two', 'three', 'four'], asked: {} });
 });
+
+/** Steps of a direct call, which has no table. */
+const STEPS = `
+import json, mcp_task
+done = []
+def tried(name, result):
+    try:
+        return mcp_task.step(run, name, lambda: done.append(name) or result)
+    except ValueError as error:
+        return str(error)
+run = {"requestState": None}
+ends = [tried("large", "x" * 100_000), tried("nan", float("nan")), tried("tuple", (1, 2))]
+ends += [len(tried("full", "x" * 99_960)), tried("no room", 1)]
+print(json.dumps({"done": done, "ends": ends}))
+`;
+
+python('a step in Python that does not fit is refused before it is kept, and before more work', async () => {
+  const { done, ends } = JSON.parse(await runPython(STEPS));
+  const full = 'The steps of a task may take 100000 bytes together';
+  expect(ends).toEqual([full, expect.stringContaining('not JSON compliant'), [1, 2], 99_960, full]);
+  expect(done).toEqual(['large', 'nan', 'tuple', 'full']);
+});
+
+/** No server listens there. */
+const REPORTS = `
+import mcp_task
+task = {"taskId": "t", "owner": "o", "table": "t", "round": 1, "attempt": 0, "deadline": 4102444800000}
+print(mcp_task.progress({"task": task}, "works", float("nan")))
+`;
+
+python('a report in Python that cannot be written does not end the work', async () => {
+  const stdout = await runPython(REPORTS, '', {
+    ...{ AWS_ENDPOINT_URL: 'http://127.0.0.1:1', AWS_DEFAULT_REGION: 'r', AWS_MAX_ATTEMPTS: '1' },
+    ...{ AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's' },
+  });
+  expect(stdout).toBe('{"event": "progress_failed", "error": "EndpointConnectionError"}\nTrue\n');
+});
+
+async function runPython(script: string, argument = '', variables: NodeJS.ProcessEnv = {}): Promise<string> {
+  const env = {
+    ...process.env,
+    ...{ PYTHONPATH: 'functions/examples/python', PYTHONDONTWRITEBYTECODE: '1' },
+    ...variables,
+  };
+  return (await promisify(execFile)('python3', ['-c', script, argument], { env })).stdout;
+}

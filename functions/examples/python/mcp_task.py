@@ -7,6 +7,7 @@ import json
 import time
 
 DAY = 86_400
+MEMORY = 100_000  # Bytes of JSON that all steps of a task may return together.
 _last_report = 0.0
 
 
@@ -45,10 +46,14 @@ def tool(run):
 
 
 def step(event, name, work):
-    """Calls `work` once for all rounds and attempts of a task, and returns its JSON result from then on."""
+    """Calls `work` once for all rounds and attempts of a task, and returns its JSON result from then on.
+
+    Raises ValueError if there is no room for a result, before the work, or if the result does not fit, after it.
+    """
     memory = _memory(event)
     if name not in memory:
-        result = work()
+        _fitting(memory, name, None)
+        result = _fitting(memory, name, work())
         memory.setdefault(name, result)
         if event.get("task") is not None:
             _remember(event, event["task"], memory)
@@ -62,6 +67,14 @@ def progress(event, message, done=None, total=None):
     if task is None or time.monotonic() - _last_report < 1:
         return True
     _last_report = time.monotonic()
+    try:
+        return _report(task, message, done, total)
+    except Exception as error:  # The work goes on without this report.
+        print(json.dumps({"event": "progress_failed", "error": type(error).__name__}))
+        return True
+
+
+def _report(task, message, done, total):
     record = _table().get_item(
         TableName=task["table"],
         Key={"owner": {"S": task["owner"]}, "taskId": {"S": task["taskId"]}},
@@ -81,10 +94,20 @@ def progress(event, message, done=None, total=None):
 
 def _table():
     import boto3  # Not needed by a tool that only asks and returns.
+    from botocore.config import Config
 
     global _client
-    _client = globals().get("_client") or boto3.client("dynamodb")
+    # A dead connection must not use up the time of the function.
+    _client = globals().get("_client") or boto3.client("dynamodb", config=Config(connect_timeout=5, read_timeout=5))
     return _client
+
+
+def _fitting(memory, name, result):
+    """The result as it is after JSON, if it fits beside those of the other steps."""
+    text = json.dumps({**memory, name: result}, allow_nan=False)
+    if len(text) > MEMORY:
+        raise ValueError("The steps of a task may take %d bytes together" % MEMORY)
+    return json.loads(text)[name]
 
 
 def _memory(event):

@@ -227,6 +227,68 @@ describe('memory', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
   });
 
+  const tooLarge = ['x'.repeat(60_000), 'x'.repeat(60_000)];
+
+  test('a variable that does not fit keeps its value, and what comes after it has room', async () => {
+    const tool = defineTool(anything, async (_args, task) => {
+      task.setVariable('cache', 'small');
+      expect(() => task.setVariable('cache', tooLarge)).toThrow(/100000 bytes/);
+      const charged = await task.step('charge', () => 'receipt');
+      await task.requireInput({ go: ask });
+      return { charged, cache: task.getVariable('cache') };
+    });
+    const { result } = await runTool(tool, {}, { answers: { go: accept({ ok: true }) } });
+    expect(result).toEqual({ charged: 'receipt', cache: 'small' });
+  });
+
+  test('a result of a step that does not fit is not kept: later steps have room', async () => {
+    const tool = defineTool(anything, async (_args, task) => {
+      await expect(task.step('large', () => tooLarge)).rejects.toThrow(/100000 bytes/);
+      return task.step('small', () => 'done');
+    });
+    expect((await runTool(tool, {})).result).toBe('done');
+  });
+
+  test('a step without room for any result does no work', async () => {
+    let charged = 0;
+    const tool = defineTool(anything, async (_args, task) => {
+      task.setVariable('full', ['x'.repeat(60_000), 'x'.repeat(39_940)]);
+      await task.step('charge', () => ++charged);
+    });
+    const { result } = await runTool(tool, {});
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/100000 bytes/) }] });
+    expect(charged).toBe(0);
+  });
+
+  test.each([
+    ['a long string', () => 'z'.repeat(64_001), /64000 characters/],
+    ['many levels', () => JSON.parse('['.repeat(11) + ']'.repeat(11)), /10 levels/],
+  ])('what toJSON returns is held to the same bounds: %s', async (_what, toJSON, message) => {
+    const tool = defineTool(anything, (_args, task) => task.setVariable('x', Object.create({ toJSON })));
+    const { result } = await runTool(tool, {});
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
+  });
+
+  test('what toJSON returns is held to the same bounds: nothing at all is null', async () => {
+    const tool = defineTool(anything, (_args, task) => {
+      task.setVariable('x', Object.create({ toJSON: () => undefined }));
+      return { x: task.getVariable('x') };
+    });
+    expect((await runTool(tool, {})).result).toEqual({ x: null });
+  });
+
+  test('answers of a plain call that do not fit before a question are an error result', async () => {
+    const questions = Object.fromEntries([1, 2].map((n) => [`q${n}`, { ...ask }]));
+    const tool = defineTool(anything, async (_args, task) => {
+      if (task.getVariable('full') === undefined) task.setVariable('full', ['x'.repeat(60_000), 'x'.repeat(39_900)]);
+      await task.requireInput(questions);
+      await task.requireInput({ again: ask });
+    });
+    const answer = accept({ ok: true });
+    const { result } = await runTool(tool, {}, { direct: true, answers: { q1: answer, q2: answer, again: answer } });
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/100000 bytes/) }] });
+  });
+
   test('any JSON within bounds comes back unchanged, prototype names included', async () => {
     const value = fc.jsonValue({ maxDepth: 5 });
     await fc.assert(
