@@ -1,4 +1,4 @@
-import { FetchError } from 'aws-jwt-verify/error';
+import { FetchError, NonRetryableFetchError } from 'aws-jwt-verify/error';
 import { type Fetcher, SimpleFetcher } from 'aws-jwt-verify/https';
 
 const secure = new SimpleFetcher();
@@ -12,17 +12,28 @@ export const documents: Fetcher = {
 async function fetchHere(uri: string): Promise<ArrayBuffer> {
   try {
     const response = await fetch(uri, { redirect: 'manual', signal: AbortSignal.timeout(3_000) });
-    if (response.status !== 200) throw new Error(`Status code is ${response.status}`);
+    if (response.status !== 200) throw new NonRetryableFetchError(uri, `Status code is ${response.status}`);
     return await response.arrayBuffer();
   } catch (error) {
+    if (error instanceof NonRetryableFetchError) throw error;
     // The cause says more than "fetch failed".
     throw new FetchError(uri, (error as Error).cause ?? error);
   }
 }
 
-/** Where an OpenID Connect issuer says its keys are. */
+/** Where an issuer says its keys are: by OpenID Connect Discovery, or where it answers that it has none, by RFC 8414. */
 export async function discoverKeys(issuer: string): Promise<string> {
-  const uri = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  try {
+    return await keysNamedBy(`${origin}${path}/.well-known/openid-configuration`, issuer);
+  } catch (error) {
+    if (!(error instanceof NonRetryableFetchError)) throw error;
+    return keysNamedBy(`${origin}/.well-known/oauth-authorization-server${path}`, issuer);
+  }
+}
+
+async function keysNamedBy(uri: string, issuer: string): Promise<string> {
   const document: unknown = JSON.parse(Buffer.from(await documents.fetch(uri)).toString());
   const { issuer: named, jwks_uri: keys } = Object(document) as { issuer?: unknown; jwks_uri?: unknown };
   if (named !== issuer) throw new Error('The configuration of the issuer is that of another one');

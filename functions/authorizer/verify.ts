@@ -81,16 +81,23 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now):
 /** By type of key: the first letters of its algorithms. */
 const FAMILIES: Readonly<Record<string, string>> = { RSA: 'RS', EC: 'ES', OKP: 'Ed' };
 
+/** RFC 7518, 3.3. */
+const LEAST_RSA_BITS = 2_048;
+
+const bitsOf = (modulus: unknown): number =>
+  BigInt(`0x0${Buffer.from(String(modulus), 'base64url').toString('hex')}`).toString(2).length;
+
 /** The types that the header of an access token may name (RFC 9068, 2.1). Other JWTs of an issuer name their own. */
 const HEADER_TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
  * The library reads the algorithm from the key. A token that names an algorithm of another kind of key is invalid. So
- * is one with `crit`, as nothing here understands an extension (RFC 7515, 4.1.11).
+ * is one by a short RSA key, and one with `crit`, as nothing here understands an extension (RFC 7515, 4.1.11).
  */
 function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void {
   const { alg, typ, crit } = header as JwtHeader & { readonly typ?: unknown; readonly crit?: unknown };
   if (FAMILIES[jwk.kty] !== alg?.slice(0, 2)) throw new Error('The algorithm is none of this key');
+  if (jwk.kty === 'RSA' && bitsOf(jwk.n) < LEAST_RSA_BITS) throw new Error('The key is too short');
   if (crit !== undefined) throw new Error('The token has an extension that is not understood');
   if (!HEADER_TYPES.includes(lowerCase(typ))) throw new Error('The token is of another type');
 }

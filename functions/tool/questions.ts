@@ -51,7 +51,10 @@ export function elicitForm<
   };
 }
 
-/** Asks the person to open a URL, e.g. to log in. The answer only says whether they agreed. */
+/**
+ * Asks the person to open a URL, e.g. to log in. The answer only says whether they agreed. At most 2,000 characters, https (http on
+ * loopback), no user info, no control characters: any other URL fails the task.
+ */
 export function elicitUrl(
   message: string,
   url: string,

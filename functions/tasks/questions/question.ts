@@ -8,7 +8,6 @@ import {
   isNumber,
   isObject,
   isString,
-  isUri,
   listOf,
   objectOf,
   oneKindOf,
@@ -44,6 +43,19 @@ const isForm = has(
   { required: listOf(isString), $schema: isString },
 );
 
+const LONGEST_URL = 2_000;
+/** Without user info: no `@` before the path. Without a backslash: some parsers take it for a slash. */
+const PAGE = /^https?:\/\/[^/?#@\\]+([/?#]|$)/;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** A page that a client may open for a person: no scheme that runs code or opens a file, and its host is what one reads. */
+const isPage: Check = (value) => {
+  if (typeof value !== 'string' || value.length > LONGEST_URL || !PAGE.test(value) || HIDDEN.test(value)) return false;
+  const url = URL.parse(value);
+  return url?.protocol === 'https:' || LOOPBACK.test(url?.hostname ?? '');
+};
+
 const asking =
   (check: Check): Check =>
   (question) =>
@@ -51,7 +63,7 @@ const asking =
 const isAskable = oneKindOf('method', {
   'elicitation/create': asking(
     (params) =>
-      has({ mode: oneOf('url'), message: isString, url: isUri }, { _meta: isObject })(params) ||
+      has({ mode: oneOf('url'), message: isString, url: isPage }, { _meta: isObject })(params) ||
       has({ message: isString, requestedSchema: isForm }, { mode: oneOf('form'), _meta: isObject })(params),
   ),
   'sampling/createMessage': asking(isPrompt),

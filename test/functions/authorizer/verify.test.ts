@@ -93,12 +93,16 @@ describe('keys', () => {
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ed = generateKeyPairSync('ed25519');
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const almost = generateKeyPairSync('rsa', { modulusLength: 2040 });
   const jwk = (kid: string, key: KeyObject, more = {}) => ({ ...key.export({ format: 'jwk' }), kid, ...more });
   const keys = [
     jwk('ec', ec.publicKey),
     jwk('ed', ed.publicKey),
     jwk('rsa', rsa.publicKey),
     jwk('enc', rsa.publicKey, { use: 'enc' }),
+    jwk('1024 bits', weak.publicKey),
+    jwk('2040 bits', almost.publicKey),
   ];
   const p1363 = (text: string) => sign('sha256', Buffer.from(text), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
 
@@ -106,6 +110,8 @@ describe('keys', () => {
     ['ES256', 'ec', p1363, true],
     ['EdDSA', 'ed', (text: string) => sign(null, Buffer.from(text), ed.privateKey), true],
     ['RS256', 'rsa', (text: string) => sign('sha256', Buffer.from(text), rsa.privateKey), true],
+    ['RS256', '1024 bits', (text: string) => sign('sha256', Buffer.from(text), weak.privateKey), false],
+    ['RS256', '2040 bits', (text: string) => sign('sha256', Buffer.from(text), almost.privateKey), false],
     ['RS256', 'enc', (text: string) => sign('sha256', Buffer.from(text), rsa.privateKey), false],
     ['RS256', 'ec', p1363, false],
     ['ES256', 'rsa', (text: string) => sign('sha256', Buffer.from(text), rsa.privateKey), false],
@@ -165,6 +171,20 @@ describe('keys', () => {
     const other = await issuerWith(answer);
     const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
     await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow(why);
+    await other.stop();
+  });
+
+  test.each([
+    ['', '/.well-known/oauth-authorization-server'],
+    ['/tenants/1', '/.well-known/oauth-authorization-server/tenants/1'],
+    ['/tenants/1/', '/.well-known/oauth-authorization-server/tenants/1'],
+  ])('an issuer %s without OpenID discovery says where its keys are by RFC 8414', async (path, metadata) => {
+    const other = await issuerWith((asked, url) => {
+      const body = asked === metadata ? configuration(url, { issuer: `${url}${path}` }) : { keys };
+      return { body, ...(![metadata, '/keys'].includes(asked) && { status: 404 }) };
+    });
+    const check = verifier({ issuer: `${other.url}${path}`, audience: [AUDIENCE] });
+    expect(await check(signed(`${other.url}${path}`, 'ES256', 'ec', p1363))).toMatchObject({ scopes: [] });
     await other.stop();
   });
 

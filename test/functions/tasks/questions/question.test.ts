@@ -63,6 +63,32 @@ describe('a question has all its members checked (B-18, D-21)', () => {
     expect(isQuestion(form({ a: { type: 'string', format } }))).toBe(true);
   });
 
+  const page = (url: unknown) => ({ method: 'elicitation/create', params: { mode: 'url', message: '?', url } });
+
+  test.each([
+    ...['https://a.example', 'https://a.example/log-in?a=b@c#d', 'https://xn--bcher-kva.example:8443/é'],
+    ...['http://localhost:3000/a', 'http://127.0.0.1/a', 'http://[::1]:80/', `https://a.example/${'x'.repeat(1_982)}`],
+  ])('a person may be asked to open %s', (url) => {
+    expect(isQuestion(page(url))).toBe(true);
+  });
+
+  test.each([
+    ...[
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+      'data:text/html,<script>1</script>',
+      'vscode://x/y',
+      '/relative',
+      1,
+    ],
+    ...['http://login.example/', 'http://localhost.example/', 'https://bank.example@a.example/', 'https://@a.example/'],
+    ...['https:a.example', 'https:/a.example', 'https:\\\\a.example', 'https://bank.example\\@a.example/', 'https://'],
+    ...[' https://a.example/', 'https://a.example/\n', 'https://a.example/\u202egnp', 'https://a.example/\u200b'],
+    ...['https://a.example/ a', 'https://a.example/\ud800', `https://a.example/${'x'.repeat(1_983)}`],
+  ])('a person is not asked to open %j', (url) => {
+    expect(isQuestion(page(url))).toBe(false);
+  });
+
   test.each<[string, unknown]>([
     ['another method', { method: 'ping', params: {} }],
     ['a mode that there is not', { method: 'elicitation/create', params: { ...form({}).params, mode: 'other' } }],
