@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,11 +6,10 @@ import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
 import { isRepeatable, type Manifest, type ToolEntry } from '../functions/mcp/manifest.ts';
-import { bundled, CACHED, codeCaches, type ServerFunction, serverCode } from './server-code.ts';
+import { bundled, type ServerFunction, serverCode } from './server-code.ts';
 import { validatorsCode } from './tools/validators.ts';
 
-/** `assetHash` identifies what a folder of code does. It is the same for caches of code that differ in their bytes only. */
-type Use<T> = (folder: string, assetHash: string) => T;
+type Use<T> = (folder: string) => T;
 /** Makes a folder of code, and calls `use` while it exists. */
 export type Bundle = <T>(use: Use<T>) => T;
 
@@ -30,8 +28,7 @@ export class BundledCode extends Code {
   }
 
   override bind(scope: Construct): CodeConfig {
-    const asset = () =>
-      (this.#asset ??= this.#bundle((path, assetHash) => new Asset(scope, 'McpCode', { path, assetHash })));
+    const asset = () => (this.#asset ??= this.#bundle((path) => new Asset(scope, 'McpCode', { path })));
     Aspects.of(scope).add({ visit: (node: IConstruct) => void (node === scope && asset()) });
     return {
       s3Location: {
@@ -71,7 +68,7 @@ export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: Use<T>): T
   return bundle('authorizer', { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
 }
 
-/** What tells the changes of tasks. */
+/** The function that publishes the changes of tasks. */
 export function bundleTaskEvents<T>(use: Use<T>): T {
   return bundle('taskEvents', {}, use);
 }
@@ -81,23 +78,13 @@ export function bundleRotation<T>(use: Use<T>): T {
   return bundle('rotation', {}, use);
 }
 
-type Parts = Readonly<Record<string, string | Uint8Array>>;
-
 /** `parts`: by name, the files beside the code of the function. */
-function bundle<T>(name: ServerFunction, parts: Parts, use: Use<T>): T {
-  const caches = codeCaches(name);
-  const code: Parts = CACHED.includes(name)
-    ? { 'index.js': serverCode('loader'), 'bundle.js': serverCode(name) }
-    : { 'index.js': serverCode(name) };
-  const files = Object.entries({ ...parts, ...code });
+function bundle<T>(name: ServerFunction, parts: Readonly<Record<string, string | Uint8Array>>, use: Use<T>): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {
+    const files = Object.entries({ ...parts, 'index.js': serverCode(name) });
     for (const [part, content] of files) writeFileSync(join(folder, part), content);
-    for (const cache of caches) writeFileSync(join(folder, cache.name), cache.file);
-    const hash = createHash('sha256');
-    const contents = [...files, ...caches.map(({ name: part, identity }) => [part, identity] as const)];
-    for (const [part, content] of contents) hash.update(`${part}\n${content.length}\n`).update(content);
-    return use(folder, hash.digest('hex'));
+    return use(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -2,16 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
-import { type CodeCache, madeHere, prebuiltCaches } from './code-cache/index.ts';
 
 /** The root of the repository, or of the installed package: both hold this file in `lib`. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** In the package, beside `lib`. */
 export const PREBUILT = 'prebuilt';
 
-/** The functions of the server itself, by their source. `loader` runs one of them from its code cache. */
+/** The functions of the server itself, by their source. */
 export const SERVER_FUNCTIONS = {
-  loader: 'functions/loader/index.ts',
   endpoint: 'functions/mcp/lambda.ts',
   reconciler: 'functions/reconciler/lambda.ts',
   authorizer: 'functions/authorizer/lambda.ts',
@@ -21,8 +19,11 @@ export const SERVER_FUNCTIONS = {
 
 export type ServerFunction = keyof typeof SERVER_FUNCTIONS;
 
-/** Those with a code cache. The others are small, or run once a month. */
-export const CACHED: readonly ServerFunction[] = ['endpoint', 'reconciler', 'taskEvents'];
+/**
+ * Lambda starts Node with --expose-gc. V8 then refuses the code caches of Node's own modules, so each function takes the flag
+ * back before it loads any. `gc` is there already, and the flag does nothing else.
+ */
+const FIRST_LINE = `"use strict";globalThis.gc&&require("node:v8").setFlagsFromString("--no-expose-gc");`;
 
 /**
  * How code of the server is bundled (docs/architecture.md, "Cold start"): CommonJS and no dynamic import, since an ESM
@@ -41,7 +42,6 @@ const bundleOptions = {
 } as const satisfies BuildOptions;
 
 const built = new Map<ServerFunction, Uint8Array>();
-const caches = new Map<ServerFunction, readonly CodeCache[]>();
 
 /** The code of a function. The package has it prebuilt; the repository builds it from source, once per process. */
 export function serverCode(name: ServerFunction): Uint8Array {
@@ -51,19 +51,8 @@ export function serverCode(name: ServerFunction): Uint8Array {
   return code;
 }
 
-/** The code caches of a function. The package has those for Lambda; the repository makes one for this machine. */
-export function codeCaches(name: ServerFunction): readonly CodeCache[] {
-  if (!CACHED.includes(name)) return [];
-  const prebuilt = join(ROOT, PREBUILT, `${name}.js`);
-  const known = caches.get(name);
-  if (known !== undefined) return known;
-  const made = existsSync(prebuilt) ? prebuiltCaches(prebuilt) : [madeHere(name, serverCode(name)) ?? []].flat();
-  caches.set(name, made);
-  return made;
-}
-
 function fromSource(name: ServerFunction): Uint8Array {
-  return output({ entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])] });
+  return output({ entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])], banner: { js: FIRST_LINE } });
 }
 
 /** CommonJS code, bundled with what it requires of this package's dependencies. */

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
-import { addCodeCaches } from './code-caches.ts';
 import { addCommonJs } from './common-js.ts';
 import { packageJson, templateJson } from './package-json.ts';
 import { removeUnreached } from './reachable.ts';
@@ -26,7 +25,6 @@ function server(out: string): void {
   for (const name of Object.keys(SERVER_FUNCTIONS) as ServerFunction[]) {
     writeFileSync(join(out, PREBUILT, `${name}.js`), serverCode(name));
   }
-  addCodeCaches(join(out, PREBUILT));
   addCommonJs(out);
   const python = 'mcp_task.py';
   cpSync(join(ROOT, 'functions/examples/python', python), join(out, 'python', python));

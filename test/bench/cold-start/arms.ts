@@ -1,22 +1,13 @@
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { cacheName } from '../../../functions/loader/cache-file.ts';
 import { bundleEndpoint } from '../../../lib/bundles.ts';
-import { warmUps } from '../../../lib/code-cache/warm-up.ts';
+import { manifest } from '../endpoint/endpoint.ts';
 import { runInRelease } from './release.ts';
 
-const manifest = JSON.parse(warmUps.endpoint?.parts['manifest.json'] ?? '');
-
-/** The endpoint as it is deployed, with its cache for this machine. */
+/** The endpoint as it is deployed. */
 export function endpoint(folder: string): void {
   bundleEndpoint(manifest, (built) => cpSync(built, folder, { recursive: true }));
-  if (!existsSync(join(folder, cacheName()))) throw new Error('There is no code cache to measure: it needs Node 24');
-}
-
-export function withoutCache(folder: string): void {
-  endpoint(folder);
-  rmSync(join(folder, cacheName()));
 }
 
 /** A handler of this folder, bundled as a user would. */

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startAws } from '../../../lib/code-cache/aws.ts';
-import { warmUps } from '../../../lib/code-cache/warm-up.ts';
-import { bundled, endpoint, handler, release, withoutCache } from './arms.ts';
+import { startAws } from '../endpoint/aws.ts';
+import { environment } from '../endpoint/endpoint.ts';
+import { bundled, endpoint, handler, release } from './arms.ts';
 import { LAST_RELEASE } from './release.ts';
 import { type Measured, type Round, type Row, rowsOf, type Sample } from './rows.ts';
 
@@ -39,7 +39,6 @@ const BARE = 'empty handler, same AWS clients';
 const armsOf = (ref: string) =>
   new Map<string, { readonly make: (folder: string) => void; readonly poll?: string }>([
     [NOW, { make: endpoint }],
-    ['endpoint without its code cache', { make: withoutCache }],
     [BARE, { make: handler('bare') }],
     ['official SDK, same AWS clients', { make: handler('sdk'), poll: 'poll' }],
     [`endpoint of ${ref}`, { make: release(ref) }],
@@ -90,8 +89,7 @@ export async function coldStart(options: ColdStartOptions = {}): Promise<Row[]> 
 }
 
 async function sampleOf(args: readonly string[], url: string): Promise<Sample> {
-  const account = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' };
-  const env = { PATH: process.env.PATH, ...account, AWS_ENDPOINT_URL: url, ...warmUps.endpoint?.env };
+  const env = { PATH: process.env.PATH, ...environment, AWS_ENDPOINT_URL: url };
   const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: 30_000 });
   return JSON.parse(stdout);
 }

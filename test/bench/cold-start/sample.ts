@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { performance } from 'node:perf_hooks';
-import { type Handler, posted, streaming } from '../../../lib/code-cache/warm-up.ts';
+import { type Handler, posted, streaming } from '../endpoint/endpoint.ts';
 import type { Step, Times } from './rows.ts';
 
 /**

@@ -1,15 +1,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type Handler, posted, streaming, warmUps } from '../../../lib/code-cache/warm-up.ts';
-import { serverCode } from '../../../lib/server-code.ts';
+import { bundleEndpoint } from '../../../lib/bundles.ts';
 import { modernMessage } from '../../support/clients.ts';
+import { environment, type Handler, manifest, posted, streaming } from '../endpoint/endpoint.ts';
 import { digits } from '../report/page.ts';
 import type { Arm } from '../report/row.ts';
 import { interleaved, paired, quantile, timed } from '../report/statistics.ts';
@@ -60,14 +60,10 @@ export const warm: Arm = {
 };
 
 function handlers(folder: string, url: string) {
-  const warmUp = warmUps.endpoint;
-  if (warmUp === undefined) throw new Error('the endpoint has no parts to stand beside it');
-  const account = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' };
-  Object.assign(process.env, { ...account, AWS_ENDPOINT_URL: url, AWS_LAMBDA_FUNCTION_NAME: 'f' }, warmUp.env);
+  Object.assign(process.env, { ...environment, AWS_ENDPOINT_URL: url, AWS_LAMBDA_FUNCTION_NAME: 'f' });
   Object.assign(globalThis, { awslambda: streaming });
-  for (const [name, content] of Object.entries(warmUp.parts)) writeFileSync(join(folder, name), content);
+  bundleEndpoint(manifest, (built) => cpSync(built, folder, { recursive: true }));
   const file = join(folder, 'index.js');
-  writeFileSync(file, serverCode('endpoint'));
   const { handler } = createRequire(file)(file) as { handler: Handler };
   const ask = async (method: string, params: Record<string, unknown>) => {
     const { body, headers } = modernMessage(method, params);

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cacheName } from '../../../functions/loader/cache-file.ts';
 import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
 import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../../lib/bundles.ts';
 
@@ -38,22 +37,20 @@ const probe = `
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
   console.log(JSON.stringify({ handler: typeof handler, undici: list }));`;
 
-test('the endpoint: bundle, loader, cache, manifest, validators; none loads undici', () => {
+test('the endpoint: bundle, manifest, validators; none loads undici', () => {
   bundleEndpoint(manifest, (folder) => {
-    expect(readdirSync(folder)).toEqual(['bundle.js', 'index.js', cacheName(), 'manifest.json', 'validators.cjs']);
-    expect(statSync(join(folder, 'index.js')).size).toBeLessThan(3_000);
-    expect(statSync(join(folder, cacheName())).size).toBeLessThan(1_000_000);
+    expect(readdirSync(folder)).toEqual(['index.js', 'manifest.json', 'validators.cjs']);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(manifest);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
 });
 
-test('the reconciler: bundle, loader, cache, workflows of task-capable tools only', () => {
+test('the reconciler: bundle, workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
-    const parts = ['express.json', 'index.js', cacheName(), 'machines.json', 'repeatable.json', 'state-machines.json'];
-    expect(readdirSync(folder)).toEqual(['bundle.js', ...parts]);
+    const parts = ['express.json', 'index.js', 'machines.json', 'repeatable.json', 'state-machines.json'];
+    expect(readdirSync(folder)).toEqual(parts);
     expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
@@ -86,6 +83,17 @@ test('the rotation of the signing key is one CommonJS file', () => {
     expect(readdirSync(folder)).toEqual(['index.js']);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
+  });
+});
+
+test('a function of the server takes --expose-gc back before it loads anything', () => {
+  bundleRotation((folder) => {
+    const code = `${probe}
+      console.log(require('node:vm').runInNewContext('typeof gc'), typeof gc);`;
+    const args = ['--expose-gc', '-e', code, join(folder, 'index.js')];
+    const printed = execFileSync(process.execPath, args, { encoding: 'utf8' });
+    expect(printed.trim().split('\n').at(-1)).toBe('undefined function');
+    expect(readFileSync(join(folder, 'index.js'), 'utf8')).toMatch(/^"use strict";globalThis\.gc&&/);
   });
 });
 

@@ -54,5 +54,4 @@ const answers: Readonly<Record<string, Operation>> = {
   Query: () => ({ Items: [], Count: 0, ScannedCount: 0 }),
   StartExecution: () => ({ executionArn: 'arn:aws:states:us-east-1:123456789012:execution:a:b', startDate: 0 }),
   GetSecretValue: ({ VersionStage }) => ({ SecretString: String(VersionStage) }),
-  PutEvents: ({ Entries }) => ({ Entries: Entries.map(() => ({ EventId: 'e' })), FailedEntryCount: 0 }),
 };
