@@ -94,8 +94,13 @@ describe('each change, to the letter', () => {
     expect(withdraw(record(), now + 1_500)).toEqual({
       ...{ from: ['working'], round: 1, remove: RUNNING, event: { at: now + 1_500, what: 'failed' } },
       set: {
-        ...{ status: 'failed',
-        failure: 'NotStarted', updatedAt: now + 1_500, statusMessage: error.message, error: JSON.stringify(error) },
+        ...{
+          status: 'failed',
+          failure: 'NotStarted',
+          updatedAt: now + 1_500,
+          statusMessage: error.message,
+          error: JSON.stringify(error),
+        },
         ...{ ttl: 1_500, expiresAt: now / 1_000 + 2 },
       },
     });
