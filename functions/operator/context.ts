@@ -1,6 +1,6 @@
 import type { AwsJson } from '../tasks/aws/aws-json.ts';
+import type { ResultStore } from '../tasks/results/result-store.ts';
 import type { InputStore } from '../tasks/s3/input-store.ts';
-import type { ResultStore } from '../tasks/s3/result-store.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import type { Workflow } from '../tasks/workflow.ts';

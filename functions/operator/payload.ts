@@ -1,7 +1,7 @@
 import type { AwsJson } from '../tasks/aws/aws-json.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { isOf, isProven, storedResult } from '../tasks/s3/result-ref.ts';
+import { isOf, isProven, storedResult } from '../tasks/results/result-ref.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import { executionArnOf } from '../tasks/workflow.ts';

@@ -2,7 +2,7 @@ import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { setBounded } from '../tasks/bounded-map.ts';
 import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
-import { storeIfLarge } from '../tasks/s3/large-result.ts';
+import { storeIfLarge } from '../tasks/results/large-result.ts';
 import { type RunStore, runStore } from '../tasks/table/store.ts';
 import type { TaskContext } from '../tasks/tool-contract.ts';
 

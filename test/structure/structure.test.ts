@@ -22,6 +22,7 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
 /** Folders in which a file with a function has a test of its name, or a folder of tests. CONTRIBUTING.md lists them. */
 const TESTED_BY_NAME = [
   'functions/tasks',
+  'functions/tasks/results',
   'functions/tasks/s3',
   ...['http', 'identity', 'protocol', 'stream', 'task', 'wire'].map((name) => `functions/mcp/${name}`),
 ];

@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../tasks/record.ts';
-import { storedResult } from '../../tasks/s3/result-ref.ts';
+import { storedResult } from '../../tasks/results/result-ref.ts';
 
 export interface StoredFrame {
   readonly record: TaskRecord;

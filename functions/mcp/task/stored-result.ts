@@ -1,7 +1,7 @@
 import { InternalError } from '../../tasks/errors.ts';
 import { errorFacts, logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isOf, type StoredResult, storedResult } from '../../tasks/s3/result-ref.ts';
+import { isOf, type StoredResult, storedResult } from '../../tasks/results/result-ref.ts';
 import type { ServerContext } from '../context.ts';
 import { schemaToolOf, withCheckedResult } from './task-view.ts';
 

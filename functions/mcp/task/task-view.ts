@@ -4,7 +4,7 @@ import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import { logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/s3/result-ref.ts';
+import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/results/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/tool-scopes.ts';

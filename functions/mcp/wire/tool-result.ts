@@ -1,7 +1,7 @@
 import { limits } from '../../tasks/limits.ts';
 import { isBlock } from '../../tasks/questions/content.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { storedResult } from '../../tasks/s3/result-ref.ts';
+import { storedResult } from '../../tasks/results/result-ref.ts';
 import { isDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
 import type { ContentBlock, ToolResult } from '../../tasks/tool-contract.ts';
 

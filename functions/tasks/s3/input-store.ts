@@ -1,9 +1,9 @@
 import { setBounded } from '../bounded-map.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
+import { type ResultStore, ResultStoreError } from '../results/result-store.ts';
 import { parsed } from '../shape.ts';
 import { hashOf, type Input, refOf } from './moved-input.ts';
-import { type ResultStore, ResultStoreError } from './result-store.ts';
 
 /**
  * Large input of open tasks (arguments, questions, answers): JSON text in S3, named by its hash. So a record stays

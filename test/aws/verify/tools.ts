@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, type GetCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
+import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { TaskContext, ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 
 /** What the tool `credentials` has seen: `allowed`, or the name of the error. */

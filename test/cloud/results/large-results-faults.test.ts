@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { measured, RESULT_WITHOUT_HASH } from '../../../functions/tasks/s3/result-ref.ts';
+import { measured, RESULT_WITHOUT_HASH } from '../../../functions/tasks/results/result-ref.ts';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';

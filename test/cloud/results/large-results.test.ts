@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { resultStore } from '../../../functions/tasks/s3/result-store.ts';
+import { resultStore } from '../../../functions/tasks/results/result-store.ts';
 import { type Answer, openStream } from '../../support/clients.ts';
 import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
 import { largeResult } from '../../support/apps/large-tools.ts';

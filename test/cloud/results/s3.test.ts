@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type ResultKey, resultStore } from '../../../functions/tasks/s3/result-store.ts';
+import { type ResultKey, resultStore } from '../../../functions/tasks/results/result-store.ts';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import { isExpired } from '../../../local/testing.ts';
 import { temporaryDir, writeAssembly } from '../../../local/test/fixture.ts';

@@ -83,22 +83,22 @@ export const TASKS: readonly Survivor[] = [
     why: 'equivalent: a text has no name of AWS; the compiler wants it',
   },
   {
-    file: 'functions/tasks/s3/large-result.ts',
+    file: 'functions/tasks/results/large-result.ts',
     ...{ from: "'null'", to: '""' },
     why: 'equivalent: only its size is read, and it is small either way',
   },
   {
-    file: 'functions/tasks/s3/large-result.ts',
+    file: 'functions/tasks/results/large-result.ts',
     ...{ from: "typeof returned === 'object' && returned !== null && 'isError' in returned", to: 'true' },
     why: 'equivalent: what else could be so large has no isError',
   },
   {
-    file: 'functions/tasks/s3/large-result.ts',
+    file: 'functions/tasks/results/large-result.ts',
     ...{ from: 'returned !== null', to: 'true' },
     why: 'equivalent: null is never so large',
   },
   {
-    file: 'functions/tasks/s3/result-ref.ts',
+    file: 'functions/tasks/results/result-ref.ts',
     ...{ from: '\'"resultRef"\'', to: '""' },
     why: 'equivalent: only spares the parsing of what is no reference',
   },
@@ -153,7 +153,7 @@ export const TASKS: readonly Survivor[] = [
     why: 'equivalent: no attribute is called nundefined',
   },
   {
-    file: 'functions/tasks/s3/result-store.ts',
+    file: 'functions/tasks/results/result-store.ts',
     ...{ from: "''", to: '"Stryker was here!"' },
     why: 'equivalent: Lambda always sets AWS_REGION; and the code of what is done is not read',
   },
@@ -193,12 +193,12 @@ export const TASKS: readonly Survivor[] = [
     why: 'equivalent: Node takes port 0 for the default one',
   },
   {
-    file: 'functions/tasks/s3/result-store.ts',
+    file: 'functions/tasks/results/result-store.ts',
     ...{ from: "'GET'", to: '""' },
     why: "equivalent: GET is the default of the signer's copy, and of the error text",
   },
   {
-    file: 'functions/tasks/s3/result-store.ts',
+    file: 'functions/tasks/results/result-store.ts',
     ...{ from: "'/'", to: '""' },
     why: "equivalent: the signer's copy of a request begins its path with /",
   },

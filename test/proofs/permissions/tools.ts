@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
+import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
 import { reportProgress } from '../../../functions/tool/index.ts';
 

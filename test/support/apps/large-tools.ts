@@ -1,4 +1,4 @@
-import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
+import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolResult, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../functions/tool/envelope.ts';
 

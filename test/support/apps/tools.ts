@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
-import { storeIfLarge } from '../../../functions/tasks/s3/large-result.ts';
+import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../functions/tool/envelope.ts';
 import { defineTool, reportProgress } from '../../../functions/tool/index.ts';

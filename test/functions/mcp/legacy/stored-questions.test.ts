@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { ResultStoreError } from '../../../../functions/tasks/s3/result-store.ts';
+import { ResultStoreError } from '../../../../functions/tasks/results/result-store.ts';
 import { applied } from '../../tasks/applied.ts';
 import { form, world, YES } from '../support/legacy-world.ts';
 

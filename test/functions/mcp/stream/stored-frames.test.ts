@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { liesInS3, storedFrames } from '../../../../functions/mcp/stream/stored-frames.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { measured } from '../../../../functions/tasks/s3/result-ref.ts';
+import { measured } from '../../../../functions/tasks/results/result-ref.ts';
 import { modernMessage } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
 import { endpoint } from '../support/posted.ts';

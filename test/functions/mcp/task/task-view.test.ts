@@ -10,7 +10,7 @@ import {
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { measured, RESULT_WITHOUT_HASH } from '../../../../functions/tasks/s3/result-ref.ts';
+import { measured, RESULT_WITHOUT_HASH } from '../../../../functions/tasks/results/result-ref.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { fakeServer } from '../support/fake-server.ts';
 

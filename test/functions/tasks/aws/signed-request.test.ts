@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { invoker } from '../../../../functions/mcp/invoke.ts';
 import { signedRequests } from '../../../../functions/tasks/aws/signed-request.ts';
 import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
-import { objectKey, resultStore } from '../../../../functions/tasks/s3/result-store.ts';
+import { objectKey, resultStore } from '../../../../functions/tasks/results/result-store.ts';
 
 /** One request as it came in. */
 interface Sent {

@@ -1,10 +1,10 @@
-import { type InputStore, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import {
   type InputKey,
   objectKey,
   type ResultKey,
   ResultStoreError,
-} from '../../../../functions/tasks/s3/result-store.ts';
+} from '../../../../functions/tasks/results/result-store.ts';
+import { type InputStore, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 
 /** S3 as a map: what was put, by its key. `down` makes every call fail with this code. */
 export function fakeObjects() {

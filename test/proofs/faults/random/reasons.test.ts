@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { objectKey } from '../../../../functions/tasks/s3/result-store.ts';
+import { objectKey } from '../../../../functions/tasks/results/result-store.ts';
 import { create, fail } from '../../../../functions/tasks/transitions.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, type Failure, isExplained } from './reasons.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { storeIfLarge } from '../../../../functions/tasks/s3/large-result.ts';
-import { isOf, measured, resultTooLarge, storedResult } from '../../../../functions/tasks/s3/result-ref.ts';
-import { objectKey, type ResultKey } from '../../../../functions/tasks/s3/result-store.ts';
+import { storeIfLarge } from '../../../../functions/tasks/results/large-result.ts';
+import { isOf, measured, resultTooLarge, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
+import { objectKey, type ResultKey } from '../../../../functions/tasks/results/result-store.ts';
 import { close, listen } from '../../../../local/testing.ts';
 
 const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };

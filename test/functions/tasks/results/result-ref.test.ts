@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isProven } from '../../../../functions/tasks/s3/result-ref.ts';
+import { isProven } from '../../../../functions/tasks/results/result-ref.ts';
 
 test.each([
   ['with a hash', 'a', 1, true],

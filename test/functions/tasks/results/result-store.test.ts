@@ -12,7 +12,7 @@ import {
   ResultStoreError,
   type ResultStoreOptions,
   resultStore,
-} from '../../../../functions/tasks/s3/result-store.ts';
+} from '../../../../functions/tasks/results/result-store.ts';
 
 interface Seen {
   readonly method: string;
