@@ -109,14 +109,16 @@ export class Endpoint {
       tableActions.map((action) => `dynamodb:${action}`),
       table.tableArn,
     );
-    allow(this.function, ['s3:GetObject'], results.arnForObjects('results/*'));
+    for (const prefix of ['results', 'outcomes'])
+      allow(this.function, ['s3:GetObject'], results.arnForObjects(`${prefix}/*`));
     // No tool may write here: the endpoint trusts this as what a client has sent.
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['secretsmanager:GetSecretValue'], signingKey.secretArn);
     allow(this.function, ['states:StartExecution'], machines);
     allow(this.function, ['states:StopExecution'], executions);
     allowKey(this.function, scope, storage.encryptionKey, ['dynamodb', 's3Read', 's3Write', 'secretRead', 'states']);
-    acknowledgeWildcard(scope, results.arnForObjects('results/*'), 'The results of all tasks');
+    acknowledgeWildcard(scope, results.arnForObjects('results/*'), 'The results that tools stored');
+    acknowledgeWildcard(scope, results.arnForObjects('outcomes/*'), 'The results that the server stored');
     acknowledgeWildcard(scope, results.arnForObjects('inputs/*'), 'The input of all tasks');
     acknowledgeWildcard(scope, machines, 'The tool workflows of this server, by their common prefix');
     acknowledgeWildcard(scope, executions, 'The runs of the tool workflows of this server');

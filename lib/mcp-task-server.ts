@@ -123,7 +123,10 @@ export class McpTaskServer extends Construct {
       storage,
     });
     const serverName = machinePrefix.replace(/-$/, '');
-    this.taskEvents = new TaskEvents(this, 'TaskEvents', { table, serverName, eventBus: props.eventBus, storage });
+    this.taskEvents = new TaskEvents(this, 'TaskEvents', {
+      ...{ table, results, serverName, storage },
+      eventBus: props.eventBus,
+    });
     const authorizer = this.node.tryFindChild('Authorizer');
     const metrics = serverMetrics({
       ...{ serverName, api: this.api, endpoint: this.endpoint },
@@ -198,7 +201,8 @@ export class McpTaskServer extends Construct {
     const { entry } = tool;
     const machineName = `${this.#machinePrefix}${entry.machine}`;
     const timeout = entry.timeout / 1_000;
-    const props = { machineName, run, table, results, timeout, storage: this.#storage };
+    const outcomes = this.taskEvents.function;
+    const props = { machineName, run, table, results, outcomes, timeout, storage: this.#storage };
     const workflow = new ToolWorkflow(this, `Tool-${entry.name}`, props);
     this.#workflows.set(entry.name, workflow);
     this.#tools.push(entry);

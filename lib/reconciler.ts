@@ -69,6 +69,7 @@ export class Reconciler extends Construct {
     for (const index of ['due', 'status']) allow(this.function, ['dynamodb:Query'], `${table.tableArn}/index/${index}`);
     allow(this.function, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
     allow(this.function, ['s3:GetObject'], results.arnForObjects('inputs/*'));
+    allow(this.function, ['s3:PutObject'], results.arnForObjects('outcomes/*'));
     allow(
       this.function,
       ['states:DescribeExecution', 'states:StopExecution'],
@@ -76,7 +77,7 @@ export class Reconciler extends Construct {
     );
     allow(this.function, ['states:StartExecution'], machines);
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
-    allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 'states', 'sqs']);
+    allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'states', 'sqs']);
     this.#trigger(machinePrefix);
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
   }

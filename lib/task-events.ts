@@ -9,6 +9,7 @@ import {
   type Function as LambdaFunction,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Status } from '../functions/tasks/record.ts';
@@ -24,6 +25,8 @@ const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', '
 export interface TaskEventsProps {
   /** Has a stream with old and new images. */
   readonly table: TableV2;
+  /** Gets the large results of workflows. */
+  readonly results: Bucket;
   /** A dimension of the metrics, and in each event. */
   readonly serverName: string;
   readonly eventBus: McpTaskServerProps['eventBus'];
@@ -32,7 +35,8 @@ export interface TaskEventsProps {
 
 /**
  * Tells each committed change of a task (docs/events.md): metrics, audit lines and `Task Status Change` on EventBridge.
- * It reads the stream of the table, so nothing is told that was not written, and nothing is lost with a container.
+ * It reads the stream of the table, so nothing is told that was not written, and nothing is lost with a container. As
+ * that keeps it warm, tool workflows call it for what they cannot write themselves: an end with a large result.
  */
 export class TaskEvents extends Construct {
   readonly function: LambdaFunction;
@@ -41,7 +45,7 @@ export class TaskEvents extends Construct {
   /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { table, serverName, eventBus, storage }: TaskEventsProps) {
+  constructor(scope: Construct, id: string, { table, results, serverName, eventBus, storage }: TaskEventsProps) {
     super(scope, id);
     const { encryptionKey } = storage;
     const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
@@ -54,7 +58,12 @@ export class TaskEvents extends Construct {
         code: new BundledCode(bundleTaskEvents),
         memorySize: 256,
         timeout: Duration.minutes(1),
-        environment: { SERVER_NAME: serverName, EVENT_BUS: bus.eventBusArn },
+        environment: {
+          SERVER_NAME: serverName,
+          EVENT_BUS: bus.eventBusArn,
+          TASKS_TABLE: table.tableName,
+          RESULTS_BUCKET: results.bucketName,
+        },
       },
       storage,
     );
@@ -64,8 +73,10 @@ export class TaskEvents extends Construct {
     // IAM knows no resource for it.
     allow(this.function, ['dynamodb:ListStreams'], '*');
     allow(this.function, ['events:PutEvents'], bus.eventBusArn);
+    allow(this.function, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
+    allow(this.function, ['s3:PutObject'], results.arnForObjects('outcomes/*'));
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
-    allowKey(this.function, this, encryptionKey, ['dynamodb', 'sqs']);
+    allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Write', 'sqs']);
     const mapping = new EventSourceMapping(this, 'Stream', {
       target: this.function,
       eventSourceArn: stream,

@@ -76,6 +76,7 @@ function createContext(
   env: NodeJS.ProcessEnv,
 ): Omit<SweepContext, 'express' | 'repeatable'> {
   const db = dynamoDb(PATIENCE, env);
+  const objects = resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 });
   const states = stepFunctions({ region: env.AWS_REGION ?? '', ...PATIENCE }, env);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
   const names = (env.TOOL_MACHINES ?? '').split(',');
@@ -85,7 +86,8 @@ function createContext(
     index: dueIndex(db, env.TASKS_TABLE ?? '', PAGE),
     oldestOpen: () => oldestOpen(db, env.TASKS_TABLE ?? ''),
     workflow: workflow(states, machineArnPrefix),
-    inputs: inputStore(resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 })),
+    inputs: inputStore(objects),
+    results: objects,
     describe: describer(states),
     machines: new Map(Object.entries(machines)),
     stateMachines: new Map(Object.entries(stateMachines).map(([tool, index]) => [tool, arnOf(index)])),

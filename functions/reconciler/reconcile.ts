@@ -3,6 +3,8 @@ import { unmoved } from '../tasks/express/changes.ts';
 import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
+import { withResultApart } from '../tasks/results/outcome.ts';
+import type { ResultStore } from '../tasks/results/result-store.ts';
 import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import { after, type Change, isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
@@ -17,6 +19,8 @@ export interface ReconcilerContext {
   readonly store: Pick<TaskStore, 'get' | 'applyBlind' | 'postpone'>;
   readonly workflow: Workflow;
   readonly inputs: InputStore;
+  /** Gets the large results of state machines whose workflow does not write them. */
+  readonly results: Pick<ResultStore, 'put'>;
   readonly describe: (executionArn: string) => Promise<Execution>;
   /** By tool: the end of the name of its workflow. */
   readonly machines: ReadonlyMap<string, string>;
@@ -137,7 +141,7 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
     if (!(error instanceof InputLost)) throw error;
     return (await store.applyBlind(record, loseInput(record, context.now()))) ? decision.kind : 'nothing';
   }
-  const written = await store.applyBlind(record, decision.change);
+  const written = await store.applyBlind(record, await withResultApart(record, decision.change, context.results));
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
   const over = written ? decision.stop : decision.start;
   if (over && machine !== undefined && !context.express.has(record.tool)) await stop(record, machine, workflow);

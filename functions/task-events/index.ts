@@ -1,11 +1,15 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { awsJson } from '../tasks/aws/aws-json.ts';
+import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
+import { resultStore } from '../tasks/results/result-store.ts';
+import { taskStore } from '../tasks/table/store.ts';
 import { changesOf, type TaskChange } from './changes.ts';
 import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
+import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome.ts';
 
 /** What the function needs from outside. Tests replace single members. */
 export interface TaskEventsContext {
@@ -120,6 +124,29 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
   };
 }
 
-const context = createContext(process.env);
+function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {
+  return {
+    // Soon enough that no write comes after readers have seen the task fail: the workflow tries again.
+    store: taskStore(dynamoDb({ requestTimeout: 2_000, attempts: 2 }, env), env.TASKS_TABLE ?? ''),
+    results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),
+    now: Date.now,
+  };
+}
 
-export const handler = (event: DynamoDBStreamEvent) => tell(event, context);
+const context = createContext(process.env);
+/** Made at the first outcome: most containers never get one. */
+let outcomeContext: OutcomeContext | undefined;
+
+/** What the stream of the table sends, or a tool workflow. */
+export const handler = async (event: DynamoDBStreamEvent | { readonly outcome: Outcome }) => {
+  if ('Records' in event) return tell(event, context);
+  // Step Functions keeps the message of an error in its history: one of AWS may quote what was sent.
+  outcomeContext ??= createOutcomeContext(process.env);
+  await storeOutcome(event.outcome, outcomeContext).catch((error: unknown) => {
+    logEvent('outcome_failed', errorFacts(error));
+    throw Object.assign(new Error('The end was not written: see outcome_failed in the log'), {
+      name: (error as Error).name,
+    });
+  });
+  return null;
+};

@@ -54,6 +54,8 @@ export const limits = {
    * container keeps the buckets of `tasks`. The conformance suite polls every 50 to 200 ms for some seconds.
    */
   polls: { perInterval: 5, burst: 300, tasks: 1_000 },
+  /** The same per owner and container for `tasks/list` and `subscriptions/listen`; the interval is a second. */
+  lists: { perInterval: 2, burst: 100, owners: 1_000 },
   /** How long a call without a task waits for its result, unless the server's option says otherwise. */
   inlineWindow: 25 * SECOND,
   /**
@@ -68,6 +70,8 @@ export const limits = {
   streamRetryAfter: 5 * SECOND,
   requestState: 1 * HOUR,
   listenTasks: 100,
+  /** Bytes of tasks that one `subscriptions/listen` sends. Then it ends, and tasks/get has the rest. */
+  listenBytes: 20_000 * KB,
   listPage: 50,
   body: 1_000 * KB,
   /** A string as the id of a request: each event id repeats it. */
@@ -81,11 +85,12 @@ export const limits = {
    */
   check: { together: 0.9 * SECOND, least: 10 },
   /**
-   * A result as JSON text. `inline`: the workflow can carry it even if every byte needs an escape. `stored`: what a
-   * tool with `defineTool` may put into S3, less than the 6 MiB that a function can return to a direct call. `depth`:
-   * JSON that is nested deeper can be parsed, but not written again.
+   * A result as JSON text, in bytes. `inline`: what a record holds, so that it stays under 4 KB, which costs one read
+   * unit; more lies in S3. `stored`: what a tool with `defineTool` may put there, less than the 6 MiB that a function
+   * can return to a direct call. `depth`: JSON that is nested deeper can be parsed, but not written again. `copied`: an object that takes more
+   * is sent as structured content only, without its copy as text.
    */
-  result: { inline: 128 * KB, stored: 6_000 * KB, depth: 500 },
+  result: { inline: 1_500, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB },
   /** Questions, request state, arguments and earlier answers together, with their escapes. Leaves room for answers. */
   asked: 240 * KB,
   inputResponses: 32 * KB,

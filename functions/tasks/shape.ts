@@ -55,3 +55,9 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
+
+/** The first `most` characters of a text, or fewer, so that they take at most `bytes` as JSON. */
+export function beginning(text: string, most: number, bytes: number): string {
+  const some = text.slice(0, most);
+  return Buffer.byteLength(JSON.stringify(some)) <= bytes ? some : beginning(some, Math.floor(some.length / 2), bytes);
+}

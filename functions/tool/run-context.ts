@@ -17,7 +17,7 @@ export interface RunContext {
    */
   remember(task: TaskContext, memory: string, before: string | undefined): Promise<boolean | string>;
   recall(task: TaskContext): Promise<string | undefined>;
-  /** The result, or a reference if it is too large for the workflow: then it is in S3. */
+  /** The result, or a reference if it is too large for the record: then it is in S3. */
   keep(task: TaskContext, result: unknown): Promise<unknown>;
 }
 

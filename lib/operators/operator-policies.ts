@@ -111,7 +111,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
         writes('dynamodb:PutItem'),
         allow(['s3:PutObject'], results.arnForObjects('inputs/*')),
         allow(['states:StartExecution'], machines),
-        allow(['s3:GetObject'], results.arnForObjects('inputs/*'), results.arnForObjects('results/*')),
+        allow(['s3:GetObject'], ...['inputs/*', 'results/*', 'outcomes/*'].map((keys) => results.arnForObjects(keys))),
         allow(['states:DescribeExecution', 'states:GetExecutionHistory', 'states:StopExecution'], executions),
         allow(['logs:FilterLogEvents'], stackLogs, runLogs),
         ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'states']),

@@ -24,6 +24,7 @@ export function resultBucket(scope: Construct, maxTtl: number, props: OperationP
     removalPolicy,
     lifecycleRules: [
       { id: 'ExpireWithTheirTasks', prefix: 'results/', ...expires },
+      { id: 'OutcomesExpireWithTheirTasks', prefix: 'outcomes/', ...expires },
       { id: 'InputExpiresWithItsTask', prefix: 'inputs/', ...expires },
     ],
   });

@@ -1,6 +1,7 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import {
   CustomerManagedEncryptionConfiguration,
@@ -19,6 +20,8 @@ export interface ToolWorkflowProps {
   readonly run: ToolRun;
   readonly table: TableV2;
   readonly results: Bucket;
+  /** Writes the ends whose results do not fit into a record. */
+  readonly outcomes: IFunction;
   /** In seconds. */
   readonly timeout: number;
   readonly storage: StorageProps;
@@ -41,6 +44,7 @@ export class ToolWorkflow extends Construct {
           statements: [
             ...props.run.statements,
             new PolicyStatement({ actions: ['dynamodb:UpdateItem'], resources: [props.table.tableArn] }),
+            new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [props.outcomes.functionArn] }),
             ...keyStatements(this, encryptionKey, ['dynamodb']),
           ],
         }),
@@ -55,6 +59,7 @@ export class ToolWorkflow extends Construct {
         ...props.run.substitutions,
         TableName: props.table.tableName,
         ResultsBucket: props.results.bucketName,
+        OutcomeFunctionArn: props.outcomes.functionArn,
         ToolTimeoutSeconds: String(props.timeout),
       },
       tracingEnabled: true,

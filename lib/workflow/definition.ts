@@ -42,10 +42,14 @@ const PERHAPS_EXECUTED = [
 /** The function ran and its runtime died. Retried only for a tool that may be repeated. */
 const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
 
-/** Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. Times in ms. */
+/**
+ * Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. Times in ms,
+ * sizes in bytes.
+ */
 const NUMBERS = {
   deadlineGrace: limits.deadlineGrace,
   lateWrite: limits.lateWrite,
+  inlineResult: limits.result.inline,
   eventRounds: limits.events.workflowRounds,
   expressWork: limits.express.work,
   // `Run` is the first state, so it is entered at once. Up to 30 s late, the longest function has its full time.
@@ -109,11 +113,11 @@ function toRunFailed(run: RunState): RunState {
   return { ...run, Catch: [...run.Catch.slice(0, -1), ...(cut ? [cut] : [])] };
 }
 
-/** The same for a tool that is a state machine. Its last two states are the same. */
+/** The same for a tool that is a state machine. Its last states are the same. */
 export function machineDefinition(): string {
-  const { Finish, Superseded } = asl('tool.asl.json', false).States;
+  const { Run: _, ...last } = asl('tool.asl.json', false).States;
   const machine = asl('machine-tool.asl.json', false);
-  return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Superseded } });
+  return JSON.stringify({ ...machine, States: { ...machine.States, ...last } });
 }
 
 function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): Asl {

@@ -41,6 +41,7 @@ export interface Expected {
 const ACCOUNT = 'us-east-1:123456789012';
 const SUBSTITUTIONS: Readonly<Record<string, string>> = {
   FunctionArn: `arn:aws:lambda:${ACCOUNT}:function:tool`,
+  OutcomeFunctionArn: `arn:aws:lambda:${ACCOUNT}:function:outcomes`,
   StateMachineArn: `arn:aws:states:${ACCOUNT}:stateMachine:author`,
   ExecutionArnPrefix: `arn:aws:states:${ACCOUNT}:execution:author:`,
   TableName: 'tasks',

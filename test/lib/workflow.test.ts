@@ -163,6 +163,56 @@ describe('run-failed.jsonata', () => {
   });
 });
 
+describe('fits.jsonata and outcome-event.jsonata', () => {
+  const { inline } = limits.result;
+  const fits = async (text: string) => evaluate('store/fits.jsonata', { input: { values: { ':result': { S: text } } } });
+
+  test.each([
+    ['x', 1],
+    ['\n', 1],
+    ['é', 2],
+    ['я', 2],
+    ['中', 3],
+    ['\u2028', 3],
+  ])('a record holds results of %j up to the limit in bytes of UTF-8, and not more', async (letter, bytes) => {
+    const most = Math.floor(inline / bytes);
+    expect(await fits(letter.repeat(most))).toBe(true);
+    expect(await fits(`${letter.repeat(most)}xx${'x'.repeat(bytes)}`)).toBe(false);
+  });
+
+  test('what an emoji takes more is bounded', async () => {
+    expect(await fits('🙂'.repeat(inline / 3 + 1))).toBe(false);
+    expect(await fits(`${'a'.repeat(100_000)}🙂`)).toBe(false);
+  });
+
+  test('questions and failures have no result, so they fit', async () => {
+    const errorOutput = { Error: 'TypeError', Cause: '' };
+    for (const change of [
+      await finished(returned({ inputRequests: { a: { method: 'roots/list', params: { x: 'x'.repeat(9_000) } } } })),
+      await evaluate('run-failed.jsonata', { errorOutput }),
+    ]) {
+      expect(await evaluate('store/fits.jsonata', { input: change })).toBe(true);
+    }
+  });
+
+  test('the function gets the text to the digit, who asks, and what Finish would note', async () => {
+    const text = `{"id":12345678901234567890,"x":"${'x'.repeat(inline)}"}`;
+    const change = await finished({ mcpTask: 1, text, isError: true });
+    expect(await evaluate('store/outcome-event.jsonata', { input: change })).toEqual({
+      outcome: { owner: 'o', taskId: 't', round: 2, text, isError: true, retries: 1 },
+    });
+  });
+
+  test('Finish writes nothing that does not fit: its expression has no value then', async () => {
+    const { Finish } = JSON.parse(definition(false)).States;
+    const [, expression = ''] = /^\{%(.*)%\}$/.exec(Finish.Arguments.ExpressionAttributeValues) ?? [];
+    const valuesOf = (change: Write) => jsonata(expression).evaluate(undefined, { states: { input: change } });
+    expect(await valuesOf(await finished('x'))).toMatchObject({ ':result': { S: '"x"' } });
+    expect(await valuesOf(await finished('x'.repeat(inline)))).toBeUndefined();
+    expect(Finish.Catch.map(({ Next }: { Next: string }) => Next)).toEqual(['Superseded', 'Store']);
+  });
+});
+
 describe('function-event.jsonata and run-timeout.jsonata', () => {
   test('the function gets the contract, arguments digit for digit, and may return an envelope', async () => {
     const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'results', round: 2, attempt: 1 };
@@ -245,7 +295,7 @@ describe('definition', () => {
     const text = definition(false);
     expect(text).not.toMatch(/<[a-zA-Z -]+(\.jsonata)?>/);
     expect(new Set(text.match(/\$\{\w+\}/g))).toEqual(
-      new Set(['${FunctionArn}', '${ResultsBucket}', '${TableName}', '${ToolTimeoutSeconds}']),
+      new Set(['${FunctionArn}', '${OutcomeFunctionArn}', '${ResultsBucket}', '${TableName}', '${ToolTimeoutSeconds}']),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { InternalError } from '../../tasks/errors.ts';
 import { errorFacts, logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isOf, type StoredResult, storedResult } from '../../tasks/results/result-ref.ts';
+import { isOf, placeOf, type StoredResult, storedResult } from '../../tasks/results/result-ref.ts';
 import type { ServerContext } from '../context.ts';
 import { schemaToolOf, withCheckedResult } from './task-view.ts';
 
@@ -32,9 +32,8 @@ export async function withCheckedStatus(record: TaskRecord, server: ServerContex
 
 /** An outage of S3 fails this request, not the task. The error says how to get the result without a new call. */
 async function fetchResult(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<string> {
-  const { attempt = 0, run } = stored;
   try {
-    const text = await server.results.get({ ...record, attempt, ...(run !== undefined && { run }) });
+    const text = await server.results.get(placeOf(record, stored));
     if (isOf(stored, text)) return text;
     throw Object.assign(new Error('What is stored is not the text that the record names'), { name: 'ResultAltered' });
   } catch (error) {

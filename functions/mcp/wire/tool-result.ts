@@ -15,15 +15,23 @@ export function toolResult(text: string): ToolResult {
   if (typeof value === 'string') return { content: [textBlock(value)] };
   if (!isObject(value) || !isResult(value)) {
     const failed = isObject(value) && value.isError === true;
-    return { content: [textBlock(text)], structuredContent: value, ...(failed && { isError: true }) };
+    return { content: [copyOf(value, text)], structuredContent: value, ...(failed && { isError: true }) };
   }
-  const { content = [textBlock(JSON.stringify(value.structuredContent))], structuredContent, isError, _meta } = value;
+  const { structuredContent, isError, _meta } = value;
+  const { content = [copyOf(structuredContent, JSON.stringify(structuredContent))] } = value;
   return {
     content: content as ContentBlock[],
     ...(structuredContent !== undefined && { structuredContent }),
     ...(isError === true && { isError }),
     ...(isObject(_meta) && { _meta: ownMeta(_meta) }),
   };
+}
+
+/** Structured content as text. A large object would take three times its size, and both revisions show its structure. */
+function copyOf(structured: unknown, text: string): ContentBlock {
+  const bytes = Buffer.byteLength(text);
+  if (!isObject(structured) || bytes <= limits.result.copied) return textBlock(text);
+  return textBlock(`The result takes ${bytes} bytes as JSON: it is in the structured content.`);
 }
 
 /** Drops the keys that the protocol reserves: a tool must not set them (A-21). */
@@ -45,8 +53,8 @@ export function errorResult(text: string): ToolResult {
 /** A line for people that says why a task failed, if its result is an error (C-29). */
 export function errorSummary(record: TaskRecord): string {
   const { result = 'null' } = record;
-  const content = storedResult(result) === undefined ? toolResult(result).content : [];
-  const first = content.find((block) => block.type === 'text')?.text;
+  const stored = storedResult(result);
+  const first = stored ? stored.says : toolResult(result).content.find((block) => block.type === 'text')?.text;
   return typeof first === 'string' && first !== '' ? first.slice(0, 500) : 'The tool reported an error';
 }
 

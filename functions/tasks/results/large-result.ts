@@ -1,12 +1,12 @@
 import { limits } from '../limits.ts';
 import type { TaskContext } from '../tool-contract.ts';
-import { measured, type ResultRef, resultTooLarge } from './result-ref.ts';
+import { referTo, resultTooLarge } from './result-ref.ts';
 import { type ResultStore, resultStore } from './result-store.ts';
 
 const stores = new Map<string, ResultStore>();
 
 /**
- * What `defineTool` returns to Lambda: the author's result, a reference if that is too large for the workflow, or an
+ * What `defineTool` returns to Lambda: the author's result, a reference if that is too large for the record, or an
  * error result if it is too large for S3, too. Only for results, not for questions.
  */
 export async function storeIfLarge(
@@ -19,13 +19,12 @@ export async function storeIfLarge(
   if (bytes > limits.result.stored) {
     return { content: [{ type: 'text', text: resultTooLarge(bytes) }], isError: true };
   }
-  // A direct call has no workflow in between: Lambda can return all of it.
+  // A direct call has no record: Lambda can return all of it.
   if (bytes <= limits.result.inline || task === undefined) return returned;
   await storeOf(task.results).put(task, text);
   const { attempt, run } = task;
   const place = { ...(attempt > 0 && { attempt }), ...(run !== undefined && { run }) };
-  const ref: ResultRef = { resultRef: { ...measured(text), ...place } };
-  return hasError(returned) ? { ...ref, isError: true } : ref;
+  return referTo(text, hasError(returned), place);
 }
 
 /** One per bucket, so that later runs in the container use its connections again. */

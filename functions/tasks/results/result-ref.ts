@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { parsed } from '../shape.ts';
+import { beginning, parsed } from '../shape.ts';
+import type { OutcomeKey, ResultKey } from './result-store.ts';
 
 /**
- * What `defineTool` returns in place of a result that is too large for its workflow. It holds the size and the hash,
- * and not the place: that follows from the task, so no tool can refer to the result of another task.
+ * What a record holds in place of a large result. `defineTool` returns it, or `withResultApart` makes it. It holds the
+ * size and the hash, and not the place: that follows from the task, so no tool can refer to the result of another task.
  */
 export interface ResultRef {
   readonly resultRef: StoredResult;
@@ -14,6 +15,10 @@ export interface ResultRef {
 
 export interface StoredResult {
   readonly bytes: number;
+  /** `outcomes`: the server stored it, where no tool can write. @default the tool stored it */
+  readonly in?: 'outcomes';
+  /** The beginning of an error, for readers that show only how the task ended (C-29). */
+  readonly says?: string;
   /** Which attempt at the round stored it. @default 0 */
   readonly attempt?: number;
   /** Which try, of a round on Express. @default none */
@@ -24,21 +29,56 @@ export interface StoredResult {
 
 /** A throttled run has some hundred attempts (lib/workflow/tool.asl.json). */
 const MOST_ATTEMPTS = 9_999;
-/** Longer than any reference, so a longer text is a result and is not parsed here. */
-const LONGEST = 200;
+/** Characters and bytes of `says`, with its escapes. */
+const SAYS = { most: 500, bytes: 1_000 };
 
 /** The reference in the text of a record. Undefined when the text is the result itself. */
 export function storedResult(result: string): StoredResult | undefined {
-  if (result.length > LONGEST || !result.includes('"resultRef"')) return undefined;
-  const { resultRef, isError: _, ...others } = fields(parsed(result));
-  const { bytes, attempt = 0, run, sha256, ...unknown } = fields(resultRef);
-  if (Object.keys({ ...others, ...unknown }).length > 0) return undefined;
   const { inline, stored } = limits.result;
+  if (result.length > inline || !result.includes('"resultRef"')) return undefined;
+  const { resultRef, isError: _, ...others } = fields(parsed(result));
+  const { bytes, attempt = 0, run, sha256, in: where, says, ...unknown } = fields(resultRef);
+  if (Object.keys({ ...others, ...unknown }).length > 0) return undefined;
   if (!isBetween(bytes, inline + 1, stored) || !isBetween(attempt, 0, MOST_ATTEMPTS)) return undefined;
   if (run !== undefined && !isRunName(run)) return undefined;
-  const place = { bytes, attempt, ...(run !== undefined && { run }) };
-  if (sha256 === undefined) return place;
+  if (where !== undefined && where !== 'outcomes') return undefined;
+  if (says !== undefined && typeof says !== 'string') return undefined;
+  const place = {
+    ...{ bytes, attempt },
+    ...(run !== undefined && { run }),
+    ...(where && { in: 'outcomes' as const }),
+    ...(says !== undefined && { says }),
+  };
+  if (sha256 === undefined) return where === undefined ? place : undefined;
   return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? { ...place, sha256 } : undefined;
+}
+
+/** A reference to a text that is stored. `place`: which try stored it, or that the server did. */
+export function referTo(
+  text: string,
+  isError: boolean,
+  place: Pick<StoredResult, 'attempt' | 'run' | 'in'>,
+): ResultRef {
+  const says = isError ? beginningOf(text) : undefined;
+  const resultRef = { ...measured(text), ...place, ...(says !== undefined && { says }) };
+  return isError ? { resultRef, isError } : { resultRef };
+}
+
+/** Where the text of a record's reference lies. */
+export function placeOf({ owner, taskId, round }: TaskRecord, stored: StoredResult): ResultKey | OutcomeKey {
+  const { attempt = 0, run, sha256 = '' } = stored;
+  if (stored.in === 'outcomes') return { owner, taskId, outcome: sha256 };
+  return { owner, taskId, round, attempt, ...(run !== undefined && { run }) };
+}
+
+/** How an error result begins: its first text, as `errorSummary` of the endpoint reads it in a whole result. */
+function beginningOf(text: string): string | undefined {
+  const value: unknown = parsed(text);
+  const { content, structuredContent } = fields(value);
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  const whole = structuredContent === undefined ? text : JSON.stringify(structuredContent);
+  const first = content === undefined ? whole : blocks.map(fields).find(({ type }) => type === 'text')?.text;
+  return typeof first === 'string' ? beginning(first, SAYS.most, SAYS.bytes) : undefined;
 }
 
 /** The size and the hash of a text, for a reference. */

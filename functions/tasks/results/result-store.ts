@@ -19,12 +19,20 @@ export interface InputKey extends TaskKey {
   readonly sha256: string;
 }
 
+/** A result that the server stored for a workflow, named by its hash, where no tool can write. */
+export interface OutcomeKey extends TaskKey {
+  /** In hex. */
+  readonly outcome: string;
+}
+
+export type ObjectKey = ResultKey | OutcomeKey | InputKey;
+
 /** Results and input too large for a record: JSON text in S3, which only the lifecycle of the bucket deletes. */
 export interface ResultStore {
   /** Can be repeated with the same text. Throws ResultStoreError. */
-  put(key: ResultKey | InputKey, text: string): Promise<void>;
+  put(key: ObjectKey, text: string): Promise<void>;
   /** Throws ResultStoreError, also when there is nothing. */
-  get(key: ResultKey | InputKey): Promise<string>;
+  get(key: ObjectKey): Promise<string>;
 }
 
 /** A call of S3 failed. The message holds no bucket, key or address: it may reach a log or a client. */
@@ -69,12 +77,7 @@ export function resultStore(options: ResultStoreOptions): ResultStore {
   const { origin, prefix } = place(options, region);
   const request = signedRequests('s3', origin, region, 5_000, options.credentials);
 
-  const attempt = async (
-    method: string,
-    key: ResultKey | InputKey,
-    abortSignal: AbortSignal,
-    body?: Buffer,
-  ): Promise<Answer> => {
+  const attempt = async (method: string, key: ObjectKey, abortSignal: AbortSignal, body?: Buffer): Promise<Answer> => {
     const sent = { method, path: prefix + objectKey(key), ...(body && { body }) };
     const answer = await request(sent, abortSignal);
     const { status } = answer;
@@ -82,7 +85,7 @@ export function resultStore(options: ResultStoreOptions): ResultStore {
     const code = isDone(status) ? '' : (/<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `status ${status}`);
     return { status, text, code };
   };
-  const send = async (method: string, key: ResultKey | InputKey, body?: Buffer): Promise<string> => {
+  const send = async (method: string, key: ObjectKey, body?: Buffer): Promise<string> => {
     const signal = AbortSignal.timeout(patience);
     for (let tried = 1; ; tried++) {
       const { status, text, code } = await attempt(method, key, signal, body).catch(unanswered);
@@ -112,10 +115,11 @@ function unanswered({ code, name }: Error & { readonly code?: string }): Answer 
  * so an attempt that was given up and still runs does not overwrite the result of the next. Two runs of a round on
  * Express may be at the same attempt: each try has another name.
  */
-export function objectKey(key: ResultKey | InputKey): string {
+export function objectKey(key: ObjectKey): string {
   const folder = createHash('sha256').update(key.owner).digest('hex');
-  // Tools may not write to this folder.
+  // Tools may not write to these two folders.
   if ('sha256' in key) return `inputs/${folder}/${key.taskId}/${key.sha256}`;
+  if ('outcome' in key) return `outcomes/${folder}/${key.taskId}/${key.outcome}`;
   const { taskId, round, attempt = 0, run } = key;
   const place = `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;
   return run === undefined ? place : `${place}-${run}`;

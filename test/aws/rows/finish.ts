@@ -27,9 +27,19 @@ const sent = {
   when: { ...completes('').when, latest: { N: expect.stringMatching(/^\d{13}$/) } },
 };
 
-/** `Finish` and `Superseded`, the same in every workflow. */
+/** A change whose result is too large for the record. */
+const text = 'x'.repeat(2_000);
+const large = {
+  update: input.update.replace(' REMOVE', ', #result = :result, #isError = :isError REMOVE'),
+  names: { ...input.names, '#result': 'result', '#isError': 'isError' },
+  values: { ...input.values, ':result': { S: text }, ':isError': { BOOL: false } },
+};
+const BUSY = 'Lambda.TooManyRequestsException';
+
+/** `Finish`, `Store` and `Superseded`, the same in every workflow. */
 export const finishRows = (workflow: Workflow): readonly Row[] => {
   const finish = { workflow, state: 'Finish', input } as const;
+  const store = { workflow, state: 'Store', input: large } as const;
   return [
     {
       title: 'the change is written',
@@ -67,6 +77,44 @@ export const finishRows = (workflow: Workflow): readonly Row[] => {
       title: 'DynamoDB is down for longer: the execution fails, and the reconciler settles the task (rows 11, 13)',
       ...{ ...finish, error: 'DynamoDB.InternalServerError', retries: 12 },
       expected: { status: 'FAILED', error: 'DynamoDB.InternalServerError' },
+    },
+    {
+      title: 'a result that is too large for the record: nothing is written, Store',
+      ...{ workflow, state: 'Finish', input: large, result: {} },
+      expected: {
+        ...{ status: 'CAUGHT_ERROR', error: 'States.QueryEvaluationError', catchIndex: 1, nextState: 'Store' },
+        output: {
+          ...{ remove: sent.remove, when: completes('').when },
+          set: { ...sent.set, result: { S: text }, isError: { BOOL: false } },
+        },
+      },
+    },
+    {
+      title: 'a function of the server gets the result',
+      ...{ ...store, result: { ExecutedVersion: '$LATEST', StatusCode: 200, Payload: null } },
+      expected: {
+        status: 'SUCCEEDED',
+        sent: {
+          FunctionName: expect.stringContaining(':function:outcomes'),
+          Payload: { outcome: { owner: 'o', taskId: 't', round: 2, text, isError: false } },
+        },
+        output: {},
+      },
+    },
+    {
+      title: 'it is throttled: tried again',
+      ...{ ...store, error: BUSY },
+      expected: { status: 'RETRIABLE', error: BUSY, retryIndex: 0 },
+    },
+    ...['ResultStoreError', 'Lambda.ServiceException', 'Runtime.ExitError', 'States.Timeout'].map((error) => ({
+      title: `${error} is tried again (row 11)`,
+      ...{ ...store, error },
+      expected: { status: 'RETRIABLE', error, retryIndex: 1 } as const,
+    })),
+    {
+      title: 'S3 is down for longer: the execution fails, and the reconciler settles the task (rows 11, 13)',
+      ...{ ...store, error: 'ResultStoreError', retries: 12 },
+      expected: { status: 'FAILED', error: 'ResultStoreError' },
     },
     {
       title: 'Superseded ends the execution well',

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { measured, RESULT_WITHOUT_HASH } from '../../../functions/tasks/results/result-ref.ts';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
-import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
 import { largeResult } from '../../support/apps/large-tools.ts';
+import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
 
 const world = useLargeCloud();
 const { finished, legacyFinished, session, get, plain, listen, keyOf, object } = clientsOf(world);
@@ -64,7 +64,6 @@ describe('a text that another tool has put in the place of a result', () => {
     await object('PUT', key, stored);
     expectSame((await get(taskId)).result.result, largeResult(bytes));
   });
-
 });
 
 describe('a reference without a hash, as tools of release 0.1 return it', () => {

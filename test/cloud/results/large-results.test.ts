@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { resultStore } from '../../../functions/tasks/results/result-store.ts';
+import { largeResult } from '../../support/apps/large-tools.ts';
 import { type Answer, openStream } from '../../support/clients.ts';
 import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
-import { largeResult } from '../../support/apps/large-tools.ts';
 
 const world = useLargeCloud();
 const { url, s3Calls, finished, legacyFinished, session, get, plain, listen } = clientsOf(world);
@@ -60,9 +60,8 @@ describe('5.5 MB of content of every kind arrive unchanged', () => {
 });
 
 test.each([
-  [1_000, []],
-  [128_000, []],
-  [128_001, ['PutObject', 'GetObject']],
+  [1_500, []],
+  [1_501, ['PutObject', 'GetObject']],
   [6_000_000, ['PutObject', 'GetObject']],
 ])('the limits, to the byte: %i take %j', async (bytes, operations) => {
   const mark = world.cloud.calls.mark();
@@ -70,11 +69,33 @@ test.each([
   expect(s3Calls(mark)).toEqual(operations);
 });
 
-test('what needs most escapes in the workflow still goes without S3 up to the limit', async () => {
-  const value = '"'.repeat(63_999);
-  expect(JSON.stringify(value)).toHaveLength(128_000);
-  const { result: task } = await get(await finished('raw', { value }));
+test.each([
+  ['that is large', 'x'.repeat(1_499), 2],
+  ['that needs most escapes in the workflow', '"'.repeat(63_999), 2],
+  ['only if it does not fit', 'x'.repeat(1_400), 0],
+])('a function that stores nothing: the server stores its result %s', async (_what, value, puts) => {
+  const mark = world.cloud.calls.mark();
+  const taskId = await finished('raw', { value });
+  // The first is what it was called with.
+  expect(s3Calls(mark)).toEqual(Array.from({ length: puts }, () => 'PutObject'));
+  const { result: task } = await get(taskId);
   expect(task).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: value }] } });
+});
+
+test('no end of a task makes its record larger than one read unit, whoever stores its result', async () => {
+  for (const [tool, args] of [
+    ['raw', { value: 'x'.repeat(100_000) }],
+    ['large', { bytes: 100_000 }],
+  ] as const) {
+    const taskId = await finished(tool, args);
+    const mark = world.cloud.calls.mark();
+    const client = await session();
+    await client.request('tasks/get', { taskId });
+    const reads = world.cloud.calls
+      .since(mark)
+      .flatMap(({ operation, consumed }) => (operation === 'GetItem' && consumed ? [consumed.table] : []));
+    expect(Math.max(...reads)).toBe(1);
+  }
 });
 
 test('a small result costs no call of S3, in either revision', async () => {
@@ -133,7 +154,8 @@ describe('a large result is judged like a small one', () => {
     const taskId = await legacyFinished(client, 'large', { bytes: 200_000, isError: true });
     const mark = world.cloud.calls.mark();
     const { result: task } = (await client.request('tasks/get', { taskId })).body;
-    expect(task).toMatchObject({ status: 'failed', statusMessage: 'The tool reported an error' });
+    const { text } = largeResult(200_000, true).content[0] as unknown as { text: string };
+    expect(task).toMatchObject({ status: 'failed', statusMessage: text.slice(0, 500) });
     expect(s3Calls(mark)).toEqual([]);
     expectSame((await client.request('tasks/result', { taskId })).body.result, largeResult(200_000, true));
   });

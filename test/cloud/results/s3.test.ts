@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ResultKey, resultStore } from '../../../functions/tasks/results/result-store.ts';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
-import { isExpired } from '../../../local/testing.ts';
 import { temporaryDir, writeAssembly } from '../../../local/test/fixture.ts';
+import { isExpired } from '../../../local/testing.ts';
 
 const DAY = 86_400_000;
 const assembly = writeAssembly({

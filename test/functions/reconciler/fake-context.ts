@@ -4,7 +4,7 @@ import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
-import { noInputs } from '../tasks/s3/fake-inputs.ts';
+import { fakeObjects, noInputs } from '../tasks/s3/fake-inputs.ts';
 
 export const T0 = 1_700_000_000_000;
 export const PREFIX = 'arn:aws:states:eu-west-1:1:stateMachine:S-';
@@ -76,6 +76,7 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
           if (before !== undefined) records.set(taskId, { ...before, dueAt });
         }),
     },
+    results: fakeObjects(),
     oldestOpen: async () => undefined,
     express: new Set(),
     repeatable: new Set(['x']),

@@ -30,7 +30,7 @@ const definition = {
   StartAt: 'Pausing',
   States: {
     Pausing: { Type: 'Wait', Seconds: '{% $states.input.arguments.seconds %}', Next: 'Say' },
-    Say: { Type: 'Pass', Output: { said: 'done' }, End: true },
+    Say: { Type: 'Pass', Output: "{% { 'said': 'done', 'filler': $states.input.arguments.filler } %}", End: true },
   },
 };
 const stateMachine = new StateMachine(stack, 'Machine', {

@@ -44,7 +44,8 @@ export async function everything({
     // Good for all the time that the clock is moved by.
     const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 36_000 })}` };
     const world = { cloud, url: `${cloud.url}/mcp`, headers, lines, until: untilIn(cloud, lines) };
-    for (const part of [door, direct, tasks, operators, logs, machines, sessions, rotation, repairs]) await part(world);
+    for (const part of [door, direct, tasks, operators, logs, machines, sessions, rotation, repairs, lost])
+      await part(world);
     return cloud.permissions.unused();
   } finally {
     await cloud.stop();
@@ -116,6 +117,12 @@ async function tasks(world: World): Promise<void> {
   const large = await reaches(world, await start(world, 'work', { bytes: 200_000 }), 'completed');
   if (large.result.content[0].text.length !== 200_000) throw new Error('another large result');
 
+  // Of tools that store nothing.
+  for (const name of ['work', 'quick']) {
+    const plain = await reaches(world, await start(world, name, { bytes: 2_000, plain: true }), 'completed');
+    if (plain.result.content[0].text.length !== 2_000) throw new Error('another plain result');
+  }
+
   const asking = await start(world, 'work', { ask: true });
   await answer(world, asking);
   await reaches(world, asking, 'completed');
@@ -154,6 +161,8 @@ async function operators(world: World): Promise<void> {
   await reaches(world, open, 'completed');
   const large = await reaches(world, await start(world, 'work', { bytes: 200_000 }), 'completed');
   await operator('show', large.taskId, '--payload');
+  const plain = await reaches(world, await start(world, 'work', { bytes: 2_000, plain: true }), 'completed');
+  await operator('show', plain.taskId, '--payload');
   const again = JSON.parse(await operator('rerun', open, '--force', '--json', ...why)).succeeded[0].newTaskId;
   await reaches(world, again, 'input_required');
   await operator('cancel', again, ...why);
@@ -171,6 +180,8 @@ async function machines(world: World): Promise<void> {
   const taskId = await start(world, 'machine', { seconds: 15 });
   await reaches(world, taskId, 'working', ({ statusMessage }) => statusMessage === 'Pausing');
   await reaches(world, taskId, 'completed');
+  const filler = 'x'.repeat(2_000);
+  await reaches(world, await start(world, 'machine', { seconds: 1, filler }), 'completed');
   const long = await start(world, 'machine', { seconds: 36_000 });
   await world.until('the machine to run', () => (stateOf(world, long).length === 2 ? true : undefined));
   await ask(world, 'tasks/cancel', { taskId: long });
@@ -271,6 +282,19 @@ async function repairs(world: World): Promise<void> {
   await sweep();
   await allAborted(world, running);
   await send(world, 'tasks/get', { taskId: running });
+}
+
+/** The machine of a tool has ended, and its workflow cannot store what it returned: the reconciler does. */
+async function lost(world: World): Promise<void> {
+  const refused = { error: 'ServiceException', status: 500 };
+  const caller = 'ServerToolmachineRole';
+  const fault = world.cloud.faults.add({ service: 'lambda', operation: 'Invoke', caller, do: refused, times: 1_000 });
+  const taskId = await start(world, 'machine', { seconds: 1, filler: 'x'.repeat(2_000) });
+  await world.until('a workflow that cannot store a result', () => fault.hits || undefined);
+  const workflow = stateOf(world, taskId).find(({ status }) => status === 'RUNNING');
+  await new SFNClient(clientConfig(world.cloud)).send(new StopExecutionCommand({ executionArn: workflow?.arn }));
+  await reaches(world, taskId, 'completed');
+  fault.remove();
 }
 
 /** What an operator reads. */

@@ -16,5 +16,5 @@ export async function handler({ name, arguments: args, task, inputResponses }: T
   }
   while (args.spin === true && (await reportProgress(task, 'turning'))) await sleep(1_050);
   const result = { content: [{ type: 'text', text: 'x'.repeat(Number(args.bytes ?? 1)) }] };
-  return task === undefined ? result : storeIfLarge(result, task);
+  return task === undefined || args.plain === true ? result : storeIfLarge(result, task);
 }

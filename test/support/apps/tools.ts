@@ -106,7 +106,7 @@ const tools: Record<string, Tool> = {
     }
     return 'done';
   },
-  // Of test/proofs/faults/random/app.ts: what a wrapped tool does with a result that is too large for its workflow.
+  // Of test/proofs/faults/random/app.ts: what a wrapped tool does with a result that is too large for its record.
   large: ({ arguments: args, task }) =>
     storeIfLarge({ n: args.n, filler: 'x'.repeat(140_000) }, task) as Promise<ToolReturn>,
   flaky({ arguments: { fails, tried } }) {

@@ -6,6 +6,23 @@ import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 const text = (words: string) => ({ type: 'text', text: words });
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
 
+test('a large object is sent once: its text says where it is (A-17)', () => {
+  const value = { a: 'x'.repeat(limits.result.copied) };
+  const bytes = JSON.stringify(value).length;
+  const short = [text(`The result takes ${bytes} bytes as JSON: it is in the structured content.`)];
+  expect(toolResult(JSON.stringify(value))).toEqual({ content: short, structuredContent: value });
+  expect(toolResult(JSON.stringify({ structuredContent: value }))).toEqual({
+    content: short,
+    structuredContent: value,
+  });
+  // Clients of 2025-11-25 get the text of a list only, and an author's own text is no copy.
+  expect(toolResult(JSON.stringify([value])).content).toEqual([text(JSON.stringify([value]))]);
+  const own = { content: [text('hi')], structuredContent: value };
+  expect(toolResult(JSON.stringify(own))).toEqual(own);
+  const most = JSON.stringify({ a: 'x'.repeat(limits.result.copied - 8) });
+  expect(toolResult(most).content).toEqual([text(most)]);
+});
+
 describe('a returned value is a CallToolResult (A-17):', () => {
   test.each<[string, unknown, object]>([
     ['nothing', null, { content: [] }],

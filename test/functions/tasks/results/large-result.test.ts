@@ -126,7 +126,10 @@ describe('storedResult', () => {
     ['{"resultRef":{"bytes":5500000,"sha256":7}}'],
     [`{"resultRef":{"bytes":5500000,"sha256":"${'A'.repeat(64)}"}}`],
     ['{"resultRef":{"bytes":5500000,"key":"results/other"}}'],
-    ['{"resultRef":{"bytes":128000}}'],
+    ['{"resultRef":{"bytes":1500}}'],
+    ['{"resultRef":{"bytes":5500000,"in":"results"}}'],
+    ['{"resultRef":{"bytes":5500000,"in":"outcomes"}}'],
+    ['{"resultRef":{"bytes":5500000,"says":1}}'],
     ['{"resultRef":{"bytes":6000001}}'],
     ['{"resultRef":{"bytes":500000.5}}'],
     ['{"resultRef":{"bytes":"5500000"}}'],
@@ -136,7 +139,7 @@ describe('storedResult', () => {
     ['{"resultRef":[5500000]}'],
     ['["resultRef",5500000]'],
     ['"resultRef"'],
-    [`{"resultRef":{"bytes":5500000}${' '.repeat(200)}}`],
+    [`{"resultRef":{"bytes":5500000}${' '.repeat(inline)}}`],
     ['null'],
   ])('%.60s is a result like any other', (text) => {
     expect(storedResult(text)).toBeUndefined();
@@ -176,8 +179,8 @@ describe('the bounds of a reference', () => {
 
   test('a text that is longer than any reference is none, and so is no JSON', () => {
     const text = JSON.stringify({ resultRef: { bytes, sha256 } });
-    expect(storedResult(text.padEnd(200))).toBeDefined();
-    expect(storedResult(text.padEnd(201))).toBeUndefined();
+    expect(storedResult(text.padEnd(inline))).toBeDefined();
+    expect(storedResult(text.padEnd(inline + 1))).toBeUndefined();
     expect(storedResult(`${text}x`)).toBeUndefined();
   });
 

@@ -1,9 +1,4 @@
-import {
-  type InputKey,
-  objectKey,
-  type ResultKey,
-  ResultStoreError,
-} from '../../../../functions/tasks/results/result-store.ts';
+import { type ObjectKey, objectKey, ResultStoreError } from '../../../../functions/tasks/results/result-store.ts';
 import { type InputStore, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 
 /** S3 as a map: what was put, by its key. `down` makes every call fail with this code. */
@@ -17,11 +12,11 @@ export function fakeObjects() {
   };
   return {
     ...{ objects, did, state },
-    async put(key: ResultKey | InputKey, text: string) {
+    async put(key: ObjectKey, text: string) {
       call('PUT');
       objects.set(objectKey(key), text);
     },
-    async get(key: ResultKey | InputKey) {
+    async get(key: ObjectKey) {
       call('GET');
       const text = objects.get(objectKey(key));
       if (text === undefined) throw new ResultStoreError('GET', 'NoSuchKey');

@@ -72,6 +72,32 @@ describe('by the clock', () => {
     });
   });
 
+  test('row 11: the server dies between a large result in S3 and the end: it stores both again', async ({ task }) => {
+    const write = { service: 'dynamodb', operation: 'UpdateItem', caller: 'ServerTaskEventsFunction' } as const;
+    const died = cloud().faults.add({ ...write, do: 'killWorker' });
+    const mark = cloud().calls.mark();
+    const since = now();
+    const { taskId, status, result } = await runTask(url(), 'big', { bytes: 100_000 });
+    settles(task, { row: 11, tookMs: now() - since, boundMs: SECONDS });
+    expect([died.hits, status, result.content[0].text.length]).toEqual([1, 'completed', 100_000]);
+    const puts = cloud()
+      .calls.since(mark)
+      .filter(({ operation }) => operation === 'PutObject');
+    expect(new Set(puts.map(({ input }) => (input as { Key: string }).Key)).size).toBe(1);
+    expect(puts.length).toBe(2);
+    expect((await stored(taskId)).result?.length).toBeLessThan(200);
+  });
+
+  test('row 11: S3 takes no large result for a while: the task works until it does', async ({ task }) => {
+    const put = { service: 's3', operation: 'PutObject', caller: 'ServerTaskEventsFunction' } as const;
+    // Each call of the function tries three times.
+    const down = cloud().faults.add({ ...put, do: { error: 'SlowDown', status: 503 }, times: 4 });
+    const since = now();
+    const ran = await runTask(url(), 'big', { bytes: 100_000 });
+    settles(task, { row: 11, tookMs: now() - since, boundMs: SECONDS });
+    expect([down.hits, ran.status]).toEqual([4, 'completed']);
+  });
+
   test('row 19: only a repeatable tool runs again if it may have run; each attempt has a number', async ({ task }) => {
     const die = () => cloud().faults.add({ service: 'lambda', operation: 'Run', caller: 'Tools', do: 'killWorker' });
     const since = now();
@@ -137,13 +163,13 @@ describe('with the waits of workflows a hundred times shorter', () => {
           TableName: cloud().tables[0],
           Key: { owner: record?.owner, taskId: record?.taskId },
           UpdateExpression: 'SET filling = :text',
-          ExpressionAttributeValues: { ':text': 'x'.repeat(390_000) },
+          ExpressionAttributeValues: { ':text': 'x'.repeat(408_200) },
         }),
       );
     };
     cloud().faults.add({ ...INVOKE, do: { run: fill } });
     const mark = cloud().calls.mark();
-    const taskId = await start('big', { bytes: 60_000 });
+    const taskId = await start('big', { bytes: 1_400 });
     await quiet();
     const tookMs = await failsByItsEvent(taskId, mark, 400, 'DynamoDB.AmazonDynamoDBException');
     settles(task, { row: 10, tookMs, boundMs: 8 * MINUTE });

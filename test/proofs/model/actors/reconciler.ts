@@ -1,7 +1,7 @@
 import { type StatusChange, settleEnded } from '../../../../functions/reconciler/ended-run.ts';
 import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
-import { noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
+import { fakeObjects, noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
 import { byDocumentClient } from '../../../support/dynamodb.ts';
 import { documentClient } from '../table/client.ts';
 import type { Process } from '../world/process.ts';
@@ -84,6 +84,7 @@ function sweepWorld(world: World, process: Process): SweepContext {
     index: dueIndex(byDocumentClient(documentClient(world.table, world.quiet(process))), 'tasks', PAGE),
     oldestOpen: async () => undefined,
     inputs: noInputs(),
+    results: fakeObjects(),
     machines,
     express: new Set(),
     repeatable: new Set(),

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { storeOutcome } from '../../../functions/task-events/store-outcome.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { storedResult } from '../../../functions/tasks/results/result-ref.ts';
+import { after, cancel, create } from '../../../functions/tasks/transitions.ts';
+import { applied } from '../tasks/applied.ts';
+import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
+
+const T0 = 1_700_000_000_000;
+const task = { tool: 'x', ttl: 600_000, timeout: 60_000, accepts: [], legacy: false };
+const working = create({ owner: 'o', taskId: 't' }, task, T0);
+const text = JSON.stringify('x'.repeat(limits.result.inline));
+const outcome = { owner: 'o', taskId: 't', round: 1, text, isError: false };
+
+/** One record. `before` runs between the read and the write. */
+function world(record: TaskRecord | undefined, before: () => void = () => {}) {
+  const objects = fakeObjects();
+  const state = { record, now: T0 + 1_000 };
+  const context = {
+    store: {
+      get: async () => state.record,
+      applyBlind: async (_key: unknown, change: Parameters<typeof applied>[1]) => {
+        before();
+        const written = state.record && applied(state.record, change);
+        state.record = written ?? state.record;
+        return written !== undefined;
+      },
+    },
+    results: objects,
+    now: () => state.now,
+  };
+  return { state, objects, context };
+}
+
+test('the object is stored, then the task ends with a reference, as if the workflow had written it', async () => {
+  const { state, objects, context } = world(working);
+  await storeOutcome({ ...outcome, startedAt: T0 + 5, retries: 2 }, context);
+  expect(state.record).toMatchObject({ status: 'completed', isError: false, updatedAt: T0 + 1_000 });
+  expect(storedResult(state.record?.result ?? '')).toMatchObject({ bytes: text.length, in: 'outcomes' });
+  expect(state.record?.events?.at(-1)).toEqual({ at: T0 + 1_000, what: 'completed', startedAt: T0 + 5, retries: 2 });
+  expect([...objects.objects.values()]).toEqual([text]);
+});
+
+test('a repeat changes nothing, and stores nothing', async () => {
+  const { state, objects, context } = world(working);
+  await storeOutcome(outcome, context);
+  const first = state.record;
+  state.now += 1_000;
+  await storeOutcome(outcome, context);
+  expect([state.record, objects.did]).toEqual([first, ['PUT']]);
+});
+
+test.each<[string, TaskRecord | undefined, number]>([
+  ['has ended', after(working, cancel(T0)), 0],
+  ['is in a later round', { ...working, round: 2 }, 0],
+  ['is gone', undefined, 0],
+  ['is over', working, 60_000 + limits.lateWrite],
+])('a task that %s stays as it is', async (_what, record, later) => {
+  const { state, objects, context } = world(record);
+  state.now += later;
+  await storeOutcome(outcome, context);
+  expect([state.record, objects.did]).toEqual([record, []]);
+});
+
+test('a cancel that comes first wins, and no end is written too late for readers (F-09)', async () => {
+  const raced = world(working, () => {
+    raced.state.record = after(working, cancel(T0));
+  });
+  await storeOutcome(outcome, raced.context);
+  expect(raced.state.record?.status).toBe('cancelled');
+  const slow = world(working);
+  const { put } = slow.objects;
+  slow.context.results = {
+    ...slow.objects,
+    put: async (...given) => {
+      await put(...given);
+      slow.state.now += 80_000;
+    },
+  };
+  await storeOutcome(outcome, slow.context);
+  expect(slow.state.record?.status).toBe('working');
+});
+
+test('an error of S3 reaches the workflow, which tries again: the task works on', async () => {
+  const { state, objects, context } = world(working);
+  objects.state.down = 'SlowDown';
+  await expect(storeOutcome(outcome, context)).rejects.toThrow('SlowDown');
+  expect(state.record).toBe(working);
+  delete objects.state.down;
+  await storeOutcome(outcome, context);
+  expect(state.record?.status).toBe('completed');
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { withResultApart } from '../../../../functions/tasks/results/outcome.ts';
+import { isOf, isProven, placeOf, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
+import { cancel, create, finish } from '../../../../functions/tasks/transitions.ts';
+import { fakeObjects } from '../s3/fake-inputs.ts';
+
+const T0 = 1_700_000_000_000;
+const { inline } = limits.result;
+const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
+const record = create({ owner: 'o', taskId: 't' }, task, T0);
+const ended = (text: string, isError = false) => finish(record, { text, asks: false, isError }, undefined, T0 + 1);
+
+test('a result that the record can hold stays, to the byte, and so does a change without one', async () => {
+  const objects = fakeObjects();
+  for (const change of [ended('x'.repeat(inline)), ended('é'.repeat(inline / 2)), cancel(T0)]) {
+    expect(await withResultApart(record, change, objects)).toBe(change);
+  }
+  expect(objects.did).toEqual([]);
+});
+
+test('a larger one is stored first, and the change refers to it where no tool can write', async () => {
+  const objects = fakeObjects();
+  const text = JSON.stringify({ a: 'é'.repeat(inline / 2), n: '🙂' });
+  const { set, ...rest } = await withResultApart(record, ended(text), objects);
+  const { set: before, ...same } = ended(text);
+  expect([rest, { ...set, result: text }]).toEqual([same, before]);
+  const stored = storedResult(set.result ?? '');
+  if (stored === undefined) throw new Error('The change holds no reference');
+  const done = { ...record, ...set };
+  expect(isProven(stored, done) && isOf(stored, text)).toBe(true);
+  expect(await objects.get(placeOf(done, stored))).toBe(text);
+  expect([...objects.objects.keys()].every((key) => key.startsWith('outcomes/'))).toBe(true);
+});
+
+test('two ends of one round lie in two places, so the one that lost overwrites nothing', async () => {
+  const objects = fakeObjects();
+  for (const letter of ['a', 'b', 'a']) await withResultApart(record, ended(letter.repeat(inline + 1)), objects);
+  expect(objects.objects.size).toBe(2);
+});
+
+test('a result that cannot be stored ends nothing', async () => {
+  const objects = fakeObjects();
+  objects.state.down = 'SlowDown';
+  await expect(withResultApart(record, ended('x'.repeat(inline + 1)), objects)).rejects.toThrow('SlowDown');
+});
+
+const long = 'x'.repeat(3_000);
+test.each<[string, unknown, string]>([
+  ['its first text', { content: [{ type: 'image' }, { type: 'text', text: long }], isError: true }, 'x'.repeat(500)],
+  ['its structure', { structuredContent: { a: long }, isError: true }, `{"a":"${'x'.repeat(494)}`],
+  ['any JSON', { a: long, isError: true }, `{"a":"${'x'.repeat(494)}`],
+  [
+    'fewer characters if they take more bytes',
+    { content: [{ type: 'text', text: '\u0001'.repeat(3_000) }], isError: true },
+    '\u0001'.repeat(125),
+  ],
+])('the reference to an error begins like it: %s (C-29)', async (_what, value, says) => {
+  const change = await withResultApart(record, ended(JSON.stringify(value), true), fakeObjects());
+  expect(storedResult(change.set.result ?? '')?.says).toBe(says);
+  expect(Buffer.byteLength(change.set.result ?? '')).toBeLessThanOrEqual(inline);
+});
