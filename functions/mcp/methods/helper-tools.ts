@@ -86,6 +86,7 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
   const key = taskKey(call.principal, id);
   if (key !== undefined) server.pollLimit.count(key);
   const first = await findTask(call.principal, id, server);
+  server.pollLimit.setInterval(first, view(first, server).pollInterval);
   const until = server.now() + waitSeconds * 1_000;
   let close: CloseStream | undefined;
   try {

@@ -16,7 +16,7 @@ import { withMachineState } from '../task/machine-progress.ts';
 import { startIfCrashed } from '../task/resume-round.ts';
 import { withResult } from '../task/stored-result.ts';
 import { moveLargeInput, withQuestions } from '../task/task-input.ts';
-import { currentRecord, notFound, view } from '../task/task-view.ts';
+import { auditMissing, currentRecord, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 const PACE = 1_000;
@@ -32,12 +32,14 @@ export const subscriptionsListen: Method = async (call, server) => {
       throw new InvalidParams(`notifications.taskIds is an array of ${limits.listenTasks} ids at most`);
     }
   }
-  // Before any read: a stream too many must cost nothing.
+  // Before any read: a stream too many must cost nothing. One that ends at once is open for no time.
+  server.pollLimit.countList(call.principal);
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {
     const shown = taskIds === undefined ? [] : await visibleTasks(taskIds, call, server);
-    return new EventStream((gone) => closing(listen(call, shown, taskIds !== undefined, server, gone), close));
+    const requested = taskIds?.length;
+    return new EventStream((gone) => closing(listen(call, shown, requested, server, gone), close));
   } catch (error) {
     await close();
     throw error;
@@ -50,7 +52,7 @@ async function visibleTasks(taskIds: readonly unknown[], call: Call, server: Ser
   const readAt = server.now();
   const found = keys.length === 0 ? [] : await server.store.getMany(keys);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
-  for (const { taskId } of missing) notFound(call.principal, taskId, server);
+  if (missing.length > 0) auditMissing(call.principal, missing, server);
   // Only once: checking a hundred results against a slow schema takes seconds.
   const shown = found.flatMap((record) => currentRecord(record, readAt, server) ?? []);
   for (const record of shown) checkScopes(call.principal, record, server);
@@ -73,11 +75,14 @@ function isLater(record: TaskRecord, last: Sent | undefined): boolean {
   return stageOf(record) === stageOf(last) && record.updatedAt > last.updatedAt;
 }
 
-/** `shown`: the requested tasks, without unknown and foreign ones (E-25). */
+/**
+ * `shown`: the requested tasks, without unknown and foreign ones (E-25). `requested`: how many the client named; undefined
+ * if it asked for no tasks.
+ */
 async function* listen(
   call: Call,
   shown: readonly TaskRecord[],
-  acknowledge: boolean,
+  requested: number | undefined,
   server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
@@ -92,30 +97,37 @@ async function* listen(
   let visible = shown;
   let records = shown;
   let quietSince = server.now();
+  let room: number = limits.listenBytes;
   const said = (record: TaskRecord, frame: string): string => {
     sent.set(record.taskId, record);
     quietSince = server.now();
+    room -= Buffer.byteLength(frame);
     return frame;
   };
+  const hasRoom = (frame: string): boolean => room === limits.listenBytes || Buffer.byteLength(frame) <= room;
   try {
-    yield messageFrame(acknowledged(call.id, acknowledge ? open.map(({ taskId }) => taskId) : undefined));
-    for (;;) {
+    yield messageFrame(acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)));
+    listening: for (;;) {
       await Promise.all(records.map((record) => moveLargeInput(record, server)));
       const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
       const news = seen.filter((task) => isNews(task, sent.get(task.taskId)));
       // A frame that cannot be made now is made after a later read.
       for (const record of news.filter((task) => !liesInS3(task))) {
         const frame = await frameOf(record);
-        if (frame !== undefined) yield said(record, frame);
+        if (frame === undefined) continue;
+        if (!hasRoom(frame)) break listening;
+        yield said(record, frame);
       }
       for await (const { record, frame } of stored.of(news.filter(liesInS3), () => server.sleep(PACE))) {
         // The task may have gone on meanwhile, and told so.
-        if (isLater(record, sent.get(record.taskId))) yield said(record, frame);
+        if (!isLater(record, sent.get(record.taskId))) continue;
+        if (!hasRoom(frame)) break listening;
+        yield said(record, frame);
       }
       const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
       open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
       const now = server.now();
-      if (now >= until || (shown.length > 0 && open.length === 0)) break;
+      if (now >= until || (requested !== undefined && requested > 0 && open.length === 0)) break;
       if (now - quietSince >= QUIET) {
         quietSince = now;
         yield KEEP_ALIVE;

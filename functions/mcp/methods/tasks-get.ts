@@ -12,6 +12,7 @@ export const tasksGet: Method = async (call, server) => {
   const key = taskKey(call.principal, call.params.taskId);
   if (key !== undefined) server.pollLimit.count(key);
   const loaded = await loadTask(call, server, 'look');
+  server.pollLimit.setInterval(loaded, view(loaded, server).pollInterval);
   await startIfCrashed(loaded, server);
   await moveLargeInput(loaded, server);
   const record = await withMachineState(loaded, server);
@@ -20,7 +21,5 @@ export const tasksGet: Method = async (call, server) => {
     call.wire.era === 'modern'
       ? await withResult(await withQuestions(record, server), server)
       : await withCheckedStatus(record, server);
-  const seen = view(shown, server);
-  server.pollLimit.setInterval(loaded, seen.pollInterval);
-  return call.wire.task(seen);
+  return call.wire.task(view(shown, server));
 };

@@ -13,7 +13,9 @@ const KEPT_SMALL = 3;
 /** 2025-11-25 only: what this token may see, newest first, consistent (C-23). Cursors are signed (C-24). */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
+  const { pollLimit } = server;
   if (owner === undefined) throw new InvalidParams('tasks/list needs the MCP-Session-Id that initialize gave');
+  pollLimit.countList(principal);
   const purpose = `cursor:${owner}`;
   let after: string | undefined;
   if (params.cursor !== undefined) {

@@ -1,14 +1,23 @@
 import { setBounded } from '../../tasks/bounded-map.ts';
-import { TooManyPolls } from '../../tasks/errors.ts';
+import { TooManyLists, TooManyPolls } from '../../tasks/errors.ts';
+import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 
-/** Stops a client that polls in a loop, by container (E-29). One that respects the poll interval never meets it. */
+/** Stops a client that polls or lists in a loop, by container (E-29). One that respects the poll interval never meets it. */
 export interface PollLimit {
-  /** Counts a poll. Call it before any read. Throws TooManyPolls. */
+  /**
+   * Counts a poll of a task that `setInterval` knows. Others are not counted: a client could make up more ids than are
+   * remembered. Call it before any read. Throws TooManyPolls.
+   */
   count(key: TaskKey): void;
-  /** Sets the poll interval that the client was sent, in ms. */
+  /** Sets the poll interval that the client was sent, in ms. The first call for a task counts its poll. */
   setInterval(key: TaskKey, interval: number): void;
+  /**
+   * Counts a request that reads many tasks. Call it before any read. Not counted: anonymous callers without a session,
+   * because they cannot be distinguished. Throws TooManyLists.
+   */
+  countList(principal: Principal): void;
 }
 
 interface Counter {
@@ -19,28 +28,41 @@ interface Counter {
 }
 
 export function pollLimit(now: () => number): PollLimit {
-  const { burst, perInterval, tasks } = limits.polls;
-  const counters = new Map<string, Counter>();
+  const { polls, lists } = limits;
+  const tasks = new Map<string, Counter>();
+  const owners = new Map<string, Counter>();
+  const nameOf = ({ owner, taskId }: TaskKey): string => `${owner} ${taskId}`;
 
-  function counterOf({ owner, taskId }: TaskKey): Counter {
-    const name = `${owner} ${taskId}`;
-    const counter = counters.get(name) ?? { left: burst, at: now(), interval: limits.pollInterval.min };
-    setBounded(counters, name, counter, tasks);
-    return counter;
+  /** Whether one more request is served. */
+  function take(counter: Counter, { burst, perInterval }: { readonly burst: number; readonly perInterval: number }) {
+    // Earns nothing while a clock that was set back catches up.
+    const earned = (Math.max(0, now() - counter.at) / counter.interval) * perInterval;
+    counter.left = Math.min(burst, counter.left + earned);
+    counter.at = now();
+    if (counter.left < 1) return false;
+    counter.left--;
+    return true;
   }
 
   return {
     count(key) {
-      const counter = counterOf(key);
-      // Earns nothing while a clock that was set back catches up.
-      const earned = (Math.max(0, now() - counter.at) / counter.interval) * perInterval;
-      counter.left = Math.min(burst, counter.left + earned);
-      counter.at = now();
-      if (counter.left < 1) throw new TooManyPolls(Math.ceil(counter.interval / 1_000));
-      counter.left--;
+      const name = nameOf(key);
+      const counter = tasks.get(name);
+      if (counter === undefined) return;
+      setBounded(tasks, name, counter, polls.tasks);
+      if (!take(counter, polls)) throw new TooManyPolls(Math.ceil(counter.interval / 1_000));
     },
     setInterval(key, interval) {
-      counterOf(key).interval = interval;
+      const name = nameOf(key);
+      const { left, at } = tasks.get(name) ?? { left: polls.burst - 1, at: now() };
+      setBounded(tasks, name, { left, at, interval }, polls.tasks);
+    },
+    countList(principal) {
+      const owner = listPartition(principal);
+      if (owner === undefined) return;
+      const counter = owners.get(owner) ?? { left: lists.burst, at: now(), interval: 1_000 };
+      setBounded(owners, owner, counter, lists.owners);
+      if (!take(counter, lists)) throw new TooManyLists(lists.perInterval);
     },
   };
 }

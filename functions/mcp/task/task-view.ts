@@ -3,7 +3,7 @@ import { asOf, unaskable } from '../../tasks/deadlines.ts';
 import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import { logEvent } from '../../tasks/log.ts';
-import type { TaskRecord } from '../../tasks/record.ts';
+import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/results/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
@@ -63,6 +63,13 @@ export function notFound(principal: Principal, taskId: unknown, { audit }: Serve
   const id = taskKey(principal, taskId)?.taskId;
   audit('denied', { owner: listPartition(principal), taskId: id, reason: 'not_found' });
   return new TaskNotFound();
+}
+
+/** One line for all tasks of a request that are unknown, foreign or expired. */
+export function auditMissing(principal: Principal, missing: readonly TaskKey[], { audit }: ServerContext): void {
+  const [first, ...more] = missing;
+  const tasks = more.length === 0 ? {} : { tasks: missing.length };
+  audit('denied', { owner: listPartition(principal), taskId: first?.taskId, ...tasks, reason: 'not_found' });
 }
 
 /**

@@ -93,6 +93,44 @@ describe('a listener (E-24 to E-27)', () => {
     expect(denied.map(({ taskId }) => taskId)).toEqual([idOf(3)]);
   });
 
+  test('of tasks that do not exist ends at once, with one line of log that counts them (E-25)', async () => {
+    const { messages, audited, elapsed, records } = await world();
+    const [acknowledged, ended, ...more] = await messages(3, 4, 5);
+    expect(acknowledged.params.notifications).toEqual({ taskIds: [] });
+    expect([ended.result.resultType, more, elapsed()]).toEqual(['complete', [], 0]);
+    const denied = audited.map((line) => JSON.parse(line)).filter(({ action }) => action === 'denied');
+    expect(denied).toMatchObject([{ taskId: idOf(3), tasks: 3, reason: 'not_found' }]);
+    expect(records.size).toBe(2);
+  });
+
+  test('sends 20 MB of tasks at most, then ends: tasks/get has the rest (E-24)', async () => {
+    const { frames, change } = await world();
+    const half = JSON.stringify('x'.repeat(limits.listenBytes * 0.6));
+    for (const n of [1, 2]) change(n, { status: 'completed', result: half, updatedAt: T0 + n });
+    const all = await frames(1, 2);
+    const bytes = all.reduce((sum, frame) => sum + frame.length, 0);
+    expect(bytes).toBeLessThan(limits.listenBytes);
+    expect(all.filter((frame) => frame.includes('"completed"'))).toHaveLength(1);
+    expect(all.at(-1)).toContain('"resultType":"complete"');
+  });
+
+  test('hears of one task whatever its size', async () => {
+    const { frames, change } = await world();
+    change(1, { status: 'completed', result: JSON.stringify('x'.repeat(limits.listenBytes)), updatedAt: T0 + 1 });
+    expect((await frames(1)).filter((frame) => frame.includes('"completed"'))).toHaveLength(1);
+  });
+
+  test('that comes back all the time gets 429 before any read, and two a second later on (C-37)', async () => {
+    const { listen, getMany, server } = await world();
+    for (let i = 0; i < limits.lists.burst; i++) await listen([idOf(3)]);
+    const reads = getMany.mock.calls.length;
+    await expect(listen([idOf(3)])).rejects.toMatchObject({ httpStatus: 429, retryAfter: 1 });
+    expect(getMany.mock.calls.length).toBe(reads);
+    await server.sleep(1_000);
+    for (let i = 0; i < 2; i++) await listen([idOf(3)]);
+    await expect(listen([idOf(3)])).rejects.toThrow('too often');
+  });
+
   test('ends when its time is over, not a moment later', async () => {
     const { frames, elapsed } = await world();
     await frames(1);

@@ -30,3 +30,14 @@ test('a list moves the input of three waiting tasks, and of no others: it costs 
   expect(tasks).toHaveLength(7);
   expect([...objects.objects.keys()].map((key) => /([2-6])\1{35}/.exec(key)?.[1])).toEqual(['2', '3', '4']);
 });
+
+test('a caller that lists in a loop gets 429 before any read, and others are served (C-37)', async () => {
+  const { server, did } = fakeServer();
+  const list = (key: string) =>
+    tasksList({ wire: legacyWire, params: {}, principal: { ...principal, key } } as unknown as Call, server);
+  for (let i = 0; i < limits.lists.burst; i++) await list('ann');
+  const before = did.length;
+  await expect(list('ann')).rejects.toMatchObject({ httpStatus: 429, retryAfter: 1 });
+  expect(did.length).toBe(before);
+  await list('bob');
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskKey } from '../../../../functions/tasks/record.ts';
 import { modernMessage } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
 import { exchanged } from '../support/posted.ts';
@@ -92,34 +93,49 @@ describe.each(ERAS)('polling a task, %s', (era) => {
   });
 });
 
-test('of very many tasks only the last ones asked for are remembered', () => {
-  const polls = pollLimit(() => 0);
-  const key = (n: number) => ({ owner: 'o', taskId: String(n) });
-  const drain = (n: number) => {
-    for (let i = 0; i < burst; i++) polls.count(key(n));
+/** A limit on polls, and polls of tasks that exist. */
+function pollsAt(now: () => number) {
+  const polls = pollLimit(now);
+  const poll = (key: TaskKey) => {
+    polls.count(key);
+    polls.setInterval(key, SECOND);
   };
-  drain(0);
-  expect(() => polls.count(key(0))).toThrow('too often');
-  for (let n = 1; n < limits.polls.tasks; n++) polls.count(key(n));
-  expect(() => polls.count(key(0))).toThrow('too often');
-  for (let n = 1; n <= limits.polls.tasks; n++) polls.count(key(n));
-  expect(() => polls.count(key(0))).not.toThrow();
+  return { polls, poll };
+}
+
+test('of very many tasks only the last ones asked for are remembered', () => {
+  const { poll } = pollsAt(() => 0);
+  const key = (n: number) => ({ owner: 'o', taskId: String(n) });
+  for (let i = 0; i < burst; i++) poll(key(0));
+  expect(() => poll(key(0))).toThrow('too often');
+  for (let n = 1; n < limits.polls.tasks; n++) poll(key(n));
+  expect(() => poll(key(0))).toThrow('too often');
+  for (let n = 1; n <= limits.polls.tasks; n++) poll(key(n));
+  expect(() => poll(key(0))).not.toThrow();
+});
+
+test('ids that do not exist make no other task forgotten (E-29)', async () => {
+  const { poll, send } = await world('2026-07-28');
+  for (let i = 0; i < burst; i++) await poll();
+  expect((await poll()).status).toBe(429);
+  for (let n = 0; n <= limits.polls.tasks; n++) await send('tasks/get', { taskId: String(n).padStart(36, '0') });
+  expect((await poll()).status).toBe(429);
 });
 
 test('a clock that is set back takes no polls from a client', () => {
   const clock = { now: 3_600 * SECOND };
-  const polls = pollLimit(() => clock.now);
+  const { poll } = pollsAt(() => clock.now);
   const key = { owner: 'o', taskId: 'a' };
-  polls.count(key);
+  poll(key);
   clock.now = 0;
-  for (let i = 2; i < burst; i++) polls.count(key);
-  polls.count(key);
-  expect(() => polls.count(key)).toThrow('too often');
+  for (let i = 2; i < burst; i++) poll(key);
+  poll(key);
+  expect(() => poll(key)).toThrow('too often');
 });
 
 test('a poll of one owner does not count for another', () => {
-  const polls = pollLimit(() => 0);
-  for (let i = 0; i < burst; i++) polls.count({ owner: 'a', taskId: 't' });
-  expect(() => polls.count({ owner: 'a', taskId: 't' })).toThrow();
-  expect(() => polls.count({ owner: 'b', taskId: 't' })).not.toThrow();
+  const { poll } = pollsAt(() => 0);
+  for (let i = 0; i < burst; i++) poll({ owner: 'a', taskId: 't' });
+  expect(() => poll({ owner: 'a', taskId: 't' })).toThrow();
+  expect(() => poll({ owner: 'b', taskId: 't' })).not.toThrow();
 });
