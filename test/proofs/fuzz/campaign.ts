@@ -7,6 +7,8 @@ export interface Target {
   send(request: WireRequest): Promise<WireAnswer>;
   /** What was stored, started or invoked for clients so far: counted before and after each request. */
   deeds(): number;
+  /** Read units that the endpoint has consumed since the last call. @default not measured */
+  units?(): number;
 }
 
 export interface Plan extends Rules {
@@ -31,6 +33,9 @@ export interface Report {
   readonly slowest: number;
 }
 
+/** Read units of one request, and of each second that it is held (docs/limits.md, "The most that one request can cost"). */
+const MOST_UNITS = 110;
+
 /** One request after the other, so that each can be judged by what it did; what the server says is used against it. */
 export async function campaign(target: Target, plan: Plan): Promise<Report> {
   const known: Known = { sessions: [], tasks: [], tokens: [] };
@@ -41,9 +46,13 @@ export async function campaign(target: Target, plan: Plan): Promise<Report> {
   for (let index = 0; index < plan.requests; index++) {
     const request = fuzzedRequest(randomOf(plan.seed, index), known, plan.calls);
     const before = target.deeds();
+    target.units?.();
     const answer = await target.send(request);
     const problems = await problemsOf(request, answer, plan);
     if (isRefused(request, answer) && target.deeds() !== before) problems.push('refused, but something was done');
+    const units = target.units?.() ?? 0;
+    const most = MOST_UNITS * (1 + Math.floor(answer.ms / 1_000));
+    if (units > most) problems.push(`it read ${units} units, and may read ${most}`);
     if (problems.length > 0) failures.push({ index, problems, request, answer });
     const kind = `HTTP ${answer.status} ${codeOf(answer) ?? ''}`.trim();
     answers.set(kind, (answers.get(kind) ?? 0) + 1);

@@ -31,14 +31,18 @@ const CALLS: readonly (readonly [string, object?])[] = [
 /** What changes a task, or runs something for a client. */
 const DEEDS = ['PutItem', 'UpdateItem', 'StartExecution', 'Invoke'];
 
+const READS = ['GetItem', 'BatchGetItem', 'Query'];
+
 /** The endpoint in an embedded cloud that records its calls, through HTTP. */
 export function overHttp(cloud: Cloud) {
   const agent = new Agent({ keepAlive: true });
   const created = new Set<string>();
   let mark = cloud.calls.mark();
   let deeds = 0;
+  let units = 0;
   function look(): void {
-    for (const { caller, operation, input, status } of cloud.calls.since(mark)) {
+    for (const { caller, operation, input, status, consumed } of cloud.calls.since(mark)) {
+      if (caller.startsWith('ServerEndpoint') && READS.includes(operation)) units += consumed?.table ?? 0;
       if (!caller.startsWith('ServerEndpoint') || !DEEDS.includes(operation) || isVerdict(operation, input)) continue;
       deeds++;
       // Beside the tasks lie notes of sessions and owners, under names of their own.
@@ -51,6 +55,12 @@ export function overHttp(cloud: Cloud) {
     deeds() {
       look();
       return deeds;
+    },
+    units() {
+      look();
+      const read = units;
+      units = 0;
+      return read;
     },
     /** The ids of all tasks that the endpoint stored. */
     created() {

@@ -6,7 +6,7 @@ import { isOver, type Life } from './life.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, isExplained } from './reasons.ts';
 import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from './tools.ts';
-import { STREAM } from './whose.ts';
+import { OUTCOME, STREAM } from './whose.ts';
 import type { Write } from './writes.ts';
 
 const KINDS = [
@@ -90,7 +90,10 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
   // A call without a task shows no id: some task of this tool must have failed so.
   for (const { status, reason } of results) {
     const failed = isDirect(task)
-      ? around.strikes.some(({ service, run, about }) => service === 'lambda' && run === undefined && about !== STREAM)
+      ? around.strikes.some(
+          ({ service, run, about = '' }) =>
+            service === 'lambda' && run === undefined && ![STREAM, OUTCOME].includes(about),
+        )
       : [...records.values()].some((record) => record.tool === task.tool && reasonOf(record) === reason);
     if (status === 'failed' && !failed)
       found.push(violation('wrong', `${name} failed with ${reason}, and no task did`));

@@ -135,7 +135,10 @@ function silence(seed: number): Outage | undefined {
   return { service: 'events', operation: 'PutEvents', at: 'before', first, calls, fault: 'drop' };
 }
 
-/** One task that is listened to, one with a result in S3, and a call of a tool that never is a task. */
+/**
+ * One task that is listened to; two with a result in S3, which the tool stores, or the server for it; and a call of a tool
+ * that never is a task.
+ */
 function others(seed: number): PlannedTask[] {
   const random = createRandom(`others ${seed}`);
   const upTo = (most: number) => Math.floor(random.number() * (most + 1));
@@ -153,5 +156,6 @@ function others(seed: number): PlannedTask[] {
     task(0, listened, { era, listens: true }),
     task(1, 'large', { way: pick(['task', 'task', 'call']) }),
     task(2, 'direct_echo', { way: 'call', keyed: false, cancelAfterMs: undefined }),
+    task(3, 'big', { args: { bytes: 1_501 + upTo(140_000) } }),
   ];
 }

@@ -80,6 +80,19 @@ test('a run ends without a result when it was stopped', () => {
   );
 });
 
+test('a large result is lost only when every try to store it failed', () => {
+  const lost = failure('The run of the tool ended without a result', 'Lambda.SdkClientException');
+  const executions = new Map([[run, 'FAILED']]);
+  const sent = { Payload: JSON.stringify({ outcome: { taskId, round: 1, text: '' } }) };
+  const whom = whose({ service: 'lambda', operation: 'Invoke', input: sent });
+  expect(whom).toEqual({ taskId, about: 'a large result' });
+  const Key = objectKey({ owner: 'o', taskId, outcome: 'a'.repeat(64) });
+  expect(whose({ service: 's3', operation: 'PutObject', input: { Key } })).toEqual(whom);
+  const strikes = (count: number) => Array.from({ length: count }, () => strike({ run: undefined, ...whom }));
+  expect(isExplained(lost, around({ executions, strikes: strikes(13) }))).toBe(true);
+  expect(isExplained(lost, around({ executions, strikes: strikes(12) }))).toBe(false);
+});
+
 test('a tool runs out of time once its time has passed', () => {
   const slow = (at: number) => failure('The tool ran out of its time', 'States.Timeout', { at });
   expect(isExplained(slow(100 + 300_000 / 20), around({ starts: started, invokes: begun }))).toBe(true);

@@ -4,6 +4,7 @@ import { matchesLogicalId } from '../../../../local/testing.ts';
 import type { PlannedTask } from './plan.ts';
 import { kills, type Storm, type Strike } from './storm.ts';
 import { isExpress, isRepeatable, natural } from './tools.ts';
+import { OUTCOME } from './whose.ts';
 import type { Start, Write } from './writes.ts';
 
 /** What happened around all tasks of a schedule. */
@@ -87,6 +88,8 @@ export function isExplained(failure: Failure, around: Around): boolean {
   return (task !== undefined && reason === natural(task)) || (REASONS[reason] ?? toolWasStruck)(one);
 }
 
+/** It stores large results, by the same number of tries as the last write of a workflow. */
+const byTaskEvents = ({ caller }: Pick<Strike, 'caller'>): boolean => caller.startsWith('ServerTaskEvents');
 const by = (name: string) => (strike: Strike) => matchesLogicalId(strike.caller, name);
 const isDeath = ({ fault }: Strike) => kills(fault);
 
@@ -122,7 +125,8 @@ function startWasStruck({ strikes, around }: Case): boolean {
 /** By the operator, or because its last write failed until it gave up. */
 function runDied({ around, run, strikes }: Case): boolean {
   const writes = strikes.filter(
-    ({ operation, caller }) => operation === 'UpdateItem' && caller.startsWith('ServerTool'),
+    ({ operation, caller, about }) =>
+      (operation === 'UpdateItem' && caller.startsWith('ServerTool')) || about === OUTCOME || byTaskEvents({ caller }),
   );
   const gaveUp = writes.length >= FINISH_TRIES;
   return hasDied({ run, around }) && (around.stopped.has(run) || gaveUp);

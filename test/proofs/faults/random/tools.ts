@@ -52,6 +52,7 @@ export function isRight(task: PlannedTask, text: string | undefined): boolean {
   if (tool === 'sleep') return text === `slept ${args.ms} ms`;
   if (tool === 'steps') return text === 'done';
   if (tool === 'throws') return false;
+  if (tool === 'big') return text === brief('x'.repeat(args.bytes ?? 0));
   if (tool === 'large') return text === brief(JSON.stringify({ ...args, filler: 'x'.repeat(140_000) }));
   const value = parsed(text);
   // A run that surely never happened is repeated, too.

@@ -12,6 +12,9 @@ export interface Whose {
 /** What a call is about that tells changes of tasks. */
 export const STREAM = 'the stream';
 
+/** What a call is about by which a workflow lets the server store a large result. */
+export const OUTCOME = 'a large result';
+
 type Facts = Pick<FaultCall, 'service' | 'operation' | 'input'>;
 
 export function whose({ service, operation, input }: Facts): Whose {
@@ -19,6 +22,8 @@ export function whose({ service, operation, input }: Facts): Whose {
   if (service === 'states') return ofRun(text(input.name) ?? text(input.executionArn)?.split(':').at(-1));
   if (service === 'streams' || input.Records !== undefined || operation === 'PutEvents') return { about: STREAM };
   if (service === 'events') return ofRun(text(objectOf(input.detail).name));
+  const outcome = /^outcomes\/[^/]+\/([^/]+)\//.exec(text(input.Key) ?? '')?.[1];
+  if (outcome !== undefined) return { taskId: outcome, about: OUTCOME };
   if (service === 's3')
     return ofRun(
       text(input.Key)
@@ -30,7 +35,9 @@ export function whose({ service, operation, input }: Facts): Whose {
   if (service !== 'lambda') return {};
   if (operation === 'Run' && input.detail !== undefined) return ofRun(text(objectOf(input.detail).name));
   if (operation === 'Run' && input.httpMethod !== undefined) return ofRequest(input);
-  const { task } = operation === 'Run' ? input : parsed(input.Payload);
+  const { task, outcome: sent } = operation === 'Run' ? input : parsed(input.Payload);
+  // Not a run of the tool: that has ended.
+  if (sent !== undefined) return { taskId: text(objectOf(sent).taskId), about: OUTCOME };
   const { taskId, round } = objectOf(task);
   return taskId === undefined ? {} : ofRun(`${taskId}-r${round}`);
 }
