@@ -1,5 +1,5 @@
 import type { Audit } from '../tasks/audit.ts';
-import type { ExecutionState } from '../tasks/execution-history.ts';
+import type { ExecutionState } from '../tasks/aws/execution-history.ts';
 import type { Principal } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';

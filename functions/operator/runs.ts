@@ -1,5 +1,5 @@
 import type { AwsJson } from '../tasks/aws/aws-json.ts';
-import { type HistoryEvent, openState } from '../tasks/execution-history.ts';
+import { type HistoryEvent, openState } from '../tasks/aws/execution-history.ts';
 import { executionName } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';

@@ -1,5 +1,11 @@
 import { limits } from './limits.ts';
-import type { RpcError } from './record.ts';
+
+/** A JSON-RPC error as stored and as sent. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
 
 interface FailureKind {
   /** A JSON-RPC code that both revisions know (F-12). */

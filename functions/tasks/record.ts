@@ -113,13 +113,6 @@ export interface TaskEvent {
 /** Code that writes task records, besides the tool workflow. */
 export type Writer = 'endpoint' | 'reconciler' | 'operator';
 
-/** A JSON-RPC error as stored and as sent. */
-export interface RpcError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
-}
-
 /** A task's key. It follows from the identity of the caller and the id that they sent. */
 export interface TaskKey {
   readonly owner: string;

@@ -115,9 +115,9 @@ function toRunFailed(run: RunState): RunState {
 
 /** The same for a tool that is a state machine. Its last states are the same. */
 export function machineDefinition(): string {
-  const { Run: _, ...last } = asl('tool.asl.json', false).States;
+  const { Finish, Store, Superseded } = asl('tool.asl.json', false).States;
   const machine = asl('machine-tool.asl.json', false);
-  return JSON.stringify({ ...machine, States: { ...machine.States, ...last } });
+  return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Store, Superseded } });
 }
 
 function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): Asl {

@@ -105,7 +105,7 @@ export const cases: readonly Case[] = [
   ...errors.flatMap((error) =>
     reports.flatMap((Cause) =>
       [{}, { tries: 600, crashes: 1, losses: 5, wait: 0 }].map((tried) =>
-        caseOf('run-again.jsonata', `${error}, ${Cause}`, { input: tried, errorOutput: { Error: error, Cause } }),
+        caseOf('retry/run-again.jsonata', `${error}, ${Cause}`, { input: tried, errorOutput: { Error: error, Cause } }),
       ),
     ),
   ),

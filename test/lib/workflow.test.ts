@@ -165,7 +165,8 @@ describe('run-failed.jsonata', () => {
 
 describe('fits.jsonata and outcome-event.jsonata', () => {
   const { inline } = limits.result;
-  const fits = async (text: string) => evaluate('store/fits.jsonata', { input: { values: { ':result': { S: text } } } });
+  const fits = async (text: string) =>
+    evaluate('store/fits.jsonata', { input: { values: { ':result': { S: text } } } });
 
   test.each([
     ['x', 1],
@@ -264,7 +265,7 @@ describe('definition', () => {
 
   test('a throttled tool is tried again until the longest deadline of a function, over 200 times', async () => {
     const errorOutput = { Error: named('TooManyRequests'), Cause: 'Rate Exceeded.' };
-    const failedAfter = (tries: number) => evaluate('run-again.jsonata', { errorOutput, input: { tries } });
+    const failedAfter = (tries: number) => evaluate('retry/run-again.jsonata', { errorOutput, input: { tries } });
     const most = 600;
     expect([(await failedAfter(most - 1)).tries, (await failedAfter(most)).tries]).toEqual([most, undefined]);
     const waits = (await Promise.all(Array.from({ length: 300 }, () => failedAfter(9)))).map(({ wait }) => wait);

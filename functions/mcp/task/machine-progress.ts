@@ -1,5 +1,5 @@
+import type { ExecutionState } from '../../tasks/aws/execution-history.ts';
 import { setBounded } from '../../tasks/bounded-map.ts';
-import type { ExecutionState } from '../../tasks/execution-history.ts';
 import { executionName } from '../../tasks/ids.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';

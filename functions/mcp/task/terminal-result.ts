@@ -1,5 +1,6 @@
 import { InternalError, McpError, MissingClientCapability } from '../../tasks/errors.ts';
-import type { RpcError, TaskRecord } from '../../tasks/record.ts';
+import type { RpcError } from '../../tasks/failures.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { toolResult } from '../wire/tool-result.ts';

@@ -84,9 +84,11 @@ test('a check that hardly got the processor is repeated; one that used it is not
     };
     return { judge: bounded(validate, 'x'), calls: () => calls };
   };
+  const used = vi.spyOn(process, 'threadCpuUsage').mockReturnValueOnce({ user: 0, system: 0 });
+  used.mockReturnValueOnce({ user: 800_000, system: 0 });
   const working = slowOnce();
   expect([working.judge(text), working.calls()]).toEqual([false, 1]);
-  vi.spyOn(process, 'threadCpuUsage').mockReturnValue({ user: 0, system: 0 });
+  used.mockReturnValue({ user: 0, system: 0 });
   const starved = slowOnce();
   expect([starved.judge(text), starved.calls()]).toEqual([true, 2]);
 });

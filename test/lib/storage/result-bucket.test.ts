@@ -47,7 +47,7 @@ describe('the bucket of large results', () => {
   ])('forgets what is older than the longest task: maxTtl %s', (maxTtl, days) => {
     templateOf(maxTtl && { maxTtl }).hasResourceProperties('AWS::S3::Bucket', {
       LifecycleConfiguration: {
-        Rules: ['results/', 'inputs/'].map((Prefix) => ({
+        Rules: ['results/', 'outcomes/', 'inputs/'].map((Prefix) => ({
           Id: Match.anyValue(),
           Status: 'Enabled',
           Prefix,

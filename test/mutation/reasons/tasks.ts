@@ -73,7 +73,7 @@ export const TASKS: readonly Survivor[] = [
     why: 'every caller names a capability; the compiler wants a default',
   },
   {
-    file: 'functions/tasks/execution-history.ts',
+    file: 'functions/tasks/aws/execution-history.ts',
     ...{ from: '[]', to: '["Stryker was here"]' },
     why: 'no state has this name',
   },

@@ -1,5 +1,6 @@
+import type { RpcError } from '../../../../functions/tasks/failures.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { matchesLogicalId } from '../../../../local/testing.ts';
 import type { PlannedTask } from './plan.ts';
 import { kills, type Storm, type Strike } from './storm.ts';

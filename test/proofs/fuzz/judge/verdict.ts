@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FailureReason } from '../../../../functions/tasks/failures.ts';
-import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { FailureReason, RpcError } from '../../../../functions/tasks/failures.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
 import { failAsSeen } from '../../../../functions/tasks/transitions.ts';
 import { objectOf } from '../../../../local/testing.ts';

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asOf, lapse } from '../../../../functions/tasks/deadlines.ts';
+import type { RpcError } from '../../../../functions/tasks/failures.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import type { RpcError, TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
 import { brokenMove } from '../../record-rules.ts';
 import type { Execution } from '../world/step-functions.ts';

@@ -1,4 +1,4 @@
-import type { AwsJson } from './aws/aws-json.ts';
+import type { AwsJson } from './aws-json.ts';
 
 /** A state that an execution is in. */
 export interface ExecutionState {

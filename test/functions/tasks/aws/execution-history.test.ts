@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { stepFunctions } from '../../../functions/tasks/aws/step-functions.ts';
-import { currentState, type HistoryEvent, openState } from '../../../functions/tasks/execution-history.ts';
-import { type FakeAnswer, fakeService } from './aws/fake-service.ts';
+import { currentState, type HistoryEvent, openState } from '../../../../functions/tasks/aws/execution-history.ts';
+import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
+import { type FakeAnswer, fakeService } from './fake-service.ts';
 
 const enter = (name: string, at = 0) => ({ timestamp: at / 1_000, stateEnteredEventDetails: { name } });
 const leave = (name: string) => ({ timestamp: 0, stateExitedEventDetails: { name } });
