@@ -75,8 +75,8 @@ function choose(event) {
   const form = /** @type {HTMLFormElement} */ (event.currentTarget);
   const given = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]);
   const { id = '', ...filters } = Object.fromEntries(given.filter(([, value]) => value !== ''));
-  const search = form.elements.namedItem('id');
-  if (search instanceof HTMLInputElement) search.value = '';
+  const search = /** @type {HTMLInputElement} */ (form.querySelector('input[name=id]'));
+  search.value = '';
   if (filters.status === 'all') delete filters.status;
   location.hash = id === '' ? `#/?${new URLSearchParams(filters)}` : `#/task/${encodeURIComponent(id)}`;
 }

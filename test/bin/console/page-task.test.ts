@@ -17,11 +17,11 @@ describe.skipIf(CHROMIUM === undefined)('a task on the page in Chromium', () => 
     await until('Which aspects');
     await seen('question');
     await page().click('.question input[type=checkbox]');
-    await page().type('.question [name="console reason"]', 'INC-7');
+    await page().type('.question .reason input', 'INC-7');
     await press('Answer');
     await until('Append their concordance');
-    await page().select('.question select[name=append]', 'true');
-    await page().type('.question [name="console reason"]', 'INC-7');
+    await page().select('.question select', 'true');
+    await page().type('.question .reason input', 'INC-7');
     await press('Answer');
     expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
     await until(/completed/, 'h1');
@@ -165,16 +165,5 @@ describe.skipIf(CHROMIUM === undefined)('a task on the page in Chromium', () => 
     expect(await page().title()).not.toBe('owned');
     expect(await page().$$('img')).toEqual([]);
     expect(complaints().filter((one) => !one.includes('400'))).toEqual([]);
-  });
-
-  test('a question may name any address: only one of the web is a link', async () => {
-    const taskId = await started('ask_url');
-    await poll(url(), taskId, ({ status }) => status === 'input_required');
-    await open(`#/task/${taskId}`);
-    await until('https://example.com/login');
-    const links = await page().$$eval('main a', (all) => all.map((one) => String(one.getAttribute('href'))));
-    expect(links.filter((href) => !href.startsWith('#'))).toEqual(['https://example.com/login']);
-    await press('Decline');
-    await poll(url(), taskId, ended);
   });
 });

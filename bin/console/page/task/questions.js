@@ -21,64 +21,81 @@ const INPUTS = { email: 'email', uri: 'url', date: 'date' };
  * @param {OnAnswer} onAnswer
  */
 export function questionsView(questions, forms, local, onAnswer) {
-  return Object.entries(questions).map(([key, request]) => {
+  return Object.entries(questions).map(([key, request], i) => {
     const place = forms.get(key) ?? document.createElement('div');
     forms.set(key, place);
-    render(question(key, request, local, onAnswer), place);
+    render(question(`question-${i}`, key, request, local, onAnswer), place);
     return place;
   });
 }
 
-/** @param {string} key @param {InputRequest} request @param {boolean} local @param {OnAnswer} onAnswer */
-function question(key, { method, params = {} }, local, onAnswer) {
+/**
+ * The fields of the tool have a form of their own, and names that the page chooses: none can pass for the operator's reason,
+ * nor hide a member of the form. All elements are found by selectors.
+ *
+ * @param {string} id @param {string} key @param {InputRequest} request @param {boolean} local @param {OnAnswer} onAnswer
+ */
+function question(id, key, { method, params = {} }, local, onAnswer) {
   const schema = /** @type {{ properties?: Record<string, Field>, required?: string[] } | undefined} */ (
     params.requestedSchema
   );
-  const isForm = method === 'elicitation/create' && schema?.properties !== undefined;
-  const isUrl = method === 'elicitation/create' && typeof params.url === 'string';
-  const reasonOf = (/** @type {HTMLFormElement} */ form) => String(new FormData(form).get('console reason') ?? '');
+  const elicits = method === 'elicitation/create';
+  const properties = elicits ? Object.entries(schema?.properties ?? {}) : [];
+  const isForm = elicits && schema?.properties !== undefined;
+  const isUrl = elicits && typeof params.url === 'string';
+  /** @param {Event} event @param {string} selector */
+  const near = ({ currentTarget }, selector) =>
+    /** @type {HTMLElement} */ (currentTarget).closest('.question')?.querySelector(selector);
+  /** @param {Event} event @param {unknown} answer */
+  const send = (event, answer) => {
+    const reason = /** @type {HTMLInputElement | null} */ (near(event, '.reason input'));
+    if (reason === null || reason.reportValidity()) onAnswer(key, answer, reason?.value ?? '');
+  };
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
-    if (isForm)
-      return onAnswer(key, { action: 'accept', content: contentOf(form, schema.properties ?? {}) }, reasonOf(form));
-    if (isUrl) return onAnswer(key, { action: 'accept' }, reasonOf(form));
-    const area = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem('json'));
+    if (isForm) return send(event, { action: 'accept', content: contentOf(form, properties) });
+    if (isUrl) return send(event, { action: 'accept' });
+    const area = /** @type {HTMLTextAreaElement} */ (form.querySelector('textarea'));
+    let answer;
     try {
-      onAnswer(key, JSON.parse(area.value), reasonOf(form));
+      answer = JSON.parse(area.value);
     } catch {
       area.setCustomValidity('This is no JSON');
-      area.reportValidity();
+      return area.reportValidity();
     }
+    return send(event, answer);
   };
-  /** @param {MouseEvent} event */
-  const decline = ({ currentTarget }) => {
-    const form = /** @type {HTMLButtonElement} */ (currentTarget).form;
-    // The reason is needed, the fields are not.
-    const reason = form?.elements.namedItem('console reason');
-    if (form === null || (reason instanceof HTMLInputElement && !reason.reportValidity())) return;
-    onAnswer(key, { action: 'decline' }, reasonOf(form));
+  /** Enter in the reason answers. @param {SubmitEvent} event */
+  const answerByReason = (event) => {
+    event.preventDefault();
+    /** @type {HTMLButtonElement} */ (near(event, 'button.main')).click();
   };
-  return html`<form class="question" @submit=${submit}>
-    <fieldset>
-      <legend>${key.replace(/^r\d+\./, '')}</legend>
-      <p class="asked">${typeof params.message === 'string' ? params.message : `The tool sends the client ${method}.`}</p>
-      ${isForm ? Object.entries(schema.properties ?? {}).map(([name, field]) => fieldOf(name, field, schema.required?.includes(name) === true)) : null}
-      ${isUrl ? html`<p>It asks to open this address: ${addressOf(String(params.url))}</p>` : null}
-      ${
-        isForm || isUrl
-          ? null
-          : html`<pre tabindex="0">${JSON.stringify(params, undefined, 2)}</pre>
-        <label>Answer, as JSON <textarea name="json" rows="4" required @input=${clear}></textarea></label>`
-      }
-      ${local ? null : html`<label>Reason, for the audit log <input name="console reason" maxlength="200" autocomplete="off" required /></label>`}
-    </fieldset>
-    <div class="buttons">
-      ${method === 'elicitation/create' ? html`<button type="button" @click=${decline}>Decline</button>` : null}
-      <button class="main">Answer</button>
-    </div>
+  const reason = html`<form class="reason" @submit=${answerByReason}>
+    <label>Your reason, for the audit log <input name="reason" maxlength="200" autocomplete="off" required /></label>
   </form>`;
+  return html`<div class="question">
+    <form id=${id} @submit=${submit}>
+      <fieldset>
+        <legend>${key.replace(/^r\d+\./, '')}</legend>
+        <p class="asked">${typeof params.message === 'string' ? params.message : `The tool sends the client ${method}.`}</p>
+        ${properties.map(([name, field], i) => fieldOf(`field.${i}`, { ...field, title: field.title ?? name }, schema?.required?.includes(name) === true))}
+        ${isUrl ? html`<p>It asks to open this address: ${addressOf(String(params.url))}</p>` : null}
+        ${
+          isForm || isUrl
+            ? null
+            : html`<pre tabindex="0">${JSON.stringify(params, undefined, 2)}</pre>
+          <label>Answer, as JSON <textarea rows="4" required @input=${clear}></textarea></label>`
+        }
+      </fieldset>
+    </form>
+    ${local ? null : reason}
+    <div class="buttons">
+      ${elicits ? html`<button type="button" @click=${(/** @type {Event} */ event) => send(event, { action: 'decline' })}>Decline</button>` : null}
+      <button class="main" form=${id}>Answer</button>
+    </div>
+  </div>`;
 }
 
 /** @param {Event} event */
@@ -93,7 +110,7 @@ const addressOf = (url) =>
 /** @param {string} name @param {Field} field @param {boolean} required */
 function fieldOf(name, field, required) {
   const { title, description, default: preset } = field;
-  const label = html`${title ?? name}${required ? '' : ' (optional)'}${description === undefined ? null : html`<small>${description}</small>`}`;
+  const label = html`${title}${required ? '' : ' (optional)'}${description === undefined ? null : html`<small>${description}</small>`}`;
   const choices = choicesOf(field);
   if (field.type === 'array') {
     const chosen = Array.isArray(preset) ? preset : [];
@@ -132,17 +149,19 @@ function choicesOf({ type, enum: values, enumNames = [], oneOf, anyOf }) {
   }));
 }
 
-/** What the form holds, typed as its schema says. What is empty is left out. @param {HTMLFormElement} form @param {Record<string, Field>} properties */
+/** What the form holds, typed as its schema says. What is empty is left out. @param {HTMLFormElement} form @param {[string, Field][]} properties */
 function contentOf(form, properties) {
   const data = new FormData(form);
-  /** @type {Record<string, unknown>} */
-  const content = {};
-  for (const [name, { type }] of Object.entries(properties)) {
-    const text = String(data.get(name) ?? '');
-    if (type === 'array') content[name] = data.getAll(name);
-    else if (text === '') continue;
-    else if (type === 'number' || type === 'integer') content[name] = Number(text);
-    else content[name] = type === 'boolean' ? text === 'true' : text;
-  }
-  return content;
+  const values = properties.map(([name, { type }], i) => {
+    const given = data.getAll(`field.${i}`).map(String);
+    return /** @type {[string, unknown]} */ ([name, type === 'array' ? given : typed(given[0] ?? '', type)]);
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/** @param {string} text @param {string} [type] */
+function typed(text, type) {
+  if (text === '') return undefined;
+  if (type === 'number' || type === 'integer') return Number(text);
+  return type === 'boolean' ? text === 'true' : text;
 }
