@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import type { Act } from '../../functions/operator/context.ts';
 import { connect, type Target } from '../tasks/connect.ts';
-import type { Terminal } from '../tasks/terminal.ts';
+import { auditTo, type Terminal } from '../tasks/terminal.ts';
+import { oneLine } from '../tasks/text.ts';
 import { messageOf } from '../tasks/usage-error.ts';
 import { type Console, startConsole } from './server.ts';
 
@@ -55,7 +55,7 @@ Keep the URL to yourself: who has it acts with your credentials, from this machi
     return page;
   } catch (error) {
     const inUse = (error as { code?: string }).code === 'EADDRINUSE';
-    terminal.err(`${inUse ? `port ${port} is in use: choose another one with --port` : messageOf(error)}\n`);
+    terminal.err(`${inUse ? `port ${port} is in use: choose another one with --port` : oneLine(messageOf(error))}\n`);
     return 1;
   }
 }
@@ -66,10 +66,7 @@ export function devPage(terminal: Terminal): Promise<Console> {
 }
 
 const connectTo = (target: Target, terminal: Terminal) => () =>
-  connect(target, {
-    ...terminal,
-    audit: (act: Act) => terminal.err(`${JSON.stringify({ event: 'audit', action: `operator_${act.act}`, ...act })}\n`),
-  });
+  connect(target, { ...terminal, audit: auditTo(terminal) });
 
 function read(args: readonly string[]) {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });

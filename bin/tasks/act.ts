@@ -10,7 +10,7 @@ import { readTask } from '../../functions/operator/show.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
 import { type Arguments, filterOf, filtersIn, textOf, type Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
-import { span } from './text.ts';
+import { oneLine, span } from './text.ts';
 import { UsageError } from './usage-error.ts';
 import { count } from './values.ts';
 
@@ -30,14 +30,14 @@ export async function act(
   if (reason === undefined) throw new UsageError(`${verb} is audited: give --reason TEXT`);
   const print = (report: object, text: string) => out(`${values.json === true ? JSON.stringify(report) : text}\n`);
   // JSON says it after the act: in the audit line.
-  const say = (text: string) => (values.json === true ? undefined : out(`${text}\n`));
+  const say = (text: string) => (values.json === true ? undefined : out(`${oneLine(text)}\n`));
   if (verb === 'answer') {
     const [id = '', ...answers] = words;
     if (id === '' || answers.length === 0) throw new UsageError('answer takes the id of one task, and key=value');
     const pairs = answers.map(keyAndText);
     const key = await named(id, values, context, say);
     const outcome = await answerTask(key, pairs, { who: await context.who(), reason }, context);
-    print(outcome, outcome.message);
+    print(outcome, oneLine(outcome.message));
     return outcome.done ? 0 : 1;
   }
   const keys = await chosen(verb, words, values, context, say);
@@ -54,7 +54,7 @@ export async function act(
     rate === undefined ? RATE : count('--rate', rate),
     context,
   );
-  const lines = [...report.succeeded, ...report.failed].map(({ taskId, message }) => `${taskId}  ${message}`);
+  const lines = [...report.succeeded, ...report.failed].map(({ taskId, message }) => oneLine(`${taskId}  ${message}`));
   const sum = `${report.succeeded.length} done, ${report.failed.length} not`;
   print(report, [...lines, ...(keys.all.length > 1 ? [sum] : [])].join('\n'));
   return report.failed.length === 0 ? 0 : 1;

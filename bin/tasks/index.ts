@@ -23,7 +23,7 @@ import { listText } from './print-list.ts';
 import { logsText } from './print-logs.ts';
 import { storyText } from './print-story.ts';
 import { auditTo, type Terminal } from './terminal.ts';
-import { printable } from './text.ts';
+import { oneLine, printable, printableJson } from './text.ts';
 import { messageOf, UsageError } from './usage-error.ts';
 import { duration } from './values.ts';
 
@@ -54,8 +54,8 @@ export async function runTasks(args: readonly string[], outside: Terminal): Prom
   const json = args.includes('--json');
   const terminal = {
     ...outside,
-    out: (text: string) => outside.out(printable(text, json)),
-    err: (text: string) => outside.err(printable(text, false)),
+    out: (text: string) => outside.out(json ? printableJson(text) : printable(text)),
+    err: (text: string) => outside.err(printable(text)),
   };
   if (args.length === 0 || args[0] === 'help' || args.includes('--help')) {
     terminal.out(USAGE);
@@ -68,7 +68,7 @@ export async function runTasks(args: readonly string[], outside: Terminal): Prom
     const context = await connect(targetOf(given.values), { ...terminal, audit: auditTo(terminal) });
     return await run({ ...given, verb }, context, terminal);
   } catch (error) {
-    terminal.err(`${messageOf(error)}\n`);
+    terminal.err(`${oneLine(messageOf(error))}\n`);
     if (error instanceof UsageError) terminal.err('mcp-task-server tasks help says more\n');
     return error instanceof UsageError ? 2 : 1;
   }

@@ -1,6 +1,6 @@
 import type { Explanation } from '../../functions/operator/explain/index.ts';
 import { utc } from '../../functions/operator/view.ts';
-import { span } from './text.ts';
+import { oneLine, span } from './text.ts';
 
 export function explanationText(
   { taskId, status, cause, because, row, endsBy, next, rerunRefusal, also }: Explanation,
@@ -17,5 +17,7 @@ export function explanationText(
     ...next.map((command, i) => `${i === 0 ? 'Next      ' : '          '}${command}`),
     ...(rerunRefusal === undefined || status === 'completed' ? [] : [`No rerun  ${rerunRefusal}`]),
     ...also.map((sentence) => `Also      ${sentence}`),
-  ].join('\n');
+  ]
+    .map(oneLine)
+    .join('\n');
 }

@@ -2,7 +2,7 @@ import type { ListPage } from '../../functions/operator/list.ts';
 import { errorOf, recordOf, seenNow } from '../../functions/operator/view.ts';
 import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
 import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions.ts';
-import { span, table } from './text.ts';
+import { oneLine, span, table } from './text.ts';
 
 const HEAD = ['TASK', 'TOOL', 'STATUS', 'AGE', 'ENDS IN', 'ROUND', 'NOTE'];
 
@@ -12,7 +12,7 @@ export function listText({ tasks, cursor }: ListPage, now: number): string {
   return [table([HEAD, ...rows]), ...(cursor === undefined ? [] : [more(cursor)])].join('\n');
 }
 
-const more = (cursor: string): string => `There are more: --cursor ${cursor}`;
+const more = (cursor: string): string => oneLine(`There are more: --cursor ${cursor}`);
 
 function row(stored: StoredTask, now: number): string[] {
   const { taskId, tool, status, createdAt } = stored;

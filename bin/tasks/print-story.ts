@@ -2,16 +2,17 @@ import type { Moment } from '../../functions/operator/moments.ts';
 import type { Story, Unreadable } from '../../functions/operator/show.ts';
 import { byState } from '../../functions/operator/states.ts';
 import { utc } from '../../functions/operator/view.ts';
-import { clock, fields, pretty, span, table } from './text.ts';
+import { clock, fields, oneLine, pretty, span, table } from './text.ts';
 
 export function storyText(story: Story | Unreadable, now: number): string {
   if ('unreadable' in story) {
-    return `Task ${story.taskId} was stored by another release of the server. What it holds:\n${pretty(story.stored, '  ')}`;
+    const head = oneLine(`Task ${story.taskId} was stored by another release of the server. What it holds:`);
+    return `${head}\n${pretty(story.stored, '  ')}`;
   }
   const { status, seenAs, round, createdAt, deadlineAt, endsBy, readableUntil, error, progress, payload, links } =
     story;
   return [
-    `Task ${story.taskId}`,
+    oneLine(`Task ${story.taskId}`),
     fields({
       tool: story.tool,
       status: `${status}${seenAs === undefined ? '' : ` (readers see: ${seenAs})`}${story.isError === true ? ', an error of the tool' : ''}`,
@@ -30,14 +31,16 @@ export function storyText(story: Story | Unreadable, now: number): string {
     ...(payload === undefined
       ? ['Arguments, questions, answers and result are hidden: --payload shows them']
       : Object.entries(payload).map(([name, value]) => `${name}\n${pretty(value, '  ')}`)),
-    ...(links.execution === undefined ? [] : [`Execution  ${links.execution}`]),
-    ...(links.runLogs === undefined
-      ? []
-      : [`Runs       on Express, without a history: see the log group ${links.runLogs}`]),
-    ...(links.logs === undefined ? [] : [`Logs       ${links.logs}`]),
-    `Why        mcp-task-server tasks explain ${story.taskId}`,
+    ...linesOf(links).map(oneLine),
+    oneLine(`Why        mcp-task-server tasks explain ${story.taskId}`),
   ].join('\n');
 }
+
+const linesOf = ({ execution, runLogs, logs }: Story['links']): string[] => [
+  ...(execution === undefined ? [] : [`Execution  ${execution}`]),
+  ...(runLogs === undefined ? [] : [`Runs       on Express, without a history: see the log group ${runLogs}`]),
+  ...(logs === undefined ? [] : [`Logs       ${logs}`]),
+];
 
 /** Late writes are over by then. */
 const endText = (endsBy: number, deadlineAt: number, now: number): string =>

@@ -1,4 +1,5 @@
 import type { Act } from '../../functions/operator/context.ts';
+import { printableJson } from './text.ts';
 
 /** The outside of the command. Tests replace it. */
 export interface Terminal {
@@ -12,6 +13,6 @@ export interface Terminal {
 
 /** Prints one line for each act, on stderr. `more`: facts that are the same for all of them. */
 export const auditTo =
-  ({ err }: Terminal, more: object = {}) =>
+  ({ err }: Pick<Terminal, 'err'>, more: object = {}) =>
   (act: Act): void =>
-    err(`${JSON.stringify({ event: 'audit', action: `operator_${act.act}`, ...act, ...more })}\n`);
+    err(`${printableJson(JSON.stringify({ event: 'audit', action: `operator_${act.act}`, ...act, ...more }))}\n`);

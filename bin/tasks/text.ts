@@ -14,15 +14,33 @@ export function span(ms: number): string {
 /** With milliseconds, and no date. */
 export const clock = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it finds.
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it finds.
+const COLOUR = /\u001b\[[\d;]*m/g;
+/** Controls, and what turns the direction of text or takes no room. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+/** What ends a line, or moves in it. */
+const BREAKS = /[\t-\r\u0085\u2028\u2029]+/g;
 
-/** Without control characters but newline and tab, as a tool or a client may have written some. JSON has them escaped. */
-export const printable = (text: string, json: boolean): string =>
-  text.replace(CONTROLS, (c) => (json ? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}` : ''));
+/** A text that a tool or a client may have written, for a terminal. Of the characters without a sign, `\n` and `\t` stay. */
+export const printable = (text: string): string =>
+  text.replace(COLOUR, '').replace(UNSEEN, (unseen) => (unseen === '\n' || unseen === '\t' ? unseen : ''));
 
-/** Columns with two blanks between them. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** The same, without line breaks: no value looks like a line of the command. */
+export const oneLine = (text: string): string => printable(text.replace(BREAKS, ' '));
+
+/** JSON that says the same, with characters that have no sign as `\u001b`. Line breaks between its values stay. */
+export const printableJson = (json: string): string =>
+  json.replace(UNSEEN, (unseen) =>
+    unseen === '\n'
+      ? unseen
+      : [...Array(unseen.length).keys()]
+          .map((i) => `\\u${unseen.charCodeAt(i).toString(16).padStart(4, '0')}`)
+          .join(''),
+  );
+
+/** Columns with two blanks between them, one line for each row. */
+export function table(all: readonly (readonly string[])[]): string {
+  const rows = all.map((row) => row.map(oneLine));
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
     .map((row) =>
@@ -40,6 +58,6 @@ export function fields(all: Readonly<Record<string, string | undefined>>): strin
   return table(given.map(([name, value]) => [`  ${name}`, value]));
 }
 
-/** Indented JSON. */
+/** Indented JSON, with what has no sign as `\u001b`. */
 export const pretty = (value: unknown, indent: string): string =>
-  JSON.stringify(value, undefined, 2).replace(/^/gm, indent);
+  printableJson(JSON.stringify(value, undefined, 2)).replace(/^/gm, indent);

@@ -5,6 +5,7 @@ import type { ListPage } from '../../../functions/operator/list.ts';
 import type { FoundLogs } from '../../../functions/operator/logs.ts';
 import type { Story, Unreadable } from '../../../functions/operator/show.ts';
 import type { TaskVerb } from '../options.ts';
+import { oneLine } from '../text.ts';
 
 /** What a tool answers. */
 export interface Report {
@@ -33,9 +34,6 @@ export function reportOf(verb: TaskVerb, printed: string): Report {
       return acted(data);
   }
 }
-
-/** Keeps what others have named, such as the keys of questions, from ending its line. */
-export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 
 function listed({ tasks, cursor }: ListPage): string {
   const found = tasks.length === 0 ? 'No task' : counted(tasks.length, 'task');

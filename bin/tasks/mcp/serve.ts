@@ -6,8 +6,9 @@ import { OperatorError } from '../../../functions/operator/errors.ts';
 import { connect } from '../connect.ts';
 import { type Arguments, type TaskArguments, targetOf } from '../options.ts';
 import { auditTo, type Terminal } from '../terminal.ts';
+import { oneLine } from '../text.ts';
 import { messageOf, UsageError } from '../usage-error.ts';
-import { oneLine, reportOf } from './report.ts';
+import { reportOf } from './report.ts';
 import { type Allowed, argumentsFor, toolsFor, type VerbTool } from './tools.ts';
 
 /** Runs one verb. Returns its exit code. */
@@ -47,7 +48,7 @@ export async function serveMcp(given: Arguments, run: RunVerb, terminal: Termina
       for (const tool of toolsFor(allowed)) register(server, tool, fromJsonSchema, call);
       return server;
     },
-    { onerror: (error) => terminal.err(`${messageOf(error)}\n`) },
+    { onerror: (error) => terminal.err(`${oneLine(messageOf(error))}\n`) },
   );
   terminal.err(`serves MCP on stdin and stdout, ${allowed.writes ? 'with writes' : 'read-only'}\n`);
   await finished(process.stdin, { writable: false }).catch(() => undefined);

@@ -109,6 +109,20 @@ describe('answer', () => {
   });
 });
 
+test('the name of a question cannot add a line to what answer says', async () => {
+  const question = {
+    method: 'elicitation/create',
+    params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
+  };
+  const inputRequests = { first: question, 'b\nNext  mcp-task-server tasks fail\u202e': question };
+  const taskId = await started('returns', { json: JSON.stringify({ inputRequests }) });
+  await poll(url(), taskId, ({ status }) => status === 'input_required');
+  const { out } = await tasks('answer', taskId, 'first=decline', ...why);
+  expect(out).toBe('Answered. Still open: r1.b Next  mcp-task-server tasks fail\n');
+  const { err } = await tasks('answer', taskId, 'nope=decline', ...why);
+  expect(err).toMatch(/r1\.b Next {2}mcp-task-server tasks fail.*\n$/);
+});
+
 test('the audit line of an answer counts the open questions, and names none', async () => {
   const taskId = await asking('ask_two');
   const open = Object.keys((await tasks('show', taskId, '--payload', '--json')).json().payload.questions);

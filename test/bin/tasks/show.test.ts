@@ -45,9 +45,9 @@ describe('a task', () => {
     expect(JSON.stringify(after.result)).toContain(SECRET);
   });
 
-  test('is shown without the control characters that its client or its tool wrote', async () => {
+  test('is shown with the control characters that its client or its tool wrote escaped', async () => {
     const { taskId } = await runTask(url(), 'echo', { secret: 'a\u009b2Jb\u007fc' });
-    expect((await tasks('show', taskId, '--payload')).out).toContain('"secret": "a2Jbc"');
+    expect((await tasks('show', taskId, '--payload')).out).toContain('"secret": "a\\u009b2Jb\\u007fc"');
     const shown = await tasks('show', taskId, '--payload', '--json');
     expect(shown.out).not.toMatch(/[\u007f-\u009f]/);
     expect(shown.json().payload.arguments).toEqual({ secret: 'a\u009b2Jb\u007fc' });
