@@ -30,14 +30,17 @@ import {
 } from './protocol/jsonrpc.ts';
 import { isVersionDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
 
+/** An answer may quote what a client sent: no browser may take it for a page. */
+const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };
+
 /** Answers one HTTP request. The checks run in the order of docs/protocol.md 1.1. */
 export async function endpoint(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (!originAllowed(request, server.manifest.allowedOrigins)) {
-    return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body);
+    return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body, NO_SNIFFING);
   }
   const reply = request.method === 'OPTIONS' ? preflight(request) : await serve(request, server);
   const answer = reply.status === 200 && !acceptsJson(request) ? asStream(reply) : reply;
-  return { ...answer, headers: { ...answer.headers, ...corsHeaders(request) } };
+  return { ...answer, headers: { ...answer.headers, ...corsHeaders(request), ...NO_SNIFFING } };
 }
 
 /** A client that accepts only streams gets its answer on a stream. */

@@ -8,6 +8,7 @@ import {
 } from '../tasks/errors.ts';
 import type { Principal } from '../tasks/ids.ts';
 import { isObject } from '../tasks/shape.ts';
+import { LOG_LEVELS } from '../tasks/table/session-notes.ts';
 import type { ServerContext } from './context.ts';
 import { type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
@@ -66,7 +67,7 @@ export async function serveModern(
   return jsonReply(200, resultMessage(message.id, result), replyHeaders);
 }
 
-/** M1: every request says what its client can do (D-01). */
+/** M1: every request says what its client can do (D-01). What else it says there is well-formed. */
 function envelope({ params }: RpcRequest): Record<string, unknown> {
   const _meta = isObject(params._meta) ? params._meta : {};
   const capabilities = _meta[meta.clientCapabilities];
@@ -75,6 +76,10 @@ function envelope({ params }: RpcRequest): Record<string, unknown> {
   if (info !== undefined && !(isObject(info) && typeof info.name === 'string' && typeof info.version === 'string')) {
     throw new InvalidParams(`_meta['${meta.clientInfo}'] needs name and version`, 400);
   }
+  // A known level has no effect (D-27).
+  const level = _meta[meta.logLevel];
+  if (level !== undefined && !LOG_LEVELS.some((known) => known === level))
+    throw new InvalidParams(`_meta['${meta.logLevel}'] must be one of ${LOG_LEVELS.join(', ')}`, 400);
   return capabilities;
 }
 

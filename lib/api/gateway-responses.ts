@@ -1,11 +1,12 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 
-/** Pages of any site may read why they were refused: that is no secret. */
-export const OPEN_TO_PAGES = {
+/** Pages of any site may read why they were refused: that is no secret. No browser may take an answer for a page. */
+export const ANSWER_HEADERS = {
+  'X-Content-Type-Options': `'nosniff'`,
   'Access-Control-Allow-Origin': `'*'`,
   'Access-Control-Expose-Headers': `'WWW-Authenticate, Retry-After'`,
 };
-const AGAIN = { ...OPEN_TO_PAGES, 'Retry-After': `'1'` };
+const AGAIN = { ...ANSWER_HEADERS, 'Retry-After': `'1'` };
 
 /** A JSON-RPC error. `message` is JSON, or a variable of API Gateway that becomes JSON. */
 export const rpcTemplate = (code: number, message: string) => ({
@@ -21,7 +22,7 @@ export function gatewayAnswers(api: RestApi): void {
   const failed = JSON.stringify('The server could not answer: try again in a moment');
   api.addGatewayResponse('Default4xx', {
     type: ResponseType.DEFAULT_4XX,
-    responseHeaders: OPEN_TO_PAGES,
+    responseHeaders: ANSWER_HEADERS,
     templates: rpcTemplate(-32600, own),
   });
   api.addGatewayResponse('Throttled', {

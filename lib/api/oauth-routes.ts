@@ -6,7 +6,7 @@ import type { OAuth } from '../auth/auth.ts';
 import { Authorizer } from '../auth/authorizer.ts';
 import { BundledCode, bundleAuthorizer } from '../bundles.ts';
 import type { StorageProps } from '../storage/log-group.ts';
-import { OPEN_TO_PAGES, rpcTemplate } from './gateway-responses.ts';
+import { ANSWER_HEADERS, rpcTemplate } from './gateway-responses.ts';
 
 export interface OAuthDoorProps {
   readonly api: RestApi;
@@ -50,7 +50,7 @@ function addRefusals(props: OAuthDoorProps): void {
     api.addGatewayResponse(id, {
       type,
       statusCode,
-      responseHeaders: { ...OPEN_TO_PAGES, 'WWW-Authenticate': `'Bearer ${challenge}'` },
+      responseHeaders: { ...ANSWER_HEADERS, 'WWW-Authenticate': `'Bearer ${challenge}'` },
       templates: rpcTemplate(-32600, JSON.stringify(message)),
     });
   const metadata = `resource_metadata="${props.url}/${METADATA}/mcp"`;
@@ -71,7 +71,11 @@ function addMetadata(scope: Construct, props: OAuthDoorProps): void {
     scopes_supported: Lazy.list({ produce: () => allScopes(props) }, { omitEmpty: true }),
     bearer_methods_supported: ['header'],
   });
-  const headers = { 'Access-Control-Allow-Origin': `'*'`, 'Cache-Control': `'max-age=3600'` };
+  const headers = {
+    'Access-Control-Allow-Origin': `'*'`,
+    'Cache-Control': `'max-age=3600'`,
+    'X-Content-Type-Options': `'nosniff'`,
+  };
   const named = Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, value] as const);
   const answer = new MockIntegration({
     requestTemplates: { 'application/json': '{ "statusCode": 200 }' },

@@ -45,9 +45,16 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   const { api, lambda, bench, onError, authorize } = options;
   const requestId = randomUUID();
   const send = (status: number, headers: OutgoingHttpHeaders, body: string) => {
-    const length = { 'content-length': Buffer.byteLength(body) };
-    response.writeHead(status, { ...headers, ...length, ...standardHeaders(requestId) });
-    response.end(body);
+    // The template names the URL of the stage on AWS. Here clients reach it by the host that they named.
+    const own = (text: string) => (api ? text.replaceAll(stageUrl(api), `http://${request.headers.host}`) : text);
+    const text = own(body);
+    const named = Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? own(value) : value,
+    ]);
+    const length = { 'content-length': Buffer.byteLength(text) };
+    response.writeHead(status, { ...Object.fromEntries(named), ...length, ...standardHeaders(requestId) });
+    response.end(text);
   };
   // First of all checks: a page of another site must not learn which paths exist.
   if (!isForLoopback(request)) return send(403, { 'content-type': 'application/json' }, '{"message":"Forbidden"}');
@@ -117,6 +124,8 @@ function refuseUnknown(refuse: Exchange['refuse']): void {
 function accessKeyIn({ headers }: IncomingMessage): string | undefined {
   return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
 }
+
+const stageUrl = ({ id, region, stage }: Api): string => `https://${id}.execute-api.${region}.amazonaws.com/${stage}`;
 
 type Method = Pick<APIGatewayProxyEvent, 'httpMethod' | 'path'>;
 

@@ -105,6 +105,7 @@ describe('oauth', () => {
   const cors = {
     'gatewayresponse.header.Access-Control-Allow-Origin': `'*'`,
     'gatewayresponse.header.Access-Control-Expose-Headers': `'WWW-Authenticate, Retry-After'`,
+    'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
   };
 
   test('API Gateway challenges in our words, and lets browsers read them', () => {

@@ -22,6 +22,9 @@ export async function startOAuthCloud(
   );
 }
 
+/** The same app without a publicUrl. */
+export const startUnnamedOAuthCloud = (issuer: string) => synthAndStart({ MCP_TEST_ISSUER: issuer }, {});
+
 /** The same app, for callers that sign. */
 export const startIamCloud = () => synthAndStart({}, {});
 

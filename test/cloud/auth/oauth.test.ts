@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
 import { type Answer, legacySession, modernRequest, post } from '../../support/clients.ts';
 import { issuer, useIssuer } from '../../support/issuer.ts';
-import { startOAuthCloud } from '../../support/oauth-cloud.ts';
+import { startOAuthCloud, startUnnamedOAuthCloud } from '../../support/oauth-cloud.ts';
 import { AUDIENCE, jwt } from '../../support/oidc.ts';
 
 useIssuer();
@@ -235,6 +235,22 @@ test('a tool gets no part of the token (G-12)', async () => {
   const told = JSON.stringify(body.result);
   expect(told).toContain('"event"');
   for (const part of token.split('.')) expect(told).not.toContain(part);
+});
+
+test('without a publicUrl the embedded cloud names itself, by the host that the client named (G-06, G-13)', async () => {
+  const unnamed = await startUnnamedOAuthCloud(issuer.url);
+  const { port } = new URL(unnamed.url);
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const here = `http://${host}:${port}`;
+    const { headers } = await modernRequest(`${here}/mcp`, 'tools/list');
+    const document = `${here}/.well-known/oauth-protected-resource/mcp`;
+    expect(headers.get('www-authenticate')).toContain(`resource_metadata="${document}"`);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    const metadata = await fetch(document);
+    expect(await metadata.json()).toMatchObject({ resource: `${here}/mcp` });
+    expect(metadata.headers.get('x-content-type-options')).toBe('nosniff');
+  }
+  await unnamed.stop();
 });
 
 test('a session is valid only for the caller it was given to (G-14, G-15)', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
@@ -38,6 +39,18 @@ async function all(opening: Promise<OpenStream>): Promise<Answer['body'][]> {
   }
   return messages;
 }
+
+test('a client that closes the stream of its call gets its result under its key: the work goes on (X-32)', async () => {
+  const before = count();
+  const headers = { 'idempotency-key': randomUUID() };
+  const options = { capabilities: FORMS, headers };
+  const stream = await steps(2, 'p', options);
+  for await (const _first of stream.events) break;
+  stream.close();
+  const again = await all(steps(2, 'p', options));
+  expect(again.at(-1).result.content[0].text).toBe('done');
+  expect(executions(before)).toMatchObject([{ status: 'SUCCEEDED' }]);
+});
 
 describe('a tool that may run as a task, called without one', () => {
   test('its plain result is the answer (E-03, F-10)', async () => {

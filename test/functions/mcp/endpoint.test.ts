@@ -17,6 +17,20 @@ async function send(headers: Record<string, string>, body?: object) {
   return { ...reply, ...(reply.body !== '' && JSON.parse(String(reply.body))) };
 }
 
+test.each([
+  ['an answer', 'POST', LEGACY, ping],
+  ['an error', 'POST', LEGACY, { ...ping, method: 'no/such' }],
+  ['a notification', 'POST', LEGACY, { jsonrpc: '2.0', method: 'notifications/initialized' }],
+  ['a stream', 'POST', { ...LEGACY, accept: 'text/event-stream' }, ping],
+  ['what is no JSON', 'POST', {}, undefined],
+  ['another origin', 'POST', { ...LEGACY, origin: 'https://evil.example' }, ping],
+  ['a GET', 'GET', {}, undefined],
+  ['a preflight', 'OPTIONS', { origin: 'http://localhost:1' }, undefined],
+])('no browser may take it for a page: %s (A-17)', async (_what, method, headers, body) => {
+  const reply = await endpoint({ method, headers: headers as typeof LEGACY, body: JSON.stringify(body) ?? '' }, server);
+  expect(reply.headers['x-content-type-options']).toBe('nosniff');
+});
+
 describe('a request is refused', () => {
   test('from another origin, in a sentence (A-01)', async () => {
     const { status, error } = await send({ ...LEGACY, origin: 'https://evil.example' }, ping);

@@ -152,6 +152,14 @@ test('a requested log level has no effect: no log message on any stream (D-27)',
   }
 });
 
+test.each(['bogus', 'INFO', '', 5, null])('an unknown log level is refused: %j (D-27)', async (level) => {
+  const { body, headers } = modernMessage('tools/call', { name: 'optional' }, { capabilities: {} });
+  const _meta = { ...body.params._meta, 'io.modelcontextprotocol/logLevel': level };
+  const { status, last } = await send({ ...body, params: { ...body.params, _meta } }, headers, fakeServer());
+  expect([status, last.error.code]).toEqual([400, -32602]);
+  expect(last.error.message).toContain('logLevel');
+});
+
 /** A store whose tasks report something new at every look. */
 function reporting({ server, records }: ReturnType<typeof fakeServer>): typeof server.store.get {
   return async ({ taskId }) => {
