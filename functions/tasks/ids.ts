@@ -89,7 +89,10 @@ export function listPartition(principal: Principal): string | undefined {
 }
 
 /** The partition of the notes on a 2025-11-25 session. An anonymous client's tasks lie there, too. */
-export const sessionPartition = (session: string): string => `session#${hashPart(session)}`;
+export const sessionPartition = (session: string): string => `session#${sessionHalfOf(session)}`;
+
+/** The part of an anonymous client's task ids that its session says. */
+export const sessionHalfOf = (session: string): string => hashPart(session);
 
 /** Named after the round, so a second start of the round starts nothing. */
 export function executionName(taskId: string, round: number): string {

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { bindingOf } from '../../tasks/ids.ts';
+import { bindingOf, sessionHalfOf, sessionPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
+import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
+import { sessionExpires } from '../identity/session.ts';
 import type { RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { type HasPrincipal, shortHash } from './questions.ts';
@@ -11,15 +14,19 @@ import { type HasPrincipal, shortHash } from './questions.ts';
 /** A request that waits for a task. Any container can resume it: its event ids hold its state, signed (C-19). */
 export interface HeldCall {
   readonly id: RequestId;
+  /** The name under which a long `id` is noted. */
+  readonly noted?: string;
   readonly taskId: string;
   /** `result`: tasks/result, which waits until the task ends. `call`: tools/call, which waits for the inline window. */
   readonly delivers: 'call' | 'result';
   readonly version: string;
   /** For `call`: when the inline window ends, in ms since the epoch. */
   readonly closesAt: number;
-  /** Questions sent on this stream, as `askedMark`. Only those that were open when the last one was sent. */
+  /** Questions sent on this stream, as `askedMark`, or one digest of them. Only those that were open when the last one was sent. */
   readonly asked: readonly string[];
   readonly progressToken?: RequestId;
+  /** Whether the token is that of the task: then its record says it when the call is resumed. */
+  readonly tokenOfTask: boolean;
   /** The last progress value sent, and the `updatedAt` of the record it came from. */
   readonly progress: number;
   readonly seenAt: number;
@@ -48,6 +55,7 @@ export function holdFor(
     closesAt: server.now() + server.manifest.inlineWindow,
     asked: [],
     ...(progressToken !== undefined && { progressToken }),
+    tokenOfTask: progressToken !== undefined && progressToken === record.progressToken,
     progress: -1,
     seenAt: record.createdAt,
     stream: '',
@@ -70,24 +78,37 @@ const MARKS = new RegExp(`.{${MARK_LENGTH}}`, 'g');
 /** A question, short enough for an event id. Two questions of one task have the same mark once in 2^30. */
 export const askedMark = (askedAs: string): string => shortHash(askedAs, MARK_LENGTH);
 
-/** The event id: short, because a client sends it in a header. Fields have a fixed order, numbers are in base 36. */
+/** Times in an event id are in ms, modulo 25 days: no task lives that long. */
+const TIME = 36 ** 6;
+/** How far the clock of a writer may be ahead, in ms. */
+const SKEW = 3_600_000;
+
+/**
+ * The event id: at most 120 characters, because a client sends it in a header. The half of the task id that the session
+ * says is not in it, nor a token of the task, nor a long request id (`noteRequest`). Fields have a fixed order, integers are in
+ * base 36.
+ */
 export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<string> {
-  const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence } = held;
+  const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence, tokenOfTask } = held;
   const kind = held.answered ? 'a' : delivers === 'call' ? 'c' : 'r';
+  const half = sessionHalf(call);
   const fields = [
-    `${kind}${LEGACY_VERSIONS.indexOf(version)}${taskId}`,
-    delivers === 'call' ? closesAt.toString(36) : '',
-    seenAt.toString(36),
-    escaped(progress),
+    `${tokenOfTask ? kind.toUpperCase() : kind}${LEGACY_VERSIONS.indexOf(version)}`,
+    taskId.startsWith(half) ? taskId.slice(half.length) : `.${taskId}`,
+    delivers === 'call' ? Math.ceil((closesAt - seenAt) / 1_000).toString(36) : '',
+    (seenAt % TIME).toString(36),
+    shortProgress(progress),
     stream + sequence.toString(36),
-    asked.join(''),
-    escaped(held.id),
-    ...(held.progressToken === undefined ? [] : [escaped(held.progressToken)]),
+    askedText(asked),
+    held.noted === undefined ? escaped(held.id) : NOTED + held.noted,
   ];
   return server.signer.sign(purpose(call), fields.join('~'));
 }
 
-/** The held call of a Last-Event-ID. Undefined if the id was not signed for this caller (B-09, B-11). */
+/**
+ * The held call of a Last-Event-ID. Undefined if the id was not signed for this caller (B-09, B-11), or if its request is no
+ * longer noted.
+ */
 export async function openHeld(
   call: HasPrincipal,
   eventId: string,
@@ -95,27 +116,104 @@ export async function openHeld(
 ): Promise<HeldCall | undefined> {
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
-  const [head = '', closesAt = '', seenAt = '', progress = '', , asked = '', id = '', token] = text.split('~');
+  const [head = '', task = '', closesIn = '', seen = '', progress = '', , asked = '', request = ''] = text.split('~');
+  const noted = request.startsWith(NOTED) ? request.slice(1) : undefined;
+  const id = noted === undefined ? plain(request) : await notedRequest(call, noted, server);
+  if (id === undefined) return undefined;
+  const kind = head.charAt(0).toLowerCase();
+  const latest = server.now() + SKEW;
+  const seenAt = latest - ((latest - Number.parseInt(seen, 36)) % TIME);
   return {
-    id: plain(id),
-    taskId: head.slice(2),
-    delivers: head[0] === 'c' ? 'call' : 'result',
+    id,
+    ...(noted !== undefined && { noted }),
+    taskId: task.startsWith('.') ? task.slice(1) : sessionHalf(call) + task,
+    delivers: kind === 'c' ? 'call' : 'result',
     version: LEGACY_VERSIONS[Number(head[1])] ?? '',
-    closesAt: Number.parseInt(closesAt || '0', 36),
-    asked: asked.match(MARKS) ?? [],
-    ...(token !== undefined && { progressToken: plain(token) }),
-    progress: Number(plain(progress)),
-    seenAt: Number.parseInt(seenAt, 36),
+    closesAt: kind === 'c' ? seenAt + Number.parseInt(closesIn, 36) * 1_000 : 0,
+    asked: asked.startsWith(DIGEST) ? [asked] : (asked.match(MARKS) ?? []),
+    tokenOfTask: head.charAt(0) !== kind,
+    progress: progress === NO_MORE ? Number.POSITIVE_INFINITY : Number(progress),
+    seenAt,
     stream: '',
-    ...(head[0] === 'a' && { answered: true }),
+    ...(kind === 'a' && { answered: true }),
     sequence: 0,
   };
 }
 
-/** For a signed text: a number in decimal, a string as JSON (which keeps lone surrogates) in base64url. */
+/** What begins the id of a task of this anonymous caller's session. */
+const sessionHalf = ({ principal }: HasPrincipal): string =>
+  principal.kind === 'anonymous' && principal.session !== undefined ? `${sessionHalfOf(principal.session)}_` : '';
+
+const DIGEST = '.';
+/** Begins the name of a noted request: no integer and no text in an event id begins so. */
+const NOTED = '_';
+
+/** More than one mark as one digest. If one of these questions is closed by then, a resumed stream asks the others again. */
+function askedText(asked: readonly string[]): string {
+  if (asked.length < 2) return asked[0] ?? '';
+  return DIGEST + shortHash([...asked].sort().join(), MARK_LENGTH);
+}
+
+/** Whether a question has been sent on this stream. @param open the marks of all questions that are open */
+export function wasAsked({ asked }: HeldCall, mark: string, open: readonly string[]): boolean {
+  const [digest = ''] = asked;
+  return asked.includes(mark) || (digest.startsWith(DIGEST) && digest === askedText(open));
+}
+
+const NO_MORE = '_';
+const LONGEST_PROGRESS = 7;
+
+/** Rounded up if it is long, so that later values still increase. If even that is long, there is no progress after a resume. */
+function shortProgress(value: number): string {
+  const exact = String(value).replace('+', '');
+  if (exact.length <= LONGEST_PROGRESS) return exact;
+  const exponent = Math.floor(Math.log10(Math.abs(value))) - 2;
+  const rounded = `${Math.ceil(value / 10 ** exponent)}e${exponent}`;
+  return rounded.length <= LONGEST_PROGRESS && Number(rounded) >= value ? rounded : NO_MORE;
+}
+
+/** For a signed text: an integer in base 36, a string as JSON (which keeps lone surrogates) in base64url. */
 const escaped = (value: RequestId): string =>
-  typeof value === 'number'
-    ? String(value).replace('+', '')
-    : `.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
+  typeof value === 'number' ? value.toString(36) : `.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
 const plain = (text: string): RequestId =>
-  text.startsWith('.') ? JSON.parse(Buffer.from(text.slice(1), 'base64url').toString()) : Number(text);
+  text.startsWith('.') ? JSON.parse(Buffer.from(text.slice(1), 'base64url').toString()) : Number.parseInt(text, 36);
+
+const LONGEST_REQUEST = 12;
+const NOTE_LENGTH = 6;
+/** Of one caller. A request that is no longer noted cannot be resumed. */
+const MOST_NOTES = 50;
+
+/** Where a long request id is kept. Anonymous callers without a session cannot be told apart: theirs stays in the event id. */
+const notesOf = ({ principal }: HasPrincipal): string | undefined =>
+  principal.kind === 'anonymous' && principal.session === undefined
+    ? undefined
+    : sessionPartition(bindingOf(principal));
+
+/**
+ * Keeps a long request id beside the tasks of the caller, so that event ids name it in a few characters. If that fails, they
+ * hold all of it.
+ */
+export async function noteRequest(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<HeldCall> {
+  const partition = notesOf(call);
+  const { id } = held;
+  if (held.noted !== undefined || partition === undefined || escaped(id).length <= LONGEST_REQUEST) return held;
+  const noted = shortHash(JSON.stringify(id), NOTE_LENGTH);
+  const add = (notes: SessionNotes) => {
+    const { requests = [] } = notes;
+    if (requests.some(([name]) => name === noted)) return undefined;
+    return { ...notes, requests: [...requests, [noted, id] as const].slice(-MOST_NOTES) };
+  };
+  try {
+    await server.store.updateSession(partition, add, sessionExpires(server));
+    return { ...held, noted };
+  } catch (error) {
+    logUnexpected(error, 'session notes');
+    return held;
+  }
+}
+
+async function notedRequest(call: HasPrincipal, noted: string, server: ServerContext): Promise<RequestId | undefined> {
+  const partition = notesOf(call);
+  const { requests = [] } = partition === undefined ? {} : await server.store.session(partition);
+  return requests.find(([name]) => name === noted)?.[1];
+}

@@ -7,9 +7,9 @@ import { stillRunningResult } from '../task/still-running-result.ts';
 import { withQuestions } from '../task/task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { type CloseStream, openStream } from './count.ts';
-import { askedMark, type HeldCall, sealHeld, streamName } from './held-call.ts';
+import { askedMark, type HeldCall, noteRequest, sealHeld, streamName, wasAsked } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
-import { type Question, questionMessage, questionsFor } from './questions.ts';
+import { questionMessage, questionsFor } from './questions.ts';
 import { askedOnSessionStream, noteAsked } from './session-questions.ts';
 import { watch } from './watch.ts';
 
@@ -44,11 +44,14 @@ export async function* hold(
     // A stream that cannot be resumed lasts until its answer is due.
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
+    if (resumable) held = await noteRequest(call, held, server);
     let quietSince = server.now();
     yield await send(undefined);
     for await (const seen of watch(key, until, server, gone)) {
       const record = seen && (await withMachineState(seen, server));
       const answer = answerDue(record, held, call, server);
+      if (held.tokenOfTask && record?.progressToken !== undefined)
+        held = { ...held, progressToken: record.progressToken };
       if (record !== undefined && record.updatedAt > held.seenAt && record.status === 'working') {
         const progress = progressMessage(held, record);
         const log = logMessage(notes?.logLevel, record);
@@ -66,15 +69,17 @@ export async function* hold(
       // S3 does not give the questions: the next read may.
       if (readable === undefined) continue;
       const open = questionsFor(readable, call);
+      const marks = open.map(({ askedAs }) => askedMark(askedAs));
       const due = open.filter(
         ({ askedAs }) =>
-          !held.asked.includes(askedMark(askedAs)) && !askedOnSessionStream(record, askedAs, notes, server),
+          !wasAsked(held, askedMark(askedAs), marks) && !askedOnSessionStream(record, askedAs, notes, server),
       );
       const askedAs = due.map((question) => question.askedAs);
       await noteAsked(record, askedAs, call, server);
       for (const question of due) {
         const message = await questionMessage(question, record, held.delivers === 'result', call, server);
-        yield await send(message, { asked: [...stillOpen(held, open), askedMark(question.askedAs)] });
+        const sent = marks.filter((mark) => wasAsked(held, mark, marks));
+        yield await send(message, { asked: [...sent, askedMark(question.askedAs)] });
         quietSince = server.now();
       }
       close ??= await openStream(call.principal, server);
@@ -99,10 +104,4 @@ export async function* hold(
   } finally {
     await close?.();
   }
-}
-
-/** The questions of this stream that are still open. Closed ones are never asked again, and event ids are short. */
-function stillOpen({ asked }: HeldCall, open: readonly Question[]): string[] {
-  const marks = open.map(({ askedAs }) => askedMark(askedAs));
-  return asked.filter((mark) => marks.includes(mark));
 }

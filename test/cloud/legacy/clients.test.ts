@@ -52,7 +52,7 @@ async function v1Client() {
   };
   const result = (taskId: string) => client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
   // Not those of the session's own stream, which name no task.
-  const resumes = () => resumed.filter((eventId) => /^[a-z]\d\w{36,}~/.test(eventId)).length;
+  const resumes = () => resumed.filter((eventId) => /^[a-z]\d~\w{36}~/i.test(eventId)).length;
   return { client, tasks: client.experimental.tasks, start, result, asked, resumes };
 }
 

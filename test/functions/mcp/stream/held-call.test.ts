@@ -1,15 +1,30 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
-import { type HeldCall, openHeld, progressTokenOf, sealHeld } from '../../../../functions/mcp/stream/held-call.ts';
+import {
+  type HeldCall,
+  noteRequest,
+  openHeld,
+  progressTokenOf,
+  sealHeld,
+  streamName,
+  wasAsked,
+} from '../../../../functions/mcp/stream/held-call.ts';
+import type { HasPrincipal } from '../../../../functions/mcp/stream/questions.ts';
+import { sessionPartition } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 const ann = { principal: { kind: 'verified', key: 'ann' } } as const;
-const { server } = fakeServer();
+const session = { principal: { kind: 'anonymous', session: 's'.repeat(26) } } as const;
+const NOW = 1_700_000_100_000;
+const { server } = fakeServer({ now: () => NOW });
 const call: HeldCall = {
-  ...{ id: 'q1', taskId: '0'.repeat(36), delivers: 'call', version: '2025-11-25', closesAt: 1_700_000_000_000 },
-  ...{ asked: [], progress: -1, seenAt: 1_700_000_000_123, stream: 'abcd', sequence: 40 },
+  ...{ id: 'q1', taskId: '0'.repeat(36), delivers: 'call', version: '2025-11-25', closesAt: NOW + 25_000 },
+  ...{ asked: [], progress: -1, seenAt: NOW, stream: 'abcd', sequence: 40, tokenOfTask: false },
 };
+const resumed = async (held: HeldCall, caller: HasPrincipal = ann) =>
+  openHeld(caller, await sealHeld(caller, await noteRequest(caller, held, server), server), server);
 
 describe('an event id carries the call that it resumes (B-11, C-19):', () => {
   test.each<[string, Partial<HeldCall>]>([
@@ -18,21 +33,77 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
     ['an older revision', { version: '2025-06-18' }],
     ['an answer that was sent', { answered: true, closesAt: 0 }],
     ['a number as its id', { id: 7 }],
-    ['a number with an exponent', { id: 1e300, progress: 1e21 }],
+    ['a negative number', { id: -7 }],
+    ['a large number', { id: Number.MAX_SAFE_INTEGER }],
+    ['a number beyond that', { id: 1e300, progress: 1e21 }],
+    ['a short text', { id: '~.é' }],
     ['an id in any characters', { id: 'naïve ~.é\ud800' }],
-    ['a token', { progressToken: 'p~' }],
-    ['a token that is a number', { progressToken: 0 }],
+    ['a UUID', { id: 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6' }],
+    ['the token of the task', { tokenOfTask: true }],
     ['progress in fractions', { progress: 0.25 }],
-    ['questions', { asked: ['abcde', 'fghij'] }],
+    ['a question', { asked: ['abcde'] }],
+    ['a record of a week ago', { seenAt: NOW - 7 * 86_400_000 }],
+    ['a record of a clock that is ahead', { seenAt: NOW + 60_000 }],
+    ['a task of another session', { taskId: `${'1'.repeat(26)}_${'0'.repeat(36)}` }],
   ])('%s', async (_name, more) => {
-    const held = { ...call, ...more };
-    const opened = await openHeld(ann, await sealHeld(ann, held, server), server);
+    const held = { ...call, ...more, closesAt: (more.seenAt ?? NOW) + 25_000 };
+    const opened = await resumed(held);
+    const { noted: _, ...rest } = opened ?? call;
     // An answered call has nothing to send, so what it delivers is not kept.
     const delivers = held.answered ? 'result' : held.delivers;
-    expect(opened).toStrictEqual({
+    expect(rest).toStrictEqual({
       ...{ ...held, delivers, stream: '', sequence: 0 },
-      closesAt: held.delivers === 'call' ? held.closesAt : 0,
+      closesAt: delivers === 'call' ? held.closesAt : 0,
     });
+  });
+
+  test.each<[number, number]>([
+    [1 / 3, 0.334],
+    [123_456_789, 124e6],
+    [-123_456_789, -123e6],
+    [1.5e-300, Number.POSITIVE_INFINITY],
+  ])('progress of %d goes on after %d: later values still increase (A-22)', async (progress, expected) => {
+    expect((await resumed({ ...call, progress }))?.progress).toBe(expected);
+  });
+
+  test('several questions as one digest, which says when all of them were asked', async () => {
+    const held = await resumed({ ...call, asked: ['abcde', 'fghij'] });
+    const asked = (open: string[]) => open.map((mark) => wasAsked(held as HeldCall, mark, open));
+    expect(asked(['fghij', 'abcde'])).toEqual([true, true]);
+    expect(asked(['abcde'])).toEqual([false]);
+    expect(asked(['abcde', 'fghij', 'klmno'])).toEqual([false, false, false]);
+  });
+
+  test('a request id that is no longer noted opens nothing', async () => {
+    const noted = await noteRequest(ann, { ...call, id: 'x'.repeat(1_000) }, server);
+    const eventId = await sealHeld(ann, noted, server);
+    for (let n = 0; n < 50; n++) await noteRequest(ann, { ...call, id: `another one ${n}` }, server);
+    expect(await openHeld(ann, eventId, server)).toBeUndefined();
+  });
+
+  test('in at most 120 characters, whatever the call is', async () => {
+    const ids = ['x'.repeat(1_000), 'ab', 12, Number.MAX_SAFE_INTEGER, 1e300, randomUUID(), '\ud800'.repeat(30)];
+    const half = sessionPartition(session.principal.session).slice('session#'.length);
+    for (const id of ids) {
+      for (const delivers of ['call', 'result'] as const) {
+        for (const caller of [ann, session]) {
+          const taskId = caller === ann ? call.taskId : `${half}_${call.taskId}`;
+          const more = {
+            id,
+            delivers,
+            taskId,
+            asked: ['abcde', 'fghij', 'klmno'],
+            progress: -1 / 3,
+            tokenOfTask: true,
+          };
+          const far = { closesAt: NOW + 7 * 86_400_000, seenAt: NOW, stream: streamName(), sequence: 1_200 };
+          const held = { ...call, ...more, ...far };
+          const eventId = await sealHeld(caller, await noteRequest(caller, held, server), server);
+          expect(eventId.length).toBeLessThanOrEqual(120);
+          expect(await openHeld(caller, eventId, server)).toMatchObject({ id, taskId, delivers });
+        }
+      }
+    }
   });
 
   test('of another caller it opens nothing', async () => {
