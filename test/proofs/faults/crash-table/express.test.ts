@@ -112,7 +112,8 @@ test('row 8: on Express, Lambda throttles every try of a run: its round starts a
   cloud().clock.advance(270_000);
   await quiet();
   busy.remove();
-  expect(runsOf(taskId)).toMatchObject([{ status: 'SUCCEEDED', states: ['Run', 'RunFailed', 'Superseded'] }]);
+  const [run, ...others] = runsOf(taskId);
+  expect([run?.status, run?.states.slice(-2), others]).toEqual(['SUCCEEDED', ['RunFailed', 'Superseded'], []]);
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   await sweepAfter(0);
   const { dueAt = 0 } = await stored(taskId);

@@ -44,6 +44,8 @@ describe('by the clock', () => {
     const folder = temporaryDir();
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'returned');
+    // Its second is not for the start of a worker.
+    await runTask(url(), 'brief', { ms: 0 });
     const { taskId } = await runTask(url(), 'brief', { ms: 3_000, file });
     const told = await get(taskId);
     const failed = await stored(taskId);
@@ -51,6 +53,7 @@ describe('by the clock', () => {
     expect([status, JSON.parse(error).data.reason]).toEqual(['failed', 'States.Timeout']);
     settles(task, { row: 9, tookMs: updatedAt - deadlineAt, boundMs: 1_000, sinceDeadline: true });
     expect(existsSync(file)).toBe(false);
+    await expect.poll(() => existsSync(file)).toBe(true);
     await quiet();
     expect(readFileSync(file, 'utf8')).toBe('returned\n');
     expect(await stored(taskId)).toEqual(failed);
