@@ -29,6 +29,7 @@ import {
   UnreadableMessage,
 } from './protocol/jsonrpc.ts';
 import { isVersionDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
+import { cancelRequest } from './task/cancel-request.ts';
 
 /** An answer may quote what a client sent: no browser may take it for a page. */
 const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };
@@ -63,7 +64,10 @@ async function serve(request: HttpRequest, server: ServerContext): Promise<HttpR
     if (message.kind === 'request') id = message.id;
     checkCallScopes(request, message, server);
     const caller = hasNoSession(message) ? callerInSession(request, server) : await legacyCaller(request, server);
-    if (message.kind === 'notification') return emptyReply(202);
+    if (message.kind === 'notification') {
+      if (message.method === 'notifications/cancelled') await cancelRequest(caller, message.params.requestId, server);
+      return emptyReply(202);
+    }
     if (message.kind === 'response') {
       if (namesModern(request)) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
       return await acceptResponse(message, caller, server);

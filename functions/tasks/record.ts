@@ -35,6 +35,10 @@ export interface TaskRecord {
   readonly legacy?: boolean;
   /** The creating request's token for progress notifications (C-33). */
   readonly progressToken?: string | number;
+  /** The 2025-11-25 call that waits for it, for `notifications/cancelled` (B-15): a hash of its session and request id. */
+  readonly call?: string;
+  /** Cancelled by that notification: the call gets no answer. */
+  readonly unheard?: boolean;
   /** The trace of the call that created it, as W3C Trace Context writes it. Each round is told of it. */
   readonly traceparent?: string;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */

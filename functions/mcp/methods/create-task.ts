@@ -28,6 +28,7 @@ import { callDigest } from '../identity/request-state.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { traceparentOf } from '../protocol/trace-context.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
+import { cancellable } from '../task/cancel-request.ts';
 import { isExpress, stopIfOver, stopWork } from '../task/cancel-task.ts';
 import { storeInput, wholeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
@@ -196,6 +197,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
   const progressToken = progressTokenOf(call);
   const idempotencyKey = idempotencyKeyOf(call);
   const traceparent = traceparentOf(call);
+  const name = cancellable(call);
   const task = {
     tool: tool.name,
     ttl: Math.round(Math.min(ttl, server.manifest.maxTtl)),
@@ -205,6 +207,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     legacy: wire.era === 'legacy',
     ...(progressToken !== undefined && { progressToken }),
     ...(traceparent !== undefined && { traceparent }),
+    ...(name !== undefined && { call: name }),
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
     ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
     ...(tool.scopes && { scopes: tool.scopes }),

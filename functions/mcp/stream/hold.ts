@@ -49,6 +49,8 @@ export async function* hold(
     yield await send(undefined);
     for await (const seen of watch(key, until, server, gone)) {
       const record = seen && (await withMachineState(seen, server));
+      // The client has cancelled this call: it gets no answer (B-15).
+      if (record?.unheard && held.delivers === 'call') return;
       const answer = answerDue(record, held, call, server);
       if (held.tokenOfTask && record?.progressToken !== undefined)
         held = { ...held, progressToken: record.progressToken };

@@ -11,10 +11,11 @@ export async function cancelTask(
   principal: Principal,
   taskId: unknown,
   server: ServerContext,
+  unheard?: 'unheard',
 ): Promise<{ record: TaskRecord; won: boolean }> {
   const before = await findTask(principal, taskId, server);
   const now = server.now();
-  const change = overdue(before, now) ?? cancel(now);
+  const change = overdue(before, now) ?? cancel(now, unheard);
   const ended = isTerminal(before.status) ? undefined : await server.store.apply(before, change);
   const record = ended ?? (await findTask(principal, taskId, server));
   // Also if it was cancelled before: that request may have crashed right after its write.

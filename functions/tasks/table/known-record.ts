@@ -39,6 +39,8 @@ const isRecord = has(
     scopes: listOf(isString),
     outputSchemaId: isString,
     digest: isString,
+    call: isString,
+    unheard: isBoolean,
     traceparent: isString,
     accepts: listOf(isString),
     asked: isString,
