@@ -108,10 +108,14 @@ export function createRefused(record: TaskRecord, result: string): TaskRecord {
 
 /** @param unheard the call that waits for the task gets no answer */
 export function cancel(now: number, unheard?: 'unheard'): Change {
-  const silent = unheard && ({ unheard: true } as const);
   return {
     from: sourcesOf('cancelled'),
-    set: { status: 'cancelled', updatedAt: now, statusMessage: 'Cancelled by the client', ...silent },
+    set: {
+      status: 'cancelled',
+      updatedAt: now,
+      statusMessage: 'Cancelled by the client',
+      ...(unheard && { unheard: true }),
+    },
     event: { at: now, what: 'cancelled' },
     remove: RUNNING_FIELDS,
   };

@@ -237,7 +237,7 @@ test('a tool gets no part of the token (G-12)', async () => {
   for (const part of token.split('.')) expect(told).not.toContain(part);
 });
 
-test('without a publicUrl the embedded cloud names itself, by the host that the client named (G-06, G-13)', async () => {
+test('without a publicUrl the embedded cloud names the host of the request (G-06, G-13)', async () => {
   const unnamed = await startUnnamedOAuthCloud(issuer.url);
   const { port } = new URL(unnamed.url);
   for (const host of ['127.0.0.1', 'localhost']) {

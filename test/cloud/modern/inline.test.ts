@@ -40,7 +40,7 @@ async function all(opening: Promise<OpenStream>): Promise<Answer['body'][]> {
   return messages;
 }
 
-test('a client that closes the stream of its call gets its result under its key: the work goes on (X-32)', async () => {
+test('a client that closes the stream of its call gets its result under its key (X-32)', async () => {
   const before = count();
   const headers = { 'idempotency-key': randomUUID() };
   const options = { capabilities: FORMS, headers };

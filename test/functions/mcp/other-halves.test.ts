@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { TASKS } from '../../support/clients.ts';
+import { clients } from './support/fake-clients.ts';
+import { fakeServer } from './support/fake-server.ts';
+import { exchanged } from './support/posted.ts';
+
+/** The parts of rules with an "and" or a "but" that no other test shows. */
+
+const LEGACY = { 'mcp-protocol-version': '2025-11-25' };
+const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describe('2025-11-25', () => {
+  test.each([
+    ['another origin', { ...LEGACY, origin: 'https://evil.example' }, 403],
+    ['a session that is not there', { ...LEGACY, 'mcp-session-id': 'x' }, 404],
+    ['another content type', { ...LEGACY, 'content-type': 'text/plain' }, 415],
+  ])('a notification of %s is refused, without an id and without a result (A-06)', async (_what, headers, status) => {
+    const { status: told, messages } = await exchanged(fakeServer().server, notification, { ...JSON_TYPE, ...headers });
+    expect(told).toBe(status);
+    for (const message of messages) expect(Object.keys(message).sort()).toEqual(['error', 'jsonrpc']);
+  });
+
+  test('a tool that never runs as a task says nothing of that (C-04)', async () => {
+    const { last } = await clients().legacy('tools/list');
+    const support = last.result.tools.map((tool: { name: string; execution?: { taskSupport: string } }) => [
+      tool.name,
+      tool.execution?.taskSupport,
+    ]);
+    expect(Object.fromEntries(support)).toMatchObject({ plain: undefined, optional: 'optional', required: 'required' });
+  });
+
+  test('a session has tasks and no extensions; discover has it the other way (F-02)', async () => {
+    const { legacy, modern } = clients();
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+    const made = (await legacy('initialize', params)).last.result.capabilities;
+    const found = (await modern('server/discover')).last.result.capabilities;
+    expect([Object.keys(made).sort(), Object.keys(found).sort()]).toEqual([
+      ['logging', 'tasks', 'tools'],
+      ['extensions', 'tools'],
+    ]);
+  });
+});
+
+describe('2026-07-28', () => {
+  const known = { taskId: '0'.repeat(36) };
+
+  test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+    '%s needs the extension, and looks for no task without it (E-16)',
+    async (method) => {
+      const { modern, did } = clients();
+      const { status, last } = await modern(method, { ...known, inputResponses: {} }, {});
+      expect([status, last.error.code]).toEqual([400, -32021]);
+      expect(did).toEqual([]);
+    },
+  );
+
+  test.each(['tasks/result', 'tasks/list'])('%s does not exist, for any client (E-22)', async (method) => {
+    for (const capabilities of [TASKS, {}]) {
+      const { status, last } = await clients().modern(method, known, capabilities);
+      expect([status, last.error.code]).toEqual([404, -32601]);
+    }
+  });
+
+  test('a client may declare the extension with any object (E-01)', async () => {
+    for (const settings of [{}, { listChanged: true, other: [1] }]) {
+      const extensions = { 'io.modelcontextprotocol/tasks': settings };
+      const { last } = await clients().modern('tools/call', { name: 'optional' }, { extensions });
+      expect(last.result.resultType).toBe('task');
+    }
+  });
+
+  test('every result says of which type it is (D-11, F-13)', async () => {
+    const { modern } = clients();
+    const created = (await modern('tools/call', { name: 'optional' })).last.result;
+    const taskId = String(created.taskId);
+    const asked: [method: string, params: Record<string, unknown>][] = [
+      ['server/discover', {}],
+      ['tools/list', {}],
+      ['tools/call', { name: 'plain' }],
+      ['tasks/get', { taskId }],
+      ['tasks/update', { taskId, inputResponses: {} }],
+      ['tasks/cancel', { taskId }],
+      ['tasks/get', { taskId }],
+    ];
+    expect(created.resultType).toBe('task');
+    for (const [method, params] of asked)
+      expect([method, (await modern(method, params)).last.result.resultType]).toEqual([method, 'complete']);
+  });
+});
