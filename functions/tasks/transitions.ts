@@ -58,7 +58,6 @@ export interface NewTask {
   readonly legacy: boolean;
   readonly progressToken?: string | number;
   readonly digest?: string;
-  readonly call?: string;
   readonly traceparent?: string;
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];
@@ -87,7 +86,6 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),
-    ...(task.call !== undefined && { call: task.call }),
     ...(task.traceparent !== undefined && { traceparent: task.traceparent }),
     ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
     ...(task.scopes && { scopes: task.scopes }),
@@ -106,16 +104,10 @@ export function createRefused(record: TaskRecord, result: string): TaskRecord {
   return { ...rest, status: 'completed', result, isError: true, events: [...events, ended] };
 }
 
-/** @param unheard the call that waits for the task gets no answer */
-export function cancel(now: number, unheard?: 'unheard'): Change {
+export function cancel(now: number): Change {
   return {
     from: sourcesOf('cancelled'),
-    set: {
-      status: 'cancelled',
-      updatedAt: now,
-      statusMessage: 'Cancelled by the client',
-      ...(unheard && { unheard: true }),
-    },
+    set: { status: 'cancelled', updatedAt: now, statusMessage: 'Cancelled by the client' },
     event: { at: now, what: 'cancelled' },
     remove: RUNNING_FIELDS,
   };

@@ -207,7 +207,6 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     legacy: wire.era === 'legacy',
     ...(progressToken !== undefined && { progressToken }),
     ...(traceparent !== undefined && { traceparent }),
-    ...(name !== undefined && { call: name }),
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
     ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
     ...(tool.scopes && { scopes: tool.scopes }),
@@ -215,7 +214,8 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),
   };
-  return create(newTaskKey(principal, now, idempotencyKey), task, now);
+  const record = create(newTaskKey(principal, now, idempotencyKey), task, now);
+  return name === undefined ? record : { ...record, call: name };
 }
 
 function immediateResponse(tool: ToolEntry, record: TaskRecord): string {

@@ -2,11 +2,15 @@ import { overdue } from '../../tasks/deadlines.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { logEvent, logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { cancel, isTerminal } from '../../tasks/transitions.ts';
+import { type Change, cancel, isTerminal } from '../../tasks/transitions.ts';
 import type { ServerContext } from '../context.ts';
 import { findTask } from './task-view.ts';
 
-/** Cancels the record, then stops the work (C-25, C-27, E-21). `won` is false for a task that had already ended. */
+/**
+ * Cancels the record, then stops the work (C-25, C-27, E-21). `won` is false for a task that had already ended.
+ *
+ * @param unheard the call that waits for the task gets no answer (B-15)
+ */
 export async function cancelTask(
   principal: Principal,
   taskId: unknown,
@@ -15,7 +19,7 @@ export async function cancelTask(
 ): Promise<{ record: TaskRecord; won: boolean }> {
   const before = await findTask(principal, taskId, server);
   const now = server.now();
-  const change = overdue(before, now) ?? cancel(now, unheard);
+  const change = overdue(before, now) ?? withMark(cancel(now), unheard);
   const ended = isTerminal(before.status) ? undefined : await server.store.apply(before, change);
   const record = ended ?? (await findTask(principal, taskId, server));
   // Also if it was cancelled before: that request may have crashed right after its write.
@@ -31,6 +35,9 @@ export async function cancelTask(
   const own = ended !== undefined || (!isTerminal(before.status) && record.updatedAt === now);
   return { record, won: own && record.status === 'cancelled' };
 }
+
+const withMark = (change: Change, unheard?: 'unheard'): Change =>
+  unheard ? { ...change, set: { ...change.set, unheard: true } } : change;
 
 /** Whether the run of a task can be neither stopped nor found by its name. The tool may have had the other engine then. */
 export const isExpress = ({ express, tool }: TaskRecord, server: ServerContext): boolean =>
