@@ -33,7 +33,7 @@ export function outcome(record: TaskRecord, run: Run, now: number): Change {
   }
   const byWork = work?.status === 'FAILED' || work?.status === 'TIMED_OUT';
   if (work !== undefined && (byWork || (run.status === 'RUNNING' && work.status === 'ABORTED'))) {
-    // As lib/workflow/machine-failed.jsonata writes it.
+    // As lib/workflow/machine/failed.jsonata writes it.
     return failAsSeen(record, runFailure(work.status === 'TIMED_OUT' ? 'States.Timeout' : reasonOf(work)), now);
   }
   const gone = run.status === 'missing' || run.status === 'RUNNING';
@@ -41,7 +41,7 @@ export function outcome(record: TaskRecord, run: Run, now: number): Change {
   return failAsSeen(record, failure('RunLost', { reason }), now);
 }
 
-/** As `lib/workflow/machine-finished.jsonata` reads it. */
+/** As `lib/workflow/machine/finished.jsonata` reads it. */
 function returned(text: string) {
   const value = /"(inputRequests|isError)"/.test(text) ? parsed(text) : undefined;
   const asks = isObject(value) && Object.hasOwn(value, 'inputRequests');

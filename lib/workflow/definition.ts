@@ -116,7 +116,7 @@ function toRunFailed(run: RunState): RunState {
 /** The same for a tool that is a state machine. Its last states are the same. */
 export function machineDefinition(): string {
   const { Finish, Store, Superseded } = asl('tool.asl.json', false).States;
-  const machine = asl('machine-tool.asl.json', false);
+  const machine = asl('machine/tool.asl.json', false);
   return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Store, Superseded } });
 }
 

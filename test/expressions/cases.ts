@@ -91,13 +91,13 @@ export const cases: readonly Case[] = [
     caseOf('function-finished.jsonata', JSON.stringify(value), { result: { Payload: value, StatusCode: 200 } }),
   ),
   caseOf('function-finished.jsonata', 'no payload', { result: { StatusCode: 200 } }),
-  ...outputs.map((Output) => caseOf('machine-finished.jsonata', Output, { result: { Status: 'SUCCEEDED', Output } })),
+  ...outputs.map((Output) => caseOf('machine/finished.jsonata', Output, { result: { Status: 'SUCCEEDED', Output } })),
   ...names.map((name) =>
-    caseOf('machine-finished.jsonata', `failed with ${name}`, { result: { Status: 'FAILED', Error: name } }),
+    caseOf('machine/finished.jsonata', `failed with ${name}`, { result: { Status: 'FAILED', Error: name } }),
   ),
-  caseOf('machine-finished.jsonata', 'aborted', { result: { Status: 'ABORTED' } }),
+  caseOf('machine/finished.jsonata', 'aborted', { result: { Status: 'ABORTED' } }),
   ...causes.map((Cause) =>
-    caseOf('machine-failed.jsonata', Cause, { errorOutput: { Error: 'States.TaskFailed', Cause } }),
+    caseOf('machine/failed.jsonata', Cause, { errorOutput: { Error: 'States.TaskFailed', Cause } }),
   ),
   ...errors.map((error) =>
     caseOf('run-failed.jsonata', error, { errorOutput: { Error: error, Cause: '{"errorMessage":"secret"}' } }),
@@ -110,6 +110,6 @@ export const cases: readonly Case[] = [
     ),
   ),
   caseOf('function-event.jsonata', 'the event', {}),
-  caseOf('machine-event.jsonata', 'the event', {}),
+  caseOf('machine/event.jsonata', 'the event', {}),
   caseOf('run-timeout.jsonata', 'before the deadline', {}),
 ];

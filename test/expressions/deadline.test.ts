@@ -6,7 +6,7 @@ import { include } from '../../lib/workflow/definition.ts';
 // A state whose query gives undefined fails with States.QueryEvaluationError, so the tool is not called.
 const NOW = 1_800_000_000_000;
 const engines = { '2.0.6': jsonata206, '2.2': jsonata22 };
-const files = ['function-event.jsonata', 'machine-event.jsonata', 'run-timeout.jsonata'];
+const files = ['function-event.jsonata', 'machine/event.jsonata', 'run-timeout.jsonata'];
 const cases = Object.keys(engines).flatMap((version) => files.map((file) => [file, version] as const));
 
 async function evaluate(file: string, version: string, deadlineAt: number): Promise<unknown> {
