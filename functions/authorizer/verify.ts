@@ -17,7 +17,7 @@ export interface Issuer {
   readonly issuer: string;
   /** One of these must be in the token's `aud`. */
   readonly audience: readonly string[];
-  /** Where its keys are. @default what its OpenID Connect configuration says */
+  /** Where its keys are. @default what its OpenID Connect configuration or its metadata (RFC 8414) says */
   readonly jwksUri?: string;
 }
 

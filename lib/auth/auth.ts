@@ -39,7 +39,7 @@ export interface OAuthProps {
   readonly audience: string | readonly string[];
   /** The scopes that every call needs. A scope covers those below it: `tasks` covers `tasks:write`. @default none */
   readonly scopes?: readonly string[];
-  /** Where the issuer's keys are. @default what its `/.well-known/openid-configuration` says */
+  /** Where the issuer’s keys are. @default what its OpenID Connect configuration says, or its metadata by RFC 8414 */
   readonly jwksUri?: string;
 }
 
