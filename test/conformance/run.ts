@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runAhead } from './ahead.ts';
 import { report } from './report.ts';
 import { select } from './scenarios.ts';
 import { startFixtureServer } from './server.ts';
@@ -11,7 +12,7 @@ import { isAcceptable, type Outcome } from './verdict.ts';
 const USAGE = `npm run proof -- conformance [options] [scenario…]
 
 Runs the official MCP conformance suite against the fixture app on the embedded cloud.
-Without scenarios: all of them.
+Without scenarios: all of them, and what open pull requests of the suite will check (scenario 'ahead').
 
   --url URL        a server that already runs, instead of the fixture app
   --results DIR    keep the runner's results there`;
@@ -38,9 +39,13 @@ async function main(args: string[]): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const scenarios = select(positionals);
+  const names = positionals.filter((name) => name !== 'ahead');
+  const scenarios = names.length === 0 && positionals.length > 0 ? [] : select(names);
   const outcomes = await withResultsDir(values.results, (resultsDir) =>
-    withServer(values.url, (url) => runSuite(scenarios, { url, resultsDir, signal: interrupt.signal })),
+    withServer(values.url, async (url) => [
+      ...(await runSuite(scenarios, { url, resultsDir, signal: interrupt.signal })),
+      ...(names.length < positionals.length || positionals.length === 0 ? await runAhead(url) : []),
+    ]),
   );
   return outcomes.every(isAcceptable) ? 0 : 1;
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runAhead } from './ahead.ts';
 import { scenarios, select } from './scenarios.ts';
 import { runner, runSuite, runsOf } from './suite.ts';
 import { judge } from './verdict.ts';
@@ -44,6 +45,10 @@ describe('the scenario table', () => {
     expect(revisions('tools-list')).toEqual(['2025-11-25', '2026-07-28']);
     expect(revisions('tasks-lifecycle')).toEqual([undefined]);
   });
+});
+
+test('what pull requests of the suite will check fails against a server that is not there', async () => {
+  expect(new Set((await runAhead(NOBODY)).map(judge))).toEqual(new Set(['FAILED']));
 });
 
 describe('a run of the official runner', () => {
