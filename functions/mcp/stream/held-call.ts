@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { bindingOf, sessionHalfOf, sessionPartition } from '../../tasks/ids.ts';
+import { bindingOf, sessionHalfOf } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
-import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { sessionExpires } from '../identity/session.ts';
 import type { RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { type HasPrincipal, shortHash } from './questions.ts';
@@ -14,8 +11,6 @@ import { type HasPrincipal, shortHash } from './questions.ts';
 /** A request that waits for a task. Any container can resume it: its event ids hold its state, signed (C-19). */
 export interface HeldCall {
   readonly id: RequestId;
-  /** The name under which a long `id` is noted. */
-  readonly noted?: string;
   readonly taskId: string;
   /** `result`: tasks/result, which waits until the task ends. `call`: tools/call, which waits for the inline window. */
   readonly delivers: 'call' | 'result';
@@ -84,9 +79,9 @@ const TIME = 36 ** 6;
 const SKEW = 3_600_000;
 
 /**
- * The event id: at most 120 characters, because a client sends it in a header. The half of the task id that the session
- * says is not in it, nor a token of the task, nor a long request id (`noteRequest`). Fields have a fixed order, integers are in
- * base 36.
+ * The event id. A client sends it in a header: with an integer or 11 plain characters as request id it has at
+ * most 120, with a UUID 145. The half of the task id that the session says is not in it, nor a token of the task. Fields have a fixed order,
+ * integers are in base 36.
  */
 export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<string> {
   const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence, tokenOfTask } = held;
@@ -100,15 +95,12 @@ export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerConte
     shortProgress(progress),
     stream + sequence.toString(36),
     askedText(asked),
-    held.noted === undefined ? escaped(held.id) : NOTED + held.noted,
+    escaped(held.id),
   ];
   return server.signer.sign(purpose(call), fields.join('~'));
 }
 
-/**
- * The held call of a Last-Event-ID. Undefined if the id was not signed for this caller (B-09, B-11), or if its request is no
- * longer noted.
- */
+/** The held call of a Last-Event-ID. Undefined if the id was not signed for this caller (B-09, B-11). */
 export async function openHeld(
   call: HasPrincipal,
   eventId: string,
@@ -117,15 +109,11 @@ export async function openHeld(
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
   const [head = '', task = '', closesIn = '', seen = '', progress = '', , asked = '', request = ''] = text.split('~');
-  const noted = request.startsWith(NOTED) ? request.slice(1) : undefined;
-  const id = noted === undefined ? plain(request) : await notedRequest(call, noted, server);
-  if (id === undefined) return undefined;
   const kind = head.charAt(0).toLowerCase();
   const latest = server.now() + SKEW;
   const seenAt = latest - ((latest - Number.parseInt(seen, 36)) % TIME);
   return {
-    id,
-    ...(noted !== undefined && { noted }),
+    id: plain(request),
     taskId: task.startsWith('.') ? task.slice(1) : sessionHalf(call) + task,
     delivers: kind === 'c' ? 'call' : 'result',
     version: LEGACY_VERSIONS[Number(head[1])] ?? '',
@@ -145,8 +133,6 @@ const sessionHalf = ({ principal }: HasPrincipal): string =>
   principal.kind === 'anonymous' && principal.session !== undefined ? `${sessionHalfOf(principal.session)}_` : '';
 
 const DIGEST = '.';
-/** Begins the name of a noted request: no integer and no text in an event id begins so. */
-const NOTED = '_';
 
 /** More than one mark as one digest. If one of these questions is closed by then, a resumed stream asks the others again. */
 function askedText(asked: readonly string[]): string {
@@ -172,48 +158,17 @@ function shortProgress(value: number): string {
   return rounded.length <= LONGEST_PROGRESS && Number(rounded) >= value ? rounded : NO_MORE;
 }
 
-/** For a signed text: an integer in base 36, a string as JSON (which keeps lone surrogates) in base64url. */
-const escaped = (value: RequestId): string =>
-  typeof value === 'number' ? value.toString(36) : `.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
-const plain = (text: string): RequestId =>
-  text.startsWith('.') ? JSON.parse(Buffer.from(text.slice(1), 'base64url').toString()) : Number.parseInt(text, 36);
+const PLAIN_TEXT = /^[A-Za-z0-9-]+$/;
 
-const LONGEST_REQUEST = 12;
-const NOTE_LENGTH = 6;
-/** Of one caller. A request that is no longer noted cannot be resumed. */
-const MOST_NOTES = 50;
-
-/** Where a long request id is kept. Anonymous callers without a session cannot be told apart: theirs stays in the event id. */
-const notesOf = ({ principal }: HasPrincipal): string | undefined =>
-  principal.kind === 'anonymous' && principal.session === undefined
-    ? undefined
-    : sessionPartition(bindingOf(principal));
-
-/**
- * Keeps a long request id beside the tasks of the caller, so that event ids name it in a few characters. If that fails, they
- * hold all of it.
- */
-export async function noteRequest(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<HeldCall> {
-  const partition = notesOf(call);
-  const { id } = held;
-  if (held.noted !== undefined || partition === undefined || escaped(id).length <= LONGEST_REQUEST) return held;
-  const noted = shortHash(JSON.stringify(id), NOTE_LENGTH);
-  const add = (notes: SessionNotes) => {
-    const { requests = [] } = notes;
-    if (requests.some(([name]) => name === noted)) return undefined;
-    return { ...notes, requests: [...requests, [noted, id] as const].slice(-MOST_NOTES) };
-  };
-  try {
-    await server.store.updateSession(partition, add, sessionExpires(server));
-    return { ...held, noted };
-  } catch (error) {
-    logUnexpected(error, 'session notes');
-    return held;
-  }
+/** For a signed text: an integer in base 36, a plain string as it is, any other as JSON (which keeps lone surrogates) in base64url. */
+function escaped(value: RequestId): string {
+  if (typeof value === 'number') return value.toString(36);
+  return PLAIN_TEXT.test(value) ? `_${value}` : `.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
 }
 
-async function notedRequest(call: HasPrincipal, noted: string, server: ServerContext): Promise<RequestId | undefined> {
-  const partition = notesOf(call);
-  const { requests = [] } = partition === undefined ? {} : await server.store.session(partition);
-  return requests.find(([name]) => name === noted)?.[1];
+function plain(text: string): RequestId {
+  if (text.startsWith('_')) return text.slice(1);
+  return text.startsWith('.')
+    ? JSON.parse(Buffer.from(text.slice(1), 'base64url').toString())
+    : Number.parseInt(text, 36);
 }

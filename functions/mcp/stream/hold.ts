@@ -7,7 +7,7 @@ import { stillRunningResult } from '../task/still-running-result.ts';
 import { withQuestions } from '../task/task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { type CloseStream, openStream } from './count.ts';
-import { askedMark, type HeldCall, noteRequest, sealHeld, streamName, wasAsked } from './held-call.ts';
+import { askedMark, type HeldCall, sealHeld, streamName, wasAsked } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { questionMessage, questionsFor } from './questions.ts';
 import { askedOnSessionStream, noteAsked } from './session-questions.ts';
@@ -44,7 +44,6 @@ export async function* hold(
     // A stream that cannot be resumed lasts until its answer is due.
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
-    if (resumable) held = await noteRequest(call, held, server);
     let quietSince = server.now();
     yield await send(undefined);
     for await (const seen of watch(key, until, server, gone)) {

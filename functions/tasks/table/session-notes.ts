@@ -26,8 +26,6 @@ export interface SessionNotes {
   readonly waiting: Times;
   /** Questions that were sent, and when. */
   readonly asked: Times;
-  /** Long ids of requests that wait, by a short name, the oldest first. */
-  readonly requests?: readonly (readonly [name: string, id: string | number])[];
 }
 export type Times = Readonly<Record<string, number>>;
 

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
 import {
   type HeldCall,
-  noteRequest,
   openHeld,
   progressTokenOf,
   sealHeld,
@@ -24,7 +22,7 @@ const call: HeldCall = {
   ...{ asked: [], progress: -1, seenAt: NOW, stream: 'abcd', sequence: 40, tokenOfTask: false },
 };
 const resumed = async (held: HeldCall, caller: HasPrincipal = ann) =>
-  openHeld(caller, await sealHeld(caller, await noteRequest(caller, held, server), server), server);
+  openHeld(caller, await sealHeld(caller, held, server), server);
 
 describe('an event id carries the call that it resumes (B-11, C-19):', () => {
   test.each<[string, Partial<HeldCall>]>([
@@ -35,7 +33,7 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
     ['a number as its id', { id: 7 }],
     ['a negative number', { id: -7 }],
     ['a large number', { id: Number.MAX_SAFE_INTEGER }],
-    ['a number beyond that', { id: 1e300, progress: 1e21 }],
+    ['large progress', { progress: 1e21 }],
     ['a short text', { id: '~.é' }],
     ['an id in any characters', { id: 'naïve ~.é\ud800' }],
     ['a UUID', { id: 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6' }],
@@ -48,10 +46,9 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
   ])('%s', async (_name, more) => {
     const held = { ...call, ...more, closesAt: (more.seenAt ?? NOW) + 25_000 };
     const opened = await resumed(held);
-    const { noted: _, ...rest } = opened ?? call;
     // An answered call has nothing to send, so what it delivers is not kept.
     const delivers = held.answered ? 'result' : held.delivers;
-    expect(rest).toStrictEqual({
+    expect(opened).toStrictEqual({
       ...{ ...held, delivers, stream: '', sequence: 0 },
       closesAt: delivers === 'call' ? held.closesAt : 0,
     });
@@ -74,15 +71,8 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
     expect(asked(['abcde', 'fghij', 'klmno'])).toEqual([false, false, false]);
   });
 
-  test('a request id that is no longer noted opens nothing', async () => {
-    const noted = await noteRequest(ann, { ...call, id: 'x'.repeat(1_000) }, server);
-    const eventId = await sealHeld(ann, noted, server);
-    for (let n = 0; n < 50; n++) await noteRequest(ann, { ...call, id: `another one ${n}` }, server);
-    expect(await openHeld(ann, eventId, server)).toBeUndefined();
-  });
-
-  test('in at most 120 characters, whatever the call is', async () => {
-    const ids = ['x'.repeat(1_000), 'ab', 12, Number.MAX_SAFE_INTEGER, 1e300, randomUUID(), '\ud800'.repeat(30)];
+  test('in at most 120 characters, whatever the call is, if its request id is not long', async () => {
+    const ids = ['x'.repeat(11), 'ab', 12, Number.MAX_SAFE_INTEGER];
     const half = sessionPartition(session.principal.session).slice('session#'.length);
     for (const id of ids) {
       for (const delivers of ['call', 'result'] as const) {
@@ -98,7 +88,7 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
           };
           const far = { closesAt: NOW + 7 * 86_400_000, seenAt: NOW, stream: streamName(), sequence: 1_200 };
           const held = { ...call, ...more, ...far };
-          const eventId = await sealHeld(caller, await noteRequest(caller, held, server), server);
+          const eventId = await sealHeld(caller, held, server);
           expect(eventId.length).toBeLessThanOrEqual(120);
           expect(await openHeld(caller, eventId, server)).toMatchObject({ id, taskId, delivers });
         }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeServer, manifest } from './support/fake-server.ts';
+import { fakeServer, manifest } from '../support/fake-server.ts';
 import {
   type Given,
   legacy,
@@ -10,7 +10,7 @@ import {
   use,
   type World,
   world,
-} from './support/owners-world.ts';
+} from '../support/owners-world.ts';
 
 const [ann] = OWNERS;
 /** A token of the same user that lacks `ops:deploy`: of another client, say. */
