@@ -4,6 +4,7 @@ import { awsJson } from '../tasks/aws/aws-json.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
+import { inputStore } from '../tasks/s3/input-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { changesOf, type TaskChange } from './changes.ts';
 import { measureLines } from './measures.ts';
@@ -125,10 +126,12 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {
+  const results = resultStore({ bucket: env.RESULTS_BUCKET ?? '' });
   return {
     // Soon enough that no write comes after readers have seen the task fail: the workflow tries again.
     store: taskStore(dynamoDb({ requestTimeout: 2_000, attempts: 2 }, env), env.TASKS_TABLE ?? ''),
-    results: resultStore({ bucket: env.RESULTS_BUCKET ?? '' }),
+    results,
+    inputs: inputStore(results),
     now: Date.now,
   };
 }
@@ -144,7 +147,7 @@ export const handler = async (event: DynamoDBStreamEvent | { readonly outcome: O
   outcomeContext ??= createOutcomeContext(process.env);
   await storeOutcome(event.outcome, outcomeContext).catch((error: unknown) => {
     logEvent('outcome_failed', errorFacts(error));
-    throw Object.assign(new Error('The end was not written: see outcome_failed in the log'), {
+    throw Object.assign(new Error('The outcome was not written: see outcome_failed in the log'), {
       name: (error as Error).name,
     });
   });

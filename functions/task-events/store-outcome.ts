@@ -1,16 +1,22 @@
-import { overdue } from '../tasks/deadlines.ts';
-import type { TaskKey } from '../tasks/record.ts';
+import { asOf, overdue } from '../tasks/deadlines.ts';
+import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { withResultApart } from '../tasks/results/outcome.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
+import type { InputStore } from '../tasks/s3/input-store.ts';
+import { moved } from '../tasks/s3/moved-input.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { finish } from '../tasks/transitions.ts';
+import { after, type Change, finish, withInputApart } from '../tasks/transitions.ts';
 
-/** What a tool workflow sends if the result of its run does not fit into the record (`lib/workflow/tool.asl.json`). */
+/** What a tool workflow sends if the outcome of its run does not fit into the record (`lib/workflow/tool.asl.json`). */
 export interface Outcome extends TaskKey {
   readonly round: number;
-  /** The result as JSON text. */
+  /** The result, or the questions, as JSON text. */
   readonly text: string;
   readonly isError: boolean;
+  /** Whether the run asks. */
+  readonly asks: boolean;
+  /** JSON text of the arguments, if the record keeps them with the questions. */
+  readonly arguments?: string;
   /** As in the event that the workflow writes itself. */
   readonly startedAt?: number;
   readonly retries?: number;
@@ -20,24 +26,33 @@ export interface OutcomeContext {
   /** Says of no writer who it is: the end counts as that of the workflow. */
   readonly store: Pick<TaskStore, 'get' | 'applyBlind'>;
   readonly results: Pick<ResultStore, 'put'>;
+  readonly inputs: InputStore;
   /** In ms since the epoch. */
   readonly now: () => number;
 }
 
 /**
- * Ends a task with a large result: stores the result in S3, then writes the end by the conditions of `Finish`. Can be
- * repeated: a task that has ended, or is in a later round, stays as it is. Throws an error of AWS, ResultStoreError.
+ * Writes a large outcome: stores the result or the input in S3, then changes the record by the conditions of `Finish`. Can be
+ * repeated: a task that waits, has ended or is in a later round stays as it is. Throws an error of AWS, ResultStoreError,
+ * InputLost.
  */
-export async function storeOutcome(outcome: Outcome, { store, results, now }: OutcomeContext): Promise<void> {
-  const { round, text, isError, startedAt, retries } = outcome;
+export async function storeOutcome(outcome: Outcome, context: OutcomeContext): Promise<void> {
+  const { store, results, now } = context;
+  const { round, text, isError, asks, startedAt, retries } = outcome;
   const record = await store.get(outcome);
   if (record?.status !== 'working' || record.round !== round || overdue(record, now())) return;
-  const { event, ...end } = await withResultApart(
-    record,
-    finish(record, { text, isError, asks: false }, undefined, now()),
-    results,
-  );
-  if (event === undefined || overdue(record, now())) return;
-  const noted = { ...event, ...(startedAt !== undefined && { startedAt }), ...(retries !== undefined && { retries }) };
-  await store.applyBlind(record, { ...end, event: noted });
+  const change = finish(record, { text, isError, asks }, outcome.arguments, now());
+  const small = asks ? await apart(record, change, context) : await withResultApart(record, change, results);
+  if (overdue(record, now())) return;
+  const facts = { ...(startedAt !== undefined && { startedAt }), ...(retries !== undefined && { retries }) };
+  await store.applyBlind(record, { ...small, ...(small.event && { event: { ...small.event, ...facts } }) });
+}
+
+/** Readers check questions only while they are in the record, so invalid ones stay there: the first reader fails the task. */
+async function apart(record: TaskRecord, change: Change, { inputs, now }: OutcomeContext): Promise<Change> {
+  const waiting = after(record, change);
+  if (asOf(waiting, now())?.status !== 'input_required') return change;
+  const { record: slim, text } = moved(await inputs.whole(waiting));
+  await inputs.put(slim, text);
+  return withInputApart(change, slim);
 }

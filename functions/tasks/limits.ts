@@ -87,10 +87,11 @@ export const limits = {
   /**
    * A result as JSON text, in bytes. `inline`: what a record holds, so that it stays under 4 KB, which costs one read
    * unit; more lies in S3. `stored`: what a tool with `defineTool` may put there, less than the 6 MiB that a function
-   * can return to a direct call. `depth`: JSON that is nested deeper can be parsed, but not written again. `copied`: an object that takes more
-   * is sent as structured content only, without its copy as text.
+   * can return to a direct call. `carried`: what a run returns itself if S3 refuses it. `depth`: JSON that is nested deeper
+   * can be parsed, but not written again. `copied`: an object that takes more is sent as structured content only, without
+   * its copy as text.
    */
-  result: { inline: 1_500, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB },
+  result: { inline: 1_500, carried: 100 * KB, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB },
   /** Questions, request state, arguments and earlier answers together, with their escapes. Leaves room for answers. */
   asked: 240 * KB,
   inputResponses: 32 * KB,

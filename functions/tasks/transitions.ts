@@ -209,10 +209,11 @@ export function moveInput(record: TaskRecord, to: TaskRecord): Change {
   return { ...asAnswered(record), ...movedTo(to) };
 }
 
-/** The change of `answer`, with the answers and all other input in S3. */
-export function answerMoved(change: Change, to: TaskRecord): Change {
+/** A change that answers or asks, with all input in S3. */
+export function withInputApart(change: Change, to: TaskRecord): Change {
   const { set, remove } = movedTo(to);
-  return { ...change, set: { ...change.set, ...set }, remove: [...(change.remove ?? []), ...(remove ?? [])] };
+  const { asked: _asked, arguments: _args, ...rest } = change.set;
+  return { ...change, set: { ...rest, ...set }, remove: [...(change.remove ?? []), ...(remove ?? [])] };
 }
 
 const movedTo = ({ inputRef, version }: TaskRecord): Pick<Change, 'set' | 'remove'> => ({

@@ -186,21 +186,30 @@ describe('fits.jsonata and outcome-event.jsonata', () => {
     expect(await fits(`${'a'.repeat(100_000)}🙂`)).toBe(false);
   });
 
-  test('questions and failures have no result, so they fit', async () => {
-    const errorOutput = { Error: 'TypeError', Cause: '' };
-    for (const change of [
-      await finished(returned({ inputRequests: { a: { method: 'roots/list', params: { x: 'x'.repeat(9_000) } } } })),
-      await evaluate('run-failed.jsonata', { errorOutput }),
-    ]) {
-      expect(await evaluate('store/fits.jsonata', { input: change })).toBe(true);
-    }
+  const asking = (bytes: number) =>
+    finished(returned({ inputRequests: { a: { method: 'roots/list', params: { x: 'x'.repeat(bytes) } } } }));
+
+  test('a failure fits, and so do small questions; large ones do not', async () => {
+    const fitting = (change: Write) => evaluate('store/fits.jsonata', { input: change });
+    expect(
+      await fitting(await evaluate('run-failed.jsonata', { errorOutput: { Error: 'TypeError', Cause: '' } })),
+    ).toBe(true);
+    expect([await fitting(await asking(9)), await fitting(await asking(inline))]).toEqual([true, false]);
+  });
+
+  test('the function gets large questions with the arguments that the record keeps', async () => {
+    const change = await asking(inline);
+    const { ':asked': asked, ':arguments': args } = change.values as Record<string, { S: string }>;
+    expect(await evaluate('store/outcome-event.jsonata', { input: change })).toMatchObject({
+      outcome: { text: asked?.S, asks: true, isError: false, arguments: args?.S },
+    });
   });
 
   test('the function gets the text to the digit, who asks, and what Finish would note', async () => {
     const text = `{"id":12345678901234567890,"x":"${'x'.repeat(inline)}"}`;
     const change = await finished({ mcpTask: 1, text, isError: true });
     expect(await evaluate('store/outcome-event.jsonata', { input: change })).toEqual({
-      outcome: { owner: 'o', taskId: 't', round: 2, text, isError: true, retries: 1 },
+      outcome: { owner: 'o', taskId: 't', round: 2, text, isError: true, asks: false, retries: 1 },
     });
   });
 

@@ -14,8 +14,8 @@ export interface PollLimit {
   /** Sets the poll interval that the client was sent, in ms. The first call for a task counts its poll. */
   setInterval(key: TaskKey, interval: number): void;
   /**
-   * Counts a request that reads many tasks. Call it before any read. Not counted: anonymous callers without a session,
-   * because they cannot be distinguished. Throws TooManyLists.
+   * Counts a request that reads many tasks. Call it before any read. Anonymous callers without a session cannot be
+   * distinguished, so they share one count. Throws TooManyLists.
    */
   countList(principal: Principal): void;
 }
@@ -58,8 +58,7 @@ export function pollLimit(now: () => number): PollLimit {
       setBounded(tasks, name, { left, at, interval }, polls.tasks);
     },
     countList(principal) {
-      const owner = listPartition(principal);
-      if (owner === undefined) return;
+      const owner = listPartition(principal) ?? '';
       const counter = owners.get(owner) ?? { left: lists.burst, at: now(), interval: 1_000 };
       setBounded(owners, owner, counter, lists.owners);
       if (!take(counter, lists)) throw new TooManyLists(lists.perInterval);

@@ -12,8 +12,8 @@ const PAUSE = 30_000;
 const failedAt = new WeakMap<ServerContext, number>();
 
 /**
- * Moves the input of a waiting task to S3 if it is too large for the record. The workflow writes questions as the tool
- * returned them, so the first read moves them, and later reads are cheap. Best effort: a later read tries again.
+ * Moves the input of a waiting task to S3 if it is too large for the record: questions that were asked before any run
+ * (`askFirst`), or that the reconciler wrote. Later reads are cheap. Best effort: a later read tries again.
  */
 export async function moveLargeInput(stored: TaskRecord, server: ServerContext): Promise<void> {
   if (stored.status !== 'input_required' || !isLarge(stored)) return;

@@ -135,4 +135,9 @@ function decoded(attribute: Attribute): object {
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'base64'));
 
 const each = <T, U>(all: Readonly<Record<string, T>>, of: (value: T) => U): Record<string, U> =>
-  Object.fromEntries(Object.entries(all).map(([name, value]) => [name, of(value)]));
+  Object.fromEntries(
+    Object.entries(all)
+      // The marshaller would make it the prototype of the item.
+      .filter(([name]) => name !== '__proto__')
+      .map(([name, value]) => [name, of(value)]),
+  );

@@ -4,7 +4,7 @@ import type { outstanding } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
-import { after, answer, answerMoved, type Change } from '../transitions.ts';
+import { after, answer, type Change, withInputApart } from '../transitions.ts';
 import { roundInput } from '../workflow.ts';
 import { answerProblem } from './answer-problem.ts';
 
@@ -48,7 +48,7 @@ export function addAnswers(
   }
   if (!isLarge(after(record, change))) return { change };
   const stored = moved(answered);
-  return { change: answerMoved(change, stored.record), stored };
+  return { change: withInputApart(change, stored.record), stored };
 }
 
 /** Bytes of all answers to a task, with these. */

@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import type { TaskContext } from '../tool-contract.ts';
 import { referTo, resultTooLarge } from './result-ref.ts';
-import { type ResultStore, resultStore } from './result-store.ts';
+import { type ResultStore, ResultStoreError, resultStore } from './result-store.ts';
 
 const stores = new Map<string, ResultStore>();
 
@@ -21,7 +21,13 @@ export async function storeIfLarge(
   }
   // A direct call has no record: Lambda can return all of it.
   if (bytes <= limits.result.inline || task === undefined) return returned;
-  await storeOf(task.results).put(task, text);
+  try {
+    await storeOf(task.results).put(task, text);
+  } catch (error) {
+    // The work is done. The workflow carries this much, and stores it itself.
+    if (error instanceof ResultStoreError && bytes <= limits.result.carried) return returned;
+    throw error;
+  }
   const { attempt, run } = task;
   const place = { ...(attempt > 0 && { attempt }), ...(run !== undefined && { run }) };
   return referTo(text, hasError(returned), place);

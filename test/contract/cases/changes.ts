@@ -28,9 +28,9 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
   loseInput: (record) => transitions.loseInput(record, later),
   moveInput: (record) => transitions.moveInput(record, moved(record).record),
-  answerMoved: (record) => {
+  withInputApart: (record) => {
     const change = transitions.answer(record, ['r2.a'], answers, later);
-    return transitions.answerMoved(change, moved(transitions.after(record, change)).record);
+    return transitions.withInputApart(change, moved(transitions.after(record, change)).record);
   },
   'answer, the last of it': (record) => transitions.answer(record, ['r2.a'], answers, later),
   failAsSeen: (record) => transitions.failAsSeen(record, failed, later),

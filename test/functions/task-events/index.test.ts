@@ -5,7 +5,6 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import {
   after,
   answer,
-  answerMoved,
   askFirst,
   type Change,
   cancel,
@@ -15,6 +14,7 @@ import {
   failAsSeen,
   finish,
   refuseAnswer,
+  withInputApart,
 } from '../../../functions/tasks/transitions.ts';
 import { imageOf, streamRecord } from './images.ts';
 
@@ -136,7 +136,7 @@ test.each<[string, readonly [TaskRecord | undefined, TaskRecord], object[]]>([
     'an answer that is moved to S3 with the others',
     change(
       waiting,
-      answerMoved(answer(waiting, ['r1.a', 'r1.b'], { 'r1.a': '1' }, T0), { ...waiting, inputRef: 'ref' }),
+      withInputApart(answer(waiting, ['r1.a', 'r1.b'], { 'r1.a': '1' }, T0), { ...waiting, inputRef: 'ref' }),
     ),
     [{ action: 'input_answered' }],
   ],

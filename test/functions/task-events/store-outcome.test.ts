@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { storeOutcome } from '../../../functions/task-events/store-outcome.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { storedResult } from '../../../functions/tasks/results/result-ref.ts';
+import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { after, cancel, create } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
 import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
@@ -11,7 +12,7 @@ const T0 = 1_700_000_000_000;
 const task = { tool: 'x', ttl: 600_000, timeout: 60_000, accepts: [], legacy: false };
 const working = create({ owner: 'o', taskId: 't' }, task, T0);
 const text = JSON.stringify('x'.repeat(limits.result.inline));
-const outcome = { owner: 'o', taskId: 't', round: 1, text, isError: false };
+const outcome = { owner: 'o', taskId: 't', round: 1, text, isError: false, asks: false };
 
 /** One record. `before` runs between the read and the write. */
 function world(record: TaskRecord | undefined, before: () => void = () => {}) {
@@ -28,6 +29,7 @@ function world(record: TaskRecord | undefined, before: () => void = () => {}) {
       },
     },
     results: objects,
+    inputs: inputStore(objects),
     now: () => state.now,
   };
   return { state, objects, context };
@@ -90,4 +92,52 @@ test('an error of S3 reaches the workflow, which tries again: the task works on'
   delete objects.state.down;
   await storeOutcome(outcome, context);
   expect(state.record?.status).toBe('completed');
+});
+
+describe('a run that asks', () => {
+  const form = {
+    method: 'elicitation/create',
+    params: { message: 'x'.repeat(2_000), requestedSchema: { type: 'object', properties: {} } },
+  };
+  const asking = create({ owner: 'o', taskId: 't' }, { ...task, accepts: ['elicitation/create'] }, T0);
+  const questions = {
+    ...outcome,
+    text: JSON.stringify({ inputRequests: { a: form } }),
+    asks: true,
+    arguments: '{"n":1}',
+  };
+
+  test('waits with its questions and arguments in S3, from the first moment', async () => {
+    const { state, objects, context } = world(asking);
+    await storeOutcome({ ...questions, startedAt: T0 + 5 }, context);
+    const { record } = state;
+    expect(record).toMatchObject({ status: 'input_required', inputRef: expect.any(String) });
+    expect([record?.asked, record?.arguments]).toEqual([undefined, undefined]);
+    expect(record?.events?.at(-1)).toEqual({ at: T0 + 1_000, what: 'asked', startedAt: T0 + 5 });
+    expect(await inputStore(objects).whole(record as TaskRecord)).toMatchObject({
+      asked: questions.text,
+      arguments: '{"n":1}',
+    });
+  });
+
+  test('of which its client cannot be asked fails as ever: the questions stay for the first reader', async () => {
+    const { state, objects, context } = world(working);
+    await storeOutcome(questions, context);
+    expect(state.record).toMatchObject({ status: 'input_required', asked: questions.text });
+    expect(objects.did).toEqual([]);
+  });
+
+  test('in S3 goes on with what an earlier round has put there', async () => {
+    const first = world(asking);
+    await storeOutcome(questions, first.context);
+    const again = { ...(first.state.record as TaskRecord), status: 'working', round: 2 } as const;
+    const { state, context } = world(again);
+    const inputs = inputStore(first.objects);
+    const { arguments: _, ...later } = questions;
+    await storeOutcome({ ...later, round: 2 }, { ...context, inputs });
+    expect(await inputs.whole(state.record as TaskRecord)).toMatchObject({
+      asked: questions.text,
+      arguments: '{"n":1}',
+    });
+  });
 });

@@ -139,3 +139,11 @@ test('a poll of one owner does not count for another', () => {
   expect(() => poll({ owner: 'a', taskId: 't' })).toThrow();
   expect(() => poll({ owner: 'b', taskId: 't' })).not.toThrow();
 });
+
+test('callers that cannot be distinguished share one count of lists; a verified one has its own', () => {
+  const { countList } = pollLimit(() => 1_700_000_000_000);
+  const anonymous = { kind: 'anonymous' } as const;
+  for (let i = 0; i < limits.lists.burst; i++) countList(anonymous);
+  expect(() => countList(anonymous)).toThrow();
+  expect(() => countList({ kind: 'verified', key: 'ann' })).not.toThrow();
+});

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { storeIfLarge } from '../../../../functions/tasks/results/large-result.ts';
 import { isOf, measured, resultTooLarge, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
-import { objectKey, type ResultKey } from '../../../../functions/tasks/results/result-store.ts';
+import { objectKey, type ResultKey, ResultStoreError } from '../../../../functions/tasks/results/result-store.ts';
 import { close, listen } from '../../../../local/testing.ts';
 
 const task = { taskId: 't', owner: 'o', table: 'tasks', results: 'bucket', round: 1, attempt: 0, deadline: 0 };
@@ -27,6 +27,13 @@ describe('storeIfLarge', () => {
       expect(await storeIfLarge(value, task, storeOf)).toBe(value);
     }
     expect(puts).toEqual([]);
+  });
+
+  test('a result that S3 refuses is returned, if the workflow can carry it: the work is done', async () => {
+    const refuse = () => ({ put: () => Promise.reject(new ResultStoreError('PUT', 'SlowDown')) });
+    const { carried } = limits.result;
+    expect(await storeIfLarge(json(carried), task, refuse)).toBe(json(carried));
+    await expect(storeIfLarge(json(carried + 1), task, refuse)).rejects.toThrow(ResultStoreError);
   });
 
   test('two runs of one round on Express store theirs in two places, each with its own reference', async () => {
