@@ -142,7 +142,7 @@ export function keyExpired(record: TaskRecord, now: number): Change {
  * ttl: no reader sees it, it is no open task, and DynamoDB deletes it.
  */
 export function withdraw(record: TaskRecord, now: number): Change {
-  const failed = failAsSeen(record, failure('NotStarted'), now);
+  const failed = failAsSeen(record, failure('NotStarted', { reason: 'Unavailable' }), now);
   const ttl = Math.max(0, now - record.createdAt);
   return { ...failed, set: { ...failed.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
 }

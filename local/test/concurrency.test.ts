@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -10,6 +12,8 @@ let lambda: LambdaClient;
 let FunctionName: string;
 const lines: string[] = [];
 
+const worked = () => lines.filter((line) => line.includes(FunctionName) && line.includes('working')).length;
+
 beforeAll(async () => {
   const assembly = temporaryDir();
   await synthApp('local/test/app/app.ts', assembly);
@@ -21,18 +25,25 @@ beforeAll(async () => {
 afterAll(() => cloud?.stop());
 
 describe('in an account with one concurrent execution, while a function runs', () => {
-  let busy: Promise<unknown>;
+  let end: () => Promise<unknown>;
   beforeEach(async () => {
-    busy = lambda.send(new InvokeCommand({ FunctionName, Payload: '{"id":"busy","ms":1500}' }));
+    const until = join(temporaryDir(), 'end');
+    const before = worked();
+    const busy = lambda.send(new InvokeCommand({ FunctionName, Payload: JSON.stringify({ id: 'busy', until }) }));
+    end = () => {
+      writeFileSync(until, '');
+      return busy;
+    };
     await expect.poll(() => cloud.lambda.workers().some((worker) => worker.busy > 0)).toBe(true);
-    return () => busy;
+    await expect.poll(worked).toBe(before + 1);
+    return () => end();
   });
 
   test('a client gets a TooManyRequestsException, and finds room when it has ended', async () => {
     const second = lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }));
     const Reason = 'ConcurrentInvocationLimitExceeded';
     await expect(second).rejects.toMatchObject({ name: 'TooManyRequestsException', Reason });
-    await busy;
+    await end();
     expect((await lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }))).StatusCode).toBe(200);
   });
 
@@ -53,12 +64,11 @@ describe('in an account with one concurrent execution, while a function runs', (
   });
 
   test('an asynchronous invocation is taken, and comes when there is room', async () => {
-    const worked = () => lines.filter((line) => line.includes(FunctionName) && line.includes('working')).length;
     const before = worked();
     const event = new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload: '{"id":"later"}' });
     expect((await lambda.send(event)).StatusCode).toBe(202);
     expect(worked()).toBe(before);
-    await busy;
+    await end();
     await expect.poll(worked).toBe(before + 1);
   });
 });

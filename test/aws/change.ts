@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { runFailure } from '../../functions/tasks/failures.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
@@ -83,6 +84,7 @@ export function fails(reason: string, message = 'The tool failed', more: object 
     set: {
       status: { S: 'failed' },
       updatedAt: someTime,
+      failure: { S: runFailure(reason).reason },
       statusMessage: { S: message },
       error: { S: asJson(error) },
     },

@@ -96,7 +96,7 @@ export const finishRows = (workflow: Workflow): readonly Row[] => {
         status: 'SUCCEEDED',
         sent: {
           FunctionName: expect.stringContaining(':function:outcomes'),
-          Payload: { outcome: { owner: 'o', taskId: 't', round: 2, text, isError: false } },
+          Payload: { outcome: { owner: 'o', taskId: 't', round: 2, text, isError: false, asks: false } },
         },
         output: {},
       },

@@ -90,7 +90,7 @@ describe('each change, to the letter', () => {
   });
 
   test('a withdrawn task says that it did not start, and is over now (row 2)', () => {
-    const { error } = failure('NotStarted');
+    const { error } = failure('NotStarted', { reason: 'Unavailable' });
     expect(withdraw(record(), now + 1_500)).toEqual({
       ...{ from: ['working'], round: 1, remove: RUNNING, event: { at: now + 1_500, what: 'failed' } },
       set: {
