@@ -77,7 +77,7 @@ export class TaskEvents extends Construct {
     allow(this.function, ['s3:PutObject'], results.arnForObjects('outcomes/*'));
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
-    allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Write', 'sqs']);
+    allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'sqs']);
     const mapping = new EventSourceMapping(this, 'Stream', {
       target: this.function,
       eventSourceArn: stream,

@@ -217,8 +217,8 @@ describe('encryptionKey', () => {
       // S3 to read, and to write.
       ServerEndpoint: ['dynamodb', 's3', 's3', 'secretsmanager', 'states'],
       ServerSigningKey: ['secretsmanager'],
-      ServerTaskEvents: ['dynamodb', 'sqs'],
-      ServerReconciler: ['dynamodb', 's3', 'states', 'sqs'],
+      ServerTaskEvents: ['dynamodb', 's3', 's3', 'sqs'],
+      ServerReconciler: ['dynamodb', 's3', 's3', 'states', 'sqs'],
       ServerProgress1: ['dynamodb', 's3'],
       ServerToolwork: expect.arrayContaining(['dynamodb']),
     });

@@ -35,7 +35,7 @@ function world(record: TaskRecord | undefined, before: () => void = () => {}) {
   return { state, objects, context };
 }
 
-test('the object is stored, then the task ends with a reference, as if the workflow had written it', async () => {
+test('the object is stored, then the task ends with a reference, as the workflow writes it', async () => {
   const { state, objects, context } = world(working);
   await storeOutcome({ ...outcome, startedAt: T0 + 5, retries: 2 }, context);
   expect(state.record).toMatchObject({ status: 'completed', isError: false, updatedAt: T0 + 1_000 });
