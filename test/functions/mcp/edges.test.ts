@@ -15,6 +15,9 @@ async function send(headers: Record<string, string>, body: string = JSON.stringi
   return { ...reply, did: fake.did, body: String(reply.body) };
 }
 
+/** The headers of an answer to any client. */
+const ANY_ANSWER = ['content-type', 'x-content-type-options'];
+
 describe('browsers', () => {
   test.each([
     ['https://evil.example'],
@@ -30,7 +33,7 @@ describe('browsers', () => {
   ])('of a page at "%s" nothing is read, and no answer can be (A-08)', async (origin) => {
     for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS']) {
       const { status, headers, did } = await send({ origin }, '{"id":1}', method);
-      expect([method, status, Object.keys(headers), did]).toEqual([method, 403, ['content-type'], []]);
+      expect([method, status, Object.keys(headers), did]).toEqual([method, 403, ANY_ANSWER, []]);
     }
   });
 
@@ -60,6 +63,7 @@ describe('browsers', () => {
       'access-control-max-age': '7200',
       'access-control-expose-headers': 'www-authenticate, mcp-session-id, retry-after',
       vary: 'origin',
+      'x-content-type-options': 'nosniff',
     });
   });
 
@@ -81,7 +85,7 @@ describe('browsers', () => {
   });
 
   test('a client that is not a browser gets no CORS headers', async () => {
-    expect(Object.keys((await send({})).headers)).toEqual(['content-type']);
+    expect(Object.keys((await send({})).headers)).toEqual(ANY_ANSWER);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { TASKS } from '../../support/clients.ts';
-import { clients } from './support/fake-clients.ts';
-import { fakeServer } from './support/fake-server.ts';
-import { exchanged } from './support/posted.ts';
+import { TASKS } from '../../../support/clients.ts';
+import { clients } from '../support/fake-clients.ts';
+import { fakeServer } from '../support/fake-server.ts';
+import { exchanged } from '../support/posted.ts';
 
 /** The parts of rules with an "and" or a "but" that no other test shows. */
 
