@@ -127,6 +127,11 @@ async function tasks(world: World): Promise<void> {
   await answer(world, asking);
   await reaches(world, asking, 'completed');
 
+  const twice = await start(world, 'work', { ask: true, twice: true, filler: 'x'.repeat(3_000) });
+  await answer(world, twice);
+  await answer(world, twice);
+  await reaches(world, twice, 'completed');
+
   const spinning = await start(world, 'work', { spin: true });
   await reaches(world, spinning, 'working', ({ statusMessage }) => statusMessage === 'turning');
   await ask(world, 'tasks/cancel', { taskId: spinning });

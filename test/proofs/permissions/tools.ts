@@ -14,6 +14,10 @@ export async function handler({ name, arguments: args, task, inputResponses }: T
   if (args.ask === true && inputResponses.sure === undefined) {
     return { inputRequests: { sure: question } } as ToolReturn;
   }
+  // With what the first round has put into S3.
+  if (args.twice === true && inputResponses.surer === undefined) {
+    return { inputRequests: { surer: question }, requestState: 'x'.repeat(3_000) } as ToolReturn;
+  }
   while (args.spin === true && (await reportProgress(task, 'turning'))) await sleep(1_050);
   const result = { content: [{ type: 'text', text: 'x'.repeat(Number(args.bytes ?? 1)) }] };
   return task === undefined || args.plain === true ? result : storeIfLarge(result, task);
