@@ -125,19 +125,6 @@ export function finishContract(referee: () => Referee): void {
   });
 
   // Says most where bytes count, as in AWS: dynalite counts characters.
-  test('the largest question beside all the answers that a task may hold: an item takes both', async () => {
-    const before = { 'r1.a': JSON.stringify('é'.repeat(limits.answers / 2 - 3)) };
-    const record = await created({ round: 2, inputResponses: before });
-    const requestState = 'é'.repeat(49_000);
-    const payload = JSON.stringify({ inputRequests: { a: question }, requestState });
-    expect(await run(record, returned(payload))).toMatchObject(finished);
-    expect(await store().get(record)).toMatchObject({
-      status: 'input_required',
-      asked: payload,
-      inputResponses: before,
-    });
-  });
-
   describe('an outcome that counts no more is not written: the execution ends superseded', () => {
     test('the task was cancelled (rows 14, 15)', async () => {
       const record = await created();
@@ -188,8 +175,8 @@ export function finishContract(referee: () => Referee): void {
   });
 
   test('a record that would be over 400 KB fails the execution by name, and the record stays as it was (row 10)', async () => {
-    const record = await created({ digest: 'x'.repeat(300_000) });
-    const long = JSON.stringify({ inputRequests: { a: question }, requestState: 'x'.repeat(150_000) });
+    const record = await created({ digest: 'x'.repeat(408_300) });
+    const long = JSON.stringify('x'.repeat(limits.result.inline - 2));
     expect(await run(record, returned(long), undefined, 200)).toMatchObject({
       ...{ status: 'FAILED', error: 'DynamoDB.AmazonDynamoDBException', cause: expect.stringMatching(/size/i) },
     });
