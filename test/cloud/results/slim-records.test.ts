@@ -120,16 +120,15 @@ describe('a task with large answers', () => {
 });
 
 describe('large questions', () => {
-  test('cost their size once, at the first read, and one read unit from then on', async () => {
+  test('cost one read unit per read, from the first one on', async () => {
     const taskId = await start('ask_twice', { word: WORD });
     await expect.poll(async () => (await stored(taskId)).status).toBe('input_required');
-    expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
-    const first = (await look(taskId)).result;
-    expect(first.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
     expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
     const mark = cloud().calls.mark();
+    const first = (await look(taskId)).result;
+    expect(first.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
     expect((await look(taskId)).result).toEqual(first);
-    expect(unitsOf(mark)).toEqual([1]);
+    expect(unitsOf(mark)).toEqual([1, 1]);
     await update(taskId, { 'r1.same': accept() });
     await poll(url(), taskId, (task) => 'r2.same' in (task.inputRequests ?? {}));
     await update(taskId, { 'r2.same': accept({ last: true }) });
@@ -186,6 +185,26 @@ describe('large questions', () => {
   });
 });
 
+/** A task that waits with large questions in its record, as releases before wrote it and `askFirst` may. */
+async function largeRecord(): Promise<string> {
+  const db = new DynamoDBClient({
+    ...{ endpoint: cloud().endpoint, region: cloud().region },
+    credentials: { accessKeyId: 'administrator', secretAccessKey: 'test' },
+  });
+  const task = { tool: 'ask_twice', ttl: 3_600_000, timeout: 600_000, accepts: ['elicitation/create'], legacy: false };
+  const key = newTaskKey({ kind: 'anonymous' }, cloud().clock.now());
+  const params = { message: 'm'.repeat(30 * KB), requestedSchema: { type: 'object', properties: {} } };
+  const asked = JSON.stringify({
+    inputRequests: { same: { method: 'elicitation/create', params } },
+    requestState: 'once',
+  });
+  const made = create(key, task, cloud().clock.now());
+  const waits = { ...made, ...askFirst(made, asked, JSON.stringify({ text: TEXT }), made.createdAt).set };
+  const { version: _, ...Item } = waits;
+  await DynamoDBDocumentClient.from(db).send(new PutCommand({ TableName: cloud().tables[0], Item }));
+  return key.taskId;
+}
+
 describe('S3 or the process fails', () => {
   afterEach(() => cloud().faults.clear());
   const failing = { service: 's3', do: { error: 'SlowDown', status: 503 }, times: 3 } as const;
@@ -226,20 +245,26 @@ describe('S3 or the process fails', () => {
     expect((await poll(url(), taskId, ended)).result.structuredContent.answer).toEqual(answer['r1.confirm']);
   });
 
-  test('questions cannot be moved: the poll still shows them, and a later poll moves them', async () => {
+  test('questions cannot be stored: the workflow tries again, and then the task asks', async () => {
+    const busy = cloud().faults.add({ ...failing, operation: 'PutObject', caller: 'ServerTaskEventsFunction', times: 4 });
     const taskId = await start('ask_twice', { word: WORD });
-    await expect.poll(async () => (await stored(taskId)).status).toBe('input_required');
+    await poll(url(), taskId, asks);
+    expect(busy.hits).toBe(4);
+    expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+  });
+
+  test('questions cannot be moved: the poll still shows them, and a later poll moves them', async () => {
+    const taskId = await largeRecord();
     cloud().faults.add({ ...failing, operation: 'PutObject' });
-    expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
-    expect(await sizeOf(taskId)).toBeGreaterThan(WORD.length);
+    expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
+    expect(await sizeOf(taskId)).toBeGreaterThan(30 * KB);
     cloud().clock.advance(31 * KB);
     await look(taskId);
     expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
   });
 
   test('S3 is silent: the poll that would move the questions shows them after 4 seconds', async () => {
-    const taskId = await start('ask_twice', { word: WORD });
-    await expect.poll(async () => (await stored(taskId)).status).toBe('input_required');
+    const taskId = await largeRecord();
     const silence = Promise.withResolvers<void>();
     const silent = { service: 's3', operation: 'PutObject', times: 10 } as const;
     const moving = cloud().faults.add({ ...silent, do: { run: () => silence.promise } });
@@ -248,7 +273,7 @@ describe('S3 or the process fails', () => {
     const shown = await look(taskId);
     const took = performance.now() - since;
     silence.resolve();
-    expect(shown.result.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
+    expect(shown.result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
     expect(moving.hits).toBe(1);
     expect(took).toBeGreaterThan(3_900);
     // A container moves no input for 30 s after this.
@@ -257,26 +282,12 @@ describe('S3 or the process fails', () => {
 });
 
 test('a large record of the release before is read, made small, answered, and its task completes', async () => {
-  const db = new DynamoDBClient({
-    ...{ endpoint: cloud().endpoint, region: cloud().region },
-    credentials: { accessKeyId: 'administrator', secretAccessKey: 'test' },
-  });
-  const task = { tool: 'ask_twice', ttl: 3_600_000, timeout: 600_000, accepts: ['elicitation/create'], legacy: false };
-  const key = newTaskKey({ kind: 'anonymous' }, cloud().clock.now());
-  const params = { message: 'm'.repeat(30 * KB), requestedSchema: { type: 'object', properties: {} } };
-  const asked = JSON.stringify({
-    inputRequests: { same: { method: 'elicitation/create', params } },
-    requestState: 'once',
-  });
-  const made = create(key, task, cloud().clock.now());
-  const waits = { ...made, ...askFirst(made, asked, JSON.stringify({ text: TEXT }), made.createdAt).set };
-  const { version: _, ...Item } = waits;
-  await DynamoDBDocumentClient.from(db).send(new PutCommand({ TableName: cloud().tables[0], Item }));
-  expect((await look(key.taskId)).result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
-  expect(await sizeOf(key.taskId)).toBeLessThan(READ_UNIT);
-  await update(key.taskId, { 'r1.same': accept() });
-  await poll(url(), key.taskId, (shown) => 'r2.same' in (shown.inputRequests ?? {}));
-  await update(key.taskId, { 'r2.same': accept() });
-  const done = await poll(url(), key.taskId, ended);
+  const taskId = await largeRecord();
+  expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
+  expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+  await update(taskId, { 'r1.same': accept() });
+  await poll(url(), taskId, (shown) => 'r2.same' in (shown.inputRequests ?? {}));
+  await update(taskId, { 'r2.same': accept() });
+  const done = await poll(url(), taskId, ended);
   expect(done.result.structuredContent).toEqual({ bytes: TEXT.length, last: accept() });
 });
