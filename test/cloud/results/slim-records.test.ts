@@ -246,7 +246,12 @@ describe('S3 or the process fails', () => {
   });
 
   test('questions cannot be stored: the workflow tries again, and then the task asks', async () => {
-    const busy = cloud().faults.add({ ...failing, operation: 'PutObject', caller: 'ServerTaskEventsFunction', times: 4 });
+    const busy = cloud().faults.add({
+      ...failing,
+      operation: 'PutObject',
+      caller: 'ServerTaskEventsFunction',
+      times: 4,
+    });
     const taskId = await start('ask_twice', { word: WORD });
     await poll(url(), taskId, asks);
     expect(busy.hits).toBe(4);
