@@ -59,7 +59,7 @@ let stop = () => {};
 afterEach(() => stop());
 
 /** Polls a shard with these records until it is empty. Returns the batches the function got, by id. */
-async function poll(entries: readonly Entry[], more: Partial<EventSourceMapping>, answer: Answer, timeScale = 100_000) {
+async function poll(entries: readonly Entry[], more: Partial<EventSourceMapping>, answer: Answer, timeScale = 100) {
   const { pause, end } = createPauses();
   let stopped = false;
   const batches: number[][] = [];
