@@ -6,8 +6,7 @@ import { createIntegrations } from '../step-functions/integrations/integrations.
 import { createCallLog } from '../wire/call-log.ts';
 import { tableResource, updateItemAt, writeAssembly } from './fixture.ts';
 
-const OPTIMIZED = 'arn:aws:states:::lambda:invoke';
-const SDK = 'arn:aws:states:::aws-sdk:lambda:invoke';
+const INVOKE = 'arn:aws:states:::lambda:invoke';
 const UPDATE = 'arn:aws:states:::dynamodb:updateItem';
 
 const calls = createCallLog(100);
@@ -47,52 +46,37 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
 const named = (error: string) => expect.objectContaining({ error });
 const failed = { functionError: 'Unhandled', payload: '{"errorType":"Oops","errorMessage":"no"}' } as const;
 
-describe('lambda:invoke, optimized', () => {
+describe('lambda:invoke', () => {
   test('reads the payload', async () => {
     sent = [];
-    const output = await invoke(OPTIMIZED, { FunctionName: 'f', Payload: { a: 1 } });
+    const output = await invoke(INVOKE, { FunctionName: 'f', Payload: { a: 1 } });
     expect(output).toMatchObject({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload: { done: true } });
-    await invoke(OPTIMIZED, { FunctionName: 'f', Payload: 'text' });
-    await invoke(OPTIMIZED, { FunctionName: 'f' });
+    await invoke(INVOKE, { FunctionName: 'f', Payload: 'text' });
+    await invoke(INVOKE, { FunctionName: 'f' });
     expect(sent).toEqual(['{"a":1}', '"text"', '{}']);
   });
 
   test('brings the metadata of the HTTP answer, which count towards 256 KiB', async () => {
-    const { Payload, ...rest } = (await invoke(OPTIMIZED, { FunctionName: 'f' })) as Record<string, unknown>;
+    const { Payload, ...rest } = (await invoke(INVOKE, { FunctionName: 'f' })) as Record<string, unknown>;
     expect(Object.keys(rest)).toEqual(['ExecutedVersion', 'SdkHttpMetadata', 'SdkResponseMetadata', 'StatusCode']);
     expect(Buffer.byteLength(JSON.stringify(rest))).toBeGreaterThan(900);
   });
 
   test('fails with the error of the function', async () => {
-    const run = invoke(OPTIMIZED, { FunctionName: 'f' }, failed);
+    const run = invoke(INVOKE, { FunctionName: 'f' }, failed);
     await expect(run).rejects.toThrow(expect.objectContaining({ error: 'Oops', detail: failed.payload }));
-    const nameless = invoke(OPTIMIZED, { FunctionName: 'f' }, { ...failed, payload: 'null' });
+    const nameless = invoke(INVOKE, { FunctionName: 'f' }, { ...failed, payload: 'null' });
     await expect(nameless).rejects.toThrow(named('Lambda.Unknown'));
   });
 });
 
-describe('lambda:invoke of the SDK', () => {
-  test('leaves the payload as text, both ways', async () => {
-    sent = [];
-    const output = await invoke(SDK, { FunctionName: 'f', Payload: '{"big":9007199254740993}' });
-    expect(output).toEqual({ ExecutedVersion: '$LATEST', StatusCode: 200, Payload: '{"done":true}' });
-    await invoke(SDK, { FunctionName: 'f', Payload: { a: 1 } });
-    expect(sent).toEqual(['{"big":9007199254740993}', '{"a":1}']);
-  });
-
-  test('does not fail with the function', async () => {
-    const output = await invoke(SDK, { FunctionName: 'f' }, failed);
-    expect(output).toMatchObject({ FunctionError: 'Unhandled', Payload: failed.payload });
-  });
-});
-
-test.each([OPTIMIZED, SDK])('%s names what Lambda refuses, and is recorded', async (resource) => {
+test('lambda:invoke names what Lambda refuses, and is recorded', async () => {
   const mark = calls.mark();
   for (const type of ['TooManyRequestsException', 'ResourceNotFoundException']) {
-    const refused = invoke(resource, { FunctionName: 'f' }, new AwsError(type, 'no', 429));
+    const refused = invoke(INVOKE, { FunctionName: 'f' }, new AwsError(type, 'no', 429));
     await expect(refused).rejects.toThrow(named(`Lambda.${type}`));
   }
-  const unknown = invoke(resource, { FunctionName: 'f', Qualifier: 'x' });
+  const unknown = invoke(INVOKE, { FunctionName: 'f', Qualifier: 'x' });
   await expect(unknown).rejects.toThrow('does not know the argument Qualifier');
   expect(calls.since(mark).map(({ caller, error }) => [caller, error])).toEqual([
     ['TheRole', 'TooManyRequestsException'],

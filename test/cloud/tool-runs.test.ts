@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { definition } from '../../lib/workflow/definition.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
-import { changedAssembly, INVOKE, useCrashCloud } from '../proofs/faults/crash-table/cloud.ts';
+import { INVOKE, useCrashCloud } from '../proofs/faults/crash-table/cloud.ts';
 import { modernRequest, runTask } from '../support/clients.ts';
 
 /** Workflow time runs a hundred times faster: a second of work is 100 seconds of the clock. */
@@ -23,20 +23,6 @@ describe('a tool that works longer than an SDK call may take', () => {
   test('completes: Run is the optimized lambda:invoke, which waits for its function', async () => {
     // One step takes 1.05 s, which is 105 s of the workflow's time.
     expect(await runTask(url(), 'steps', { steps: 1 })).toMatchObject({ status: 'completed' });
-  });
-
-  describe('under aws-sdk:lambda:invoke', () => {
-    const assembly = changedAssembly((template) =>
-      template.replaceAll('arn:aws:states:::lambda:invoke', 'arn:aws:states:::aws-sdk:lambda:invoke'),
-    );
-    const old = useCrashCloud({ timeScale: SCALE, assembly });
-
-    test('is cut off at 60 s, as any call of an SDK integration', async () => {
-      expect(await runTask(old.url(), 'steps', { steps: 1 })).toMatchObject({
-        status: 'failed',
-        error: { data: { reason: 'Lambda.SdkClientException' } },
-      });
-    });
   });
 });
 

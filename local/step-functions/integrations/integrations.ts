@@ -35,7 +35,6 @@ export interface IntegrationOptions {
 /** What tasks of a state machine may call, by Resource. */
 export const INTEGRATIONS = [
   'arn:aws:states:::lambda:invoke',
-  'arn:aws:states:::aws-sdk:lambda:invoke',
   'arn:aws:states:::dynamodb:updateItem',
   'arn:aws:states:::states:startExecution.sync',
   'arn:aws:states:::states:startExecution.sync:2',
@@ -47,12 +46,7 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
   const clientOf = clientsOf(options, (config) => new SFNClient(config));
   const executions = { clientOf, closed, endEventDelivered: endEventDelivery(options), timeScale };
   return {
-    'arn:aws:states:::lambda:invoke': waiting(async (call) =>
-      lambdaOptimized(await invokeLambda(call, options, false)),
-    ),
-    'arn:aws:states:::aws-sdk:lambda:invoke': waiting(async (call) =>
-      lambdaSdk(await invokeLambda(call, options, true)),
-    ),
+    'arn:aws:states:::lambda:invoke': waiting(async (call) => lambdaOutput(await invokeLambda(call, options))),
     'arn:aws:states:::dynamodb:updateItem': updateItem(options),
     'arn:aws:states:::states:startExecution.sync': startExecutionSync(executions, false),
     'arn:aws:states:::states:startExecution.sync:2': startExecutionSync(executions, true),
@@ -76,12 +70,6 @@ function endEventDelivery({ bench = noFaults }: IntegrationOptions): (executionA
 /** A function call begins when a worker gets it. If the process dies before, no work is lost. */
 const waiting = (integration: Integration): Integration => Object.assign(integration, { waits: true } as const);
 
-/** The SDK integration returns Lambda's answer: Payload is text, and a failed function does not fail the task. */
-function lambdaSdk({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
-  const failed = functionError === undefined ? {} : { FunctionError: functionError };
-  return { ExecutedVersion: executedVersion, StatusCode: statusCode, Payload: payload, ...failed };
-}
-
 /** As executions on AWS show it. */
 const UNKNOWN_CAUSE = 'The cause could not be determined because Lambda did not return an error type.';
 
@@ -90,7 +78,7 @@ const UNKNOWN_CAUSE = 'The cause could not be determined because Lambda did not 
  * metadata of the answer, about 1 KB, which counts towards the 256 KiB (API reference of Invoke, and results recorded
  * on AWS).
  */
-function lambdaOptimized({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
+function lambdaOutput({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
   const output: unknown = payload === '' ? null : JSON.parse(payload);
   if (functionError !== undefined) {
     const name = stringOf(objectOf(output).errorType);
@@ -120,12 +108,11 @@ function lambdaOptimized({ statusCode, payload, functionError, executedVersion }
 
 const LAMBDA_ARGUMENTS = new Set(['FunctionName', 'Payload', 'InvocationType']);
 
-async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, raw: boolean): Promise<InvokeResult> {
+async function invokeLambda(call: IntegrationCall, options: IntegrationOptions): Promise<InvokeResult> {
   const input = objectOf(call.arguments);
   refuseOthers(input, LAMBDA_ARGUMENTS, call.resource);
   const { FunctionName, Payload = {}, InvocationType } = input;
-  // The SDK integration sends a text unchanged; the optimized one sends every value as JSON.
-  const payload = raw && typeof Payload === 'string' ? Payload : JSON.stringify(Payload);
+  const payload = JSON.stringify(Payload);
   if (call.lost && InvocationType !== 'Event') return workerDied();
   const facts = { caller: options.accessKeyOfRole(call.roleArn), service: 'lambda', operation: 'Invoke' } as const;
   const at = options.now();
@@ -153,15 +140,13 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions, 
     }
     if (!(error instanceof AwsError)) throw error;
     keep(error.status, error.type);
-    throw new StatesError(lambdaErrorName(error.type, raw), error.message);
+    throw new StatesError(lambdaErrorName(error.type), error.message);
   }
 }
 
-/** An error outside Lambda's model gets the name of the service, which the two integrations spell differently. */
-function lambdaErrorName(type: string, raw: boolean): string {
-  if (type === 'AccessDeniedException') return raw ? 'Lambda.LambdaException' : 'Lambda.AWSLambdaException';
-  return `Lambda.${type}`;
-}
+/** An error outside Lambda's model gets the name of the service. */
+const lambdaErrorName = (type: string): string =>
+  type === 'AccessDeniedException' ? 'Lambda.AWSLambdaException' : `Lambda.${type}`;
 
 /** A worker that died with the process. The Retry of the state machine decides whether the function runs again. */
 function workerDied(): InvokeResult {

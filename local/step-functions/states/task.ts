@@ -33,9 +33,7 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
         const result = await ask(integration, call);
         return result === AGAIN ? { again: true } : { result: payload(result, task.resourceType) };
       };
-      const longest = Math.min(seconds, apiCallLimit(task.resourceType));
-      const answer = await replay.call(visit.state, longest * 1000, visit.signal, make, integration?.waits);
-      if (longest < seconds && isTimeout(answer)) throw noteFailure(visit, task, clientTimeout(task.resourceType));
+      const answer = await replay.call(visit.state, seconds * 1000, visit.signal, make, integration?.waits);
       if ('again' in answer) continue;
       if ('error' in answer) throw noteFailure(visit, task, new StatesError(answer.error, answer.cause));
       history.add('TaskSucceeded', visit.event, task);
@@ -49,29 +47,11 @@ async function ask(integration: Integration | undefined, call: IntegrationCall):
   return integration(call);
 }
 
-/** `arn:aws:states:::aws-sdk:lambda:invoke` is the resource `invoke` of the type `aws-sdk:lambda`. */
+/** `arn:aws:states:::aws-sdk:sfn:describeExecution` is the resource `describeExecution` of the type `aws-sdk:sfn`. */
 function taskName(arn: string): { resourceType: string; resource: string } {
   const [, path] = arn.split(':::');
   const [, resourceType, resource] = /^(aws-sdk:[^:]+|[^:]+):(.+)$/.exec(path ?? '') ?? [];
   return { resourceType: resourceType ?? arn, resource: resource ?? arn };
-}
-
-/**
- * Seconds that a call of an AWS SDK integration may take: "Max timeout: SDK integration 60 seconds (API call limit),
- * optimized 15 minutes" (aws-samples/serverless-patterns, sfn-bedrockagentcore-harness-cdk). No page of AWS promises more.
- */
-const API_CALL_LIMIT = 60;
-
-const apiCallLimit = (resourceType: string): number =>
-  resourceType.startsWith('aws-sdk:') ? API_CALL_LIMIT : Number.POSITIVE_INFINITY;
-
-const isTimeout = (answer: Answer): boolean => 'error' in answer && answer.error === 'States.Timeout';
-
-/** The client of the integration stops waiting; what it called continues. */
-function clientTimeout(resourceType: string): StatesError {
-  const service = resourceType.slice('aws-sdk:'.length);
-  const name = `${service.charAt(0).toUpperCase()}${service.slice(1)}.SdkClientException`;
-  return new StatesError(name, `Read timed out: a call of ${resourceType} takes at most ${API_CALL_LIMIT} seconds`);
 }
 
 function noteFailure(visit: Visit, task: ReturnType<typeof taskName>, failure: StatesError): StatesError {

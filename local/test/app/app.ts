@@ -42,9 +42,9 @@ const machine = new StateMachine(stack, 'Machine', {
       States: {
         Run: {
           Type: 'Task',
-          Resource: 'arn:aws:states:::aws-sdk:lambda:invoke',
+          Resource: 'arn:aws:states:::lambda:invoke',
           Arguments: { FunctionName: '${Function}', Payload: { id: '{% $states.input.id %}' } },
-          Output: '{% $parse($states.result.Payload) %}',
+          Output: '{% $states.result.Payload %}',
           Next: 'Finish',
         },
         Finish: {

@@ -66,9 +66,8 @@ export const resources = {
     { Effect: 'Deny', Action: 'dynamodb:Scan', Resource: '*' },
   ),
   ClerkRole: role('states', [allow('lambda:InvokeFunction', arnOf('Worker'))]),
-  Calls: machine('ClerkRole', task('arn:aws:states:::aws-sdk:lambda:invoke', { FunctionName: WORKER })),
-  CallsOther: machine('ClerkRole', task('arn:aws:states:::aws-sdk:lambda:invoke', { FunctionName: `${WORKER}2` })),
-  CallsOtherToo: machine('ClerkRole', task('arn:aws:states:::lambda:invoke', { FunctionName: `${WORKER}2` })),
+  Calls: machine('ClerkRole', task('arn:aws:states:::lambda:invoke', { FunctionName: WORKER })),
+  CallsOther: machine('ClerkRole', task('arn:aws:states:::lambda:invoke', { FunctionName: `${WORKER}2` })),
   Writes: machine('ClerkRole', task('arn:aws:states:::dynamodb:updateItem', update)),
 };
 const code = 'export const handler = async () => 1;';

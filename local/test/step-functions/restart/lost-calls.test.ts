@@ -29,8 +29,8 @@ const child = (more: object = {}) => ({ StateMachineArn: arnOf('Child'), Input: 
 const key = { owner: { S: 'o' }, id: { S: 'i' } };
 
 const definitions: Record<string, object> = {
-  Sdk: only(task('aws-sdk:lambda:invoke', { Arguments: invocation })),
-  Optimised: only(task('lambda:invoke', { Arguments: invocation })),
+  Invokes: only(task('lambda:invoke', { Arguments: invocation })),
+  Waits: only(task('lambda:invoke', { Arguments: invocation })),
   Repeats: only(
     task('lambda:invoke', {
       Arguments: invocation,
@@ -128,22 +128,11 @@ describe('a function was running when the process ended', () => {
     errorMessage: expect.stringMatching(/^RequestId: \S+ Error: Runtime exited with error: signal: killed$/),
   };
 
-  it('the SDK integration answers as for a killed worker; the function does not run again', async () => {
-    await begin('Sdk');
+  it('the task fails by that name', async () => {
+    await begin('Invokes');
     await until(() => runs() === 1);
     await restart();
-    const { output = '{}' } = await ended('Sdk');
-    const { Payload, ...answer } = JSON.parse(output);
-    expect(answer).toEqual({ ExecutedVersion: '$LATEST', StatusCode: 200, FunctionError: 'Unhandled' });
-    expect(JSON.parse(Payload)).toEqual(exited);
-    expect(runs()).toBe(1);
-  });
-
-  it('the optimised integration fails by that name', async () => {
-    await begin('Optimised');
-    await until(() => runs() === 1);
-    await restart();
-    const { error, cause = '' } = await ended('Optimised');
+    const { error, cause = '' } = await ended('Invokes');
     expect([error, JSON.parse(cause)]).toEqual(['Runtime.ExitError', exited]);
     expect(runs()).toBe(1);
   });
@@ -158,15 +147,14 @@ describe('a function was running when the process ended', () => {
 });
 
 it('a function that waited for a worker when the process ended lost nothing: it runs, once', async () => {
-  await begin('Sdk');
+  await begin('Invokes');
   await until(() => runs() === 1);
-  await begin('Optimised');
+  await begin('Waits');
   await restart();
   await until(() => runs() === 2);
-  const { output = '{}' } = await ended('Sdk');
-  expect(output).toContain('Runtime.ExitError');
+  expect(await ended('Invokes')).toMatchObject({ status: 'FAILED', error: 'Runtime.ExitError' });
   await restart();
-  expect(await ended('Optimised')).toMatchObject({ status: 'FAILED', error: 'Runtime.ExitError' });
+  expect(await ended('Waits')).toMatchObject({ status: 'FAILED', error: 'Runtime.ExitError' });
   expect(runs()).toBe(2);
 });
 
