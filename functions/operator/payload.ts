@@ -1,7 +1,7 @@
 import type { AwsJson } from '../tasks/aws/aws-json.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { isOf, isProven, placeOf, storedResult } from '../tasks/results/result-ref.ts';
+import { isOf, placeOf, storedResult } from '../tasks/results/result-ref.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
@@ -85,5 +85,5 @@ async function resultOf(record: TaskRecord, { results }: OperatorContext): Promi
   const stored = storedResult(record.result ?? '');
   if (stored === undefined) return record.result;
   const text = await results.get(placeOf(record, stored));
-  return isProven(stored, record) && isOf(stored, text) ? text : undefined;
+  return isOf(stored, text) ? text : undefined;
 }

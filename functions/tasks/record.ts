@@ -13,8 +13,8 @@ export interface TaskRecord {
   readonly owner: string;
   /** Sort key. */
   readonly taskId: string;
-  /** The version of the layout. Releases before it wrote none. See `table/known-record.ts`. */
-  readonly version?: number;
+  /** The version of the layout. See `table/known-record.ts`. */
+  readonly version: number;
   readonly status: Status;
   /** 1, then +1 each time answered input restarts the work. */
   readonly round: number;
@@ -27,6 +27,7 @@ export interface TaskRecord {
   /** When unfinished work is given up. */
   readonly deadlineAt: number;
   readonly statusMessage?: string;
+  /** Of a record read with the report of its run, and never stored in it, like `progressTotal`. */
   readonly progress?: number;
   readonly progressTotal?: number;
   /** Its current round was started on Express: its run can be neither asked about nor stopped, and starts again if it dies. */
@@ -63,10 +64,6 @@ export interface TaskRecord {
    * What the record itself holds of them is newer. See `s3/input-store.ts`.
    */
   readonly inputRef?: string;
-
-  /** What the finished steps of a round returned, JSON text, for another attempt at that round. */
-  readonly memory?: string;
-  readonly memoryRound?: number;
 
   /** completed: JSON text of what the tool returned, byte for byte. */
   readonly result?: string;

@@ -2,7 +2,7 @@ import { type Failure, failure } from './failures.ts';
 import { dueShard } from './ids.ts';
 import { limits } from './limits.ts';
 import type { Status, TaskEvent, TaskKey, TaskRecord } from './record.ts';
-import { EXPRESS_VERSION, RECORD_VERSION } from './table/known-record.ts';
+import { RECORD_VERSION } from './table/known-record.ts';
 import { endEvent, openEvent } from './task-event.ts';
 
 /**
@@ -36,11 +36,8 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
   failed: [],
   cancelled: [],
 };
-/** Progress and memory are in records of release 0.1 only. */
-const REPORT_FIELDS = ['refused', 'progress', 'progressTotal', 'memory', 'memoryRound'] as const;
 const INPUT_FIELDS = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
-const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, ...REPORT_FIELDS] as const;
-const ROUND_FIELDS = ['statusMessage', ...REPORT_FIELDS] as const;
+const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, 'refused'] as const;
 
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
 export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
@@ -73,7 +70,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
   const ttl = Math.max(task.ttl, task.timeout + limits.ttl.fetch);
   return {
     ...key,
-    version: task.express ? EXPRESS_VERSION : RECORD_VERSION,
+    version: RECORD_VERSION,
     status: 'working',
     round: 1,
     tool: task.tool,
@@ -153,10 +150,10 @@ export function withdraw(record: TaskRecord, now: number): Change {
  */
 export function finish(record: TaskRecord, returned: Returned, args: string | undefined, now: number): Change {
   const { text: result, asks, isError } = returned;
-  if (asks) return { ...askFirst(record, result, args, now), remove: ROUND_FIELDS };
+  if (asks) return { ...askFirst(record, result, args, now), remove: ['refused'] };
   const set = { status: 'completed', updatedAt: now, result, isError } as const;
   const event = endEvent('completed', record, now);
-  return { from: ['working'], round: record.round, set, remove: [...RUNNING_FIELDS, 'statusMessage'], event };
+  return { from: ['working'], round: record.round, set, remove: RUNNING_FIELDS, event };
 }
 
 /** The run of a working task's round exists. The sweep comes back to check whether it still runs. */
@@ -216,8 +213,8 @@ export function withInputApart(change: Change, to: TaskRecord): Change {
   return { ...change, set: { ...rest, ...set }, remove: [...(change.remove ?? []), ...(remove ?? [])] };
 }
 
-const movedTo = ({ inputRef, version }: TaskRecord): Pick<Change, 'set' | 'remove'> => ({
-  set: { ...(inputRef !== undefined && { inputRef }), ...(version !== undefined && { version }), inputResponses: {} },
+const movedTo = ({ inputRef }: TaskRecord): Pick<Change, 'set' | 'remove'> => ({
+  set: { ...(inputRef !== undefined && { inputRef }), inputResponses: {} },
   remove: ['arguments', 'asked'],
 });
 
@@ -272,7 +269,7 @@ export function answer(
       updatedAt: now,
       dueAt: dueBy(record, now + limits.firstDue),
     },
-    remove: ['statusMessage', 'refused'],
+    remove: ['refused'],
   };
 }
 

@@ -73,32 +73,25 @@ export const runContext: RunContext = {
   },
   async recall(task) {
     try {
-      const memory = await storeOf(task).recall(task);
-      if (memory !== undefined) return memory;
+      return await storeOf(task).recall(task);
     } catch (error) {
-      if (!isDenied(error, 'dynamodb:GetItem')) throw error;
+      if (isDenied(error, 'dynamodb:GetItem')) return undefined;
+      throw error;
     }
-    // An earlier attempt in release 0.1 stored its steps in the record.
-    const seen = await readRecord(task);
-    return seen !== 'denied' && seen?.memoryRound === task.round ? seen.memory : undefined;
   },
   keep: (task, result) => storeIfLarge(result, task),
 };
 
-async function alive(task: TaskContext): Promise<boolean> {
-  const seen = await readRecord(task);
-  return seen === 'denied' || (seen?.status === 'working' && seen.round === task.round);
-}
-
 /**
- * Reads the record. If the role of the function may not, the tool goes on: it sees the end of its task only after a
- * later round has reported, and a retried round starts without the steps of the last attempt.
+ * If the role of the function may not read the record, the tool goes on: it sees the end of its task only after a later
+ * round has reported, and a retried round starts without the steps of the last attempt.
  */
-async function readRecord(task: TaskContext): Promise<Awaited<ReturnType<RunStore['glimpse']>> | 'denied'> {
+async function alive(task: TaskContext): Promise<boolean> {
   try {
-    return await storeOf(task).glimpse(task);
+    const seen = await storeOf(task).glimpse(task);
+    return seen?.status === 'working' && seen.round === task.round;
   } catch (error) {
-    if (isDenied(error, 'dynamodb:GetItem')) return 'denied';
+    if (isDenied(error, 'dynamodb:GetItem')) return true;
     throw error;
   }
 }

@@ -23,7 +23,9 @@ export interface Versions {
 
 export function openVersions(dataDir: string | undefined, now: () => number): Versions {
   const file = dataDir === undefined ? undefined : join(dataDir, 'secrets.json');
-  const stored = new Map<string, readonly Version[]>(file && existsSync(file) ? read(file) : []);
+  const stored = new Map<string, readonly Version[]>(
+    file && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [],
+  );
   const of = (name: string) => stored.get(name) ?? [];
   const keep = (name: string, versions: readonly Version[]): void => {
     stored.set(
@@ -67,17 +69,6 @@ function moved(versions: readonly Version[], stage: string, to: string | undefin
     return { ...version, stages: version.id === to ? [...others, stage] : others };
   });
   return stage === 'AWSCURRENT' && from !== undefined && from !== to ? moved(labelled, 'AWSPREVIOUS', from) : labelled;
-}
-
-const STAGES = ['AWSCURRENT', 'AWSPREVIOUS'];
-
-/** Files of earlier releases have no stages: the first version is the current one. */
-function read(file: string): (readonly [string, readonly Version[]])[] {
-  const entries: [string, (Omit<Version, 'stages'> & Partial<Version>)[]][] = JSON.parse(readFileSync(file, 'utf8'));
-  return entries.map(([name, versions]) => [
-    name,
-    versions.map((version, index) => ({ ...version, stages: version.stages ?? STAGES.slice(index, index + 1) })),
-  ]);
 }
 
 /** Through a second file: a crash leaves the old or the new secrets, never half of them. */

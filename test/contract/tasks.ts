@@ -18,16 +18,16 @@ const asked = JSON.stringify({ inputRequests: { a: question, b: question } });
 
 /** All that a task may have gathered while it is unfinished. */
 const GATHERED: Partial<TaskRecord> = {
-  ...{ statusMessage: 'Step 1', progress: 0.1, progressTotal: 3, progressToken: 'token', digest: 'd' },
+  ...{ progressToken: 'token', digest: 'd' },
   ...{ asked, arguments: '{"n":9007199254740993}', inputResponses: { 'r1.z': '{"action":"accept"}' } },
-  ...{ refused: { 'r2.a': 1 }, memory: '{"step":1}', memoryRound: 2, round: 2 },
+  ...{ refused: { 'r2.a': 1 }, round: 2 },
 };
 
 /** A task in this status with everything it can have there; one that has ended came from `working`. */
 export function taskIn(status: Status): TaskRecord {
   const open = newTask(GATHERED);
   if (status === 'working' || status === 'input_required') return { ...open, status };
-  const gone = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused', 'memory', 'memoryRound'] as const;
+  const gone = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const;
   return after(open, { from: ['working'], set: { status, updatedAt: now }, remove: gone });
 }
 

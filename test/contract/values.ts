@@ -62,7 +62,7 @@ export function valuesContract(referee: () => Referee): void {
 
     const half: TaskRecord = { ...record, arguments: 'x'.repeat(200 * KB) };
     await store().create(half);
-    const change = changing({ memory: 'x'.repeat(200 * KB) });
+    const change = changing({ digest: 'x'.repeat(200 * KB) });
     await expect(store().apply(record, change)).rejects.toMatchObject(refused);
     await expect(outspoken().apply(record, change)).rejects.toMatchObject(tooLarge);
     await expect(store().applyBlind(record, change)).rejects.toMatchObject(refused);
@@ -73,15 +73,15 @@ export function valuesContract(referee: () => Referee): void {
   test('an item just below 400 KB is fine', async () => {
     const record = newTask({ arguments: 'x'.repeat(200 * KB) });
     await store().create(record);
-    const memory = 'x'.repeat(199 * KB);
-    expect(await store().apply(record, changing({ memory }))).toEqual({ ...record, memory });
+    const digest = 'x'.repeat(199 * KB);
+    expect(await store().apply(record, changing({ digest }))).toEqual({ ...record, digest });
   });
 
   test.runIf(engine !== 'dynalite')('characters count as their bytes (dynalite counts characters)', async () => {
     const record = newTask({ arguments: 'é'.repeat(100 * KB) });
     await store().create(record);
-    await expect(store().apply(record, changing({ memory: 'é'.repeat(100 * KB) }))).rejects.toMatchObject(refused);
-    await expect(outspoken().apply(record, changing({ memory: 'é'.repeat(100 * KB) }))).rejects.toMatchObject(tooLarge);
+    await expect(store().apply(record, changing({ digest: 'é'.repeat(100 * KB) }))).rejects.toMatchObject(refused);
+    await expect(outspoken().apply(record, changing({ digest: 'é'.repeat(100 * KB) }))).rejects.toMatchObject(tooLarge);
     expect(await store().get(record)).toEqual(record);
   });
 }

@@ -97,7 +97,7 @@ export async function startTask(
   if (record.status !== 'working' || record.round > 1) return record;
   // By the record, not by this call: a client of the other revision, which is asked differently, may share the key.
   const whole = fresh ? made : await wholeInput(record, server);
-  // Questions are open if an older release crashed before it wrote them: the sweep fails that task.
+  // Questions are open if the tool asks first only since a deployment: the sweep fails that task.
   if (whole.status !== 'working' || openQuestions(whole, tool).length > 0) return whole;
   // After `startWithin` the sweep may already be failing this task as never started (docs/crash-table.md, row 4): do
   // not race it. A run that starts after the deadline cannot succeed.

@@ -4,7 +4,7 @@ import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import { logEvent } from '../../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { isProven, RESULT_WITHOUT_HASH, storedResult } from '../../tasks/results/result-ref.ts';
+import { storedResult } from '../../tasks/results/result-ref.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/tool-scopes.ts';
@@ -74,8 +74,7 @@ export function auditMissing(principal: Principal, missing: readonly TaskKey[], 
 
 /**
  * A stored record as every reader sees it. Undefined if it has expired. A result that does not fit the tool's
- * outputSchema becomes an error result here, and so does a reference that is not proven: all readers see the same
- * (A-19).
+ * outputSchema becomes an error result here: all readers see the same (A-19).
  *
  * @param readAt when the read was sent, in ms since the epoch. By the time of its answer the deadline may have passed,
  *   and a result may have been written since.
@@ -83,11 +82,8 @@ export function auditMissing(principal: Principal, missing: readonly TaskKey[], 
 export function currentRecord(stored: TaskRecord, readAt: number, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, readAt);
   if (record?.result === undefined) return record;
-  const reference = storedResult(record.result);
-  if (reference === undefined) return withCheckedResult(record, server);
   // A result in S3 is checked when it is shown (`withResult`).
-  if (isProven(reference, record)) return record;
-  return { ...record, isError: true, result: JSON.stringify(errorResult(RESULT_WITHOUT_HASH)) };
+  return storedResult(record.result) === undefined ? withCheckedResult(record, server) : record;
 }
 
 /**

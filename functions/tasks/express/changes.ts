@@ -1,11 +1,7 @@
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { EXPRESS_VERSION } from '../table/known-record.ts';
 import { openEvent } from '../task-event.ts';
 import { type Change, confirmStart, lookAgain } from '../transitions.ts';
-
-/** The current round is on Express. */
-const ON_EXPRESS = { express: true, version: EXPRESS_VERSION } as const;
 
 /** For the condition that no other writer has moved the next check of this record meanwhile. */
 export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
@@ -13,7 +9,7 @@ export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt 
 /** The change, perhaps one that begins a round: on the engine that its tool has now. */
 export function onEngine(change: Change, express: boolean): Change {
   if (change.set.round === undefined) return change;
-  if (express) return { ...change, set: { ...change.set, ...ON_EXPRESS } };
+  if (express) return { ...change, set: { ...change.set, express: true } };
   return { ...change, remove: [...(change.remove ?? []), 'express'] };
 }
 
@@ -32,7 +28,7 @@ export function restartOnExpress(record: TaskRecord, now: number): Change {
   const last = record.events?.at(-1);
   // A start that was refused is tried again each minute, and is one event.
   const isRetry = last?.what === 'restarted' && now - last.at < limits.express.dead;
-  return { ...change, set: { ...set, ...ON_EXPRESS }, ...(!isRetry && openEvent('restarted', record, now)) };
+  return { ...change, set: { ...set, express: true }, ...(!isRetry && openEvent('restarted', record, now)) };
 }
 
 /** A round that began on Express was started again on Standard, where its tool is now. From here on its run can be seen. */

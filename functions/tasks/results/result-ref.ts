@@ -23,8 +23,8 @@ export interface StoredResult {
   readonly attempt?: number;
   /** Which try, of a round on Express. @default none */
   readonly run?: string;
-  /** Of the stored text, in hex. References of release 0.1 have none: only their length is checked. See `isProven`. */
-  readonly sha256?: string;
+  /** Of the stored text, in hex. */
+  readonly sha256: string;
 }
 
 /** A throttled run has some hundred attempts (lib/workflow/tool.asl.json). */
@@ -43,14 +43,15 @@ export function storedResult(result: string): StoredResult | undefined {
   if (run !== undefined && !isRunName(run)) return undefined;
   if (where !== undefined && where !== 'outcomes') return undefined;
   if (says !== undefined && typeof says !== 'string') return undefined;
-  const place = {
-    ...{ bytes, attempt },
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
+  return {
+    bytes,
+    attempt,
+    sha256,
     ...(run !== undefined && { run }),
-    ...(where && { in: 'outcomes' as const }),
+    ...(where && { in: where }),
     ...(says !== undefined && { says }),
   };
-  if (sha256 === undefined) return where === undefined ? place : undefined;
-  return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? { ...place, sha256 } : undefined;
 }
 
 /** A reference to a text that is stored. `place`: which try stored it, or that the server did. */
@@ -66,7 +67,7 @@ export function referTo(
 
 /** Where the text of a record's reference lies. */
 export function placeOf({ owner, taskId, round }: TaskRecord, stored: StoredResult): ResultKey | OutcomeKey {
-  const { attempt = 0, run, sha256 = '' } = stored;
+  const { attempt = 0, run, sha256 } = stored;
   if (stored.in === 'outcomes') return { owner, taskId, outcome: sha256 };
   return { owner, taskId, round, attempt, ...(run !== undefined && { run }) };
 }
@@ -82,27 +83,14 @@ function beginningOf(text: string): string | undefined {
 }
 
 /** The size and the hash of a text, for a reference. */
-export function measured(text: string): Required<Pick<StoredResult, 'bytes' | 'sha256'>> {
+export function measured(text: string): Pick<StoredResult, 'bytes' | 'sha256'> {
   return { bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 /** Whether the reference was made for this text: every tool of the server can write to its place. */
 export function isOf({ bytes, sha256 }: StoredResult, text: string): boolean {
-  return Buffer.byteLength(text) === bytes && (sha256 === undefined || measured(text).sha256 === sha256);
+  return Buffer.byteLength(text) === bytes && measured(text).sha256 === sha256;
 }
-
-/**
- * Whether readers may follow the reference. One without a hash counts only in a record of release 0.1, which has no
- * version: otherwise a tool could show a text that another tool of the server has put in its place.
- */
-export function isProven({ sha256 }: StoredResult, { version }: Pick<TaskRecord, 'version'>): boolean {
-  return sha256 !== undefined || version === undefined;
-}
-
-/** For the model and the person, in place of a result whose reference is not proven. */
-export const RESULT_WITHOUT_HASH =
-  "The tool's result was stored without its SHA-256, as release 0.1 did, so it is not shown. " +
-  "The operator of the server has to deploy the tool's function with the server.";
 
 /** For the model and the person: what is wrong, and what to do. */
 export function resultTooLarge(bytes: number): string {

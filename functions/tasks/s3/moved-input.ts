@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { answersByName } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { MOVED_VERSION } from '../table/known-record.ts';
 
 /** What a record holds of what its client sent and its tool asks. */
 export type Input = Pick<TaskRecord, 'arguments' | 'asked' | 'inputResponses'>;
@@ -18,8 +17,7 @@ export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonl
   const { arguments: args, asked, inputResponses, ...rest } = whole;
   const text = JSON.stringify({ arguments: args, asked, inputResponses });
   const inputRef = `${hashOf(text)}.${sizeOf(whole)}`;
-  const version = Math.max(whole.version ?? MOVED_VERSION, MOVED_VERSION);
-  return { record: { ...rest, version, inputResponses: {}, inputRef }, text };
+  return { record: { ...rest, inputResponses: {}, inputRef }, text };
 }
 
 /** A new record as it is stored, and the text that is stored in S3 before it, if there is one. */

@@ -4,10 +4,6 @@ import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, obje
 
 /** Written into each new record. Raise it in a release that changes what a record means to its readers. */
 export const RECORD_VERSION = 1;
-/** Of a record with an `inputRef`. Release 0.1, which checks no version, reads that it asks nothing. */
-export const MOVED_VERSION = 2;
-/** Of a record that is or was on Express. A release without Express would take its runs for lost ones of Standard. */
-export const EXPRESS_VERSION = 3;
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 const isToken: Check = (value) => isString(value) || isNumber(value);
@@ -16,6 +12,7 @@ const isRecord = has(
   {
     owner: isString,
     taskId: isString,
+    version: oneOf(RECORD_VERSION),
     status: oneOf(...STATUSES),
     round: isInteger,
     tool: isString,
@@ -26,11 +23,7 @@ const isRecord = has(
     expiresAt: isNumber,
   },
   {
-    // Records of the releases before this attribute have none.
-    version: oneOf(RECORD_VERSION, MOVED_VERSION, EXPRESS_VERSION),
     statusMessage: isString,
-    progress: isNumber,
-    progressTotal: isNumber,
     progressToken: isToken,
     express: isBoolean,
     legacy: isBoolean,
@@ -47,8 +40,6 @@ const isRecord = has(
     arguments: isString,
     inputResponses: objectOf(isString),
     inputRef: isString,
-    memory: isString,
-    memoryRound: isNumber,
     result: isString,
     failure: isString,
     error: isString,

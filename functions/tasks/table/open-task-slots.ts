@@ -23,8 +23,7 @@ export interface OpenTaskSlotStore {
   slotFreed(owner: string, now: number): Promise<void>;
 }
 
-/** The name of earlier releases. */
-const SORT_KEY = '#places';
+const SORT_KEY = '#slots';
 const FULL_SORT_KEY = '#slots-full';
 const ATTEMPTS = 8;
 const BATCH = 100;

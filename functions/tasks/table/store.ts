@@ -44,11 +44,11 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
 
 /** What a tool's run needs of the store. The bundle of a tool holds only this part. */
 export interface RunStore extends ProgressStore {
-  /** What a run may read of its task. Memory is in records of release 0.1 only. */
+  /** What a run may read of its task. */
   glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
 }
 
-const GLIMPSE = ['status', 'round', 'memory', 'memoryRound'] as const;
+const GLIMPSE = ['status', 'round'] as const;
 
 export function runStore(db: DynamoDb, table: string): RunStore {
   return {

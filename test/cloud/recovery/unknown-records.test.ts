@@ -9,10 +9,7 @@ import { legacySession, modernMessage, modernRequest, openStream } from '../../s
 import { useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';
 
-/**
- * Two releases over each other's records: a rollback leaves records that the older code does not know, an upgrade
- * records without what the newer code writes.
- */
+/** A rollback leaves records that the older code does not know. */
 const logged: string[] = [];
 const cloud = useCloud('assembly', { movableClock: true, onLog: (_source, line) => void logged.push(line) });
 const url = () => `${cloud().url}/mcp`;
@@ -29,11 +26,6 @@ const stored = async ({ owner, taskId }: TaskKey) =>
 
 const task = { tool: 'echo', ttl: 3_600_000, timeout: 1_800_000, accepts: [], legacy: true };
 const newKey = (session: string) => newTaskKey({ kind: 'anonymous', session }, cloud().clock.now());
-/** As the release before wrote it: no version. */
-const ofBefore = (session: string) => {
-  const { version: _, ...record } = create(newKey(session), task, cloud().clock.now());
-  return { ...record, statusMessage: 'Step 1', progress: 1, progressTotal: 3, memory: '{}', memoryRound: 1 };
-};
 /** As a newer release might write it. */
 const ofLater = (session: string) => ({
   ...create(newKey(session), task, cloud().clock.now()),
@@ -49,28 +41,6 @@ const under = <T extends object>(owner: string, record: T & TaskKey) => ({
   ...record,
   owner,
   taskId: `${owner.slice(8)}_${record.taskId.slice(-36)}`,
-});
-
-describe('a record of the release before', () => {
-  test('is listed, shown with its progress, and cancelled', async () => {
-    const session = await newSession();
-    const record = under(session.owner, ofBefore('x'));
-    await put(record);
-    const { taskId } = record;
-    const listed = (await session.request('tasks/list')).body.result.tasks;
-    expect(listed.map((shown: { taskId: string }) => shown.taskId)).toEqual(
-      expect.arrayContaining([session.first, taskId]),
-    );
-    expect((await session.request('tasks/get', { taskId })).body.result).toMatchObject({ statusMessage: 'Step 1' });
-    await session.request('tasks/cancel', { taskId });
-    expect((await session.request('tasks/get', { taskId })).body.result.status).toBe('cancelled');
-    // What this release has written, the release before understands: it knows no version and asks for none.
-    const { version: _, ...cancelled } = (await stored(record)) ?? {};
-    expect(Object.keys(cancelled).toSorted()).toEqual([
-      ...['createdAt', 'deadlineAt', 'events', 'expiresAt', 'legacy', 'owner', 'round', 'status', 'statusMessage'],
-      ...['taskId', 'tool', 'ttl', 'updatedAt'],
-    ]);
-  });
 });
 
 describe('a record that this release does not understand', () => {

@@ -1,7 +1,5 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { measured, RESULT_WITHOUT_HASH } from '../../../functions/tasks/results/result-ref.ts';
+import { measured } from '../../../functions/tasks/results/result-ref.ts';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { largeResult } from '../../support/apps/large-tools.ts';
@@ -32,10 +30,12 @@ describe('a forged reference shows nothing of another task (C-28, E-15)', () => 
     expect(JSON.stringify(answer)).not.toContain('größer');
   });
 
-  test('with a place in it, it is a result like any other', async () => {
+  test('with a place in it, or without a hash, it is a result like any other', async () => {
     const taskId = await finished('large', { bytes: 200_002 });
-    const value = { resultRef: { bytes: 200_002, key: keyOf(taskId) } };
-    expect((await get(await finished('raw', { value }))).result.result.structuredContent).toEqual(value);
+    for (const more of [{ key: keyOf(taskId) }, {}]) {
+      const value = { resultRef: { bytes: 200_002, ...more } };
+      expect((await get(await finished('raw', { value }))).result.result.structuredContent).toEqual(value);
+    }
   });
 
   test('of another size than what lies there, it is not shown', async () => {
@@ -65,48 +65,6 @@ describe('a text that another tool has put in the place of a result', () => {
     expectSame((await get(taskId)).result.result, largeResult(bytes));
   });
 });
-
-describe('a reference without a hash, as tools of release 0.1 return it', () => {
-  test('is an error result for every reader, and no text from its place is shown', async () => {
-    const bytes = 200_005;
-    const client = await session();
-    const legacy = await legacyFinished(client, 'before', { bytes });
-    const taskId = await finished('before', { bytes });
-    await object('PUT', keyOf(taskId), JSON.stringify(largeResult(bytes)).replace(/[a-z]/, 'Z'));
-    const shown = { content: [{ type: 'text', text: RESULT_WITHOUT_HASH }], isError: true };
-    expect((await get(taskId)).result).toMatchObject({ status: 'completed', result: shown });
-    expect((await plain('get_task_result', { taskId })).result).toMatchObject(shown);
-    expect((await listen(taskId)).map(({ result }) => result)).toMatchObject([shown]);
-    expect((await client.request('tasks/result', { taskId: legacy })).body.result).toMatchObject(shown);
-    const failed = { status: 'failed', statusMessage: RESULT_WITHOUT_HASH };
-    expect((await client.request('tasks/get', { taskId: legacy })).body.result).toMatchObject(failed);
-    expect((await client.request('tasks/list')).body.result.tasks[0]).toMatchObject(failed);
-  });
-
-  test('is followed in a record of that release, and its length is checked', async () => {
-    const bytes = 200_006;
-    const taskId = await finished('before', { bytes });
-    const key = keyOf(taskId);
-    await withoutVersion(taskId);
-    expectSame((await get(taskId)).result.result, largeResult(bytes));
-    await object('PUT', key, '"'.padEnd(150_000, 'x'));
-    expect((await get(taskId)).error).toEqual(unread(taskId));
-  });
-});
-
-/** Makes the record of an anonymous task one of release 0.1, whose records have no version. */
-async function withoutVersion(taskId: string): Promise<void> {
-  const { endpoint, region, tables } = world.cloud;
-  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
-  const update = new UpdateCommand({
-    TableName: tables[0],
-    Key: { owner: `task#${taskId}`, taskId },
-    ConditionExpression: 'attribute_exists(#version)',
-    UpdateExpression: 'REMOVE #version',
-    ExpressionAttributeNames: { '#version': 'version' },
-  });
-  await DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region, credentials })).send(update);
-}
 
 describe('while S3 does not answer', () => {
   test.each(['failing', 'unreachable'] as const)(

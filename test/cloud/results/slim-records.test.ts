@@ -185,7 +185,7 @@ describe('large questions', () => {
   });
 });
 
-/** A task that waits with large questions in its record, as releases before wrote it and `askFirst` may. */
+/** A task that waits with large questions in its record, as `askFirst` may write it. */
 async function largeRecord(): Promise<string> {
   const db = new DynamoDBClient({
     ...{ endpoint: cloud().endpoint, region: cloud().region },
@@ -199,8 +199,7 @@ async function largeRecord(): Promise<string> {
     requestState: 'once',
   });
   const made = create(key, task, cloud().clock.now());
-  const waits = { ...made, ...askFirst(made, asked, JSON.stringify({ text: TEXT }), made.createdAt).set };
-  const { version: _, ...Item } = waits;
+  const Item = { ...made, ...askFirst(made, asked, JSON.stringify({ text: TEXT }), made.createdAt).set };
   await DynamoDBDocumentClient.from(db).send(new PutCommand({ TableName: cloud().tables[0], Item }));
   return key.taskId;
 }
@@ -286,7 +285,7 @@ describe('S3 or the process fails', () => {
   });
 });
 
-test('a large record of the release before is read, made small, answered, and its task completes', async () => {
+test('a large record is read, made small, answered, and its task completes', async () => {
   const taskId = await largeRecord();
   expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
   expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);

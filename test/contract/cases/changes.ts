@@ -146,10 +146,10 @@ export function changesContract(referee: () => Referee): void {
     await store().create(record);
     const change: Change = {
       from: ['working'],
-      set: { statusMessage: 'stays', memory: '' },
+      set: { statusMessage: 'stays', digest: '' },
       remove: ['statusMessage', 'asked', 'result', 'error', 'due'],
     };
     expect(await store().apply(record, change)).toEqual(applied(record, change));
-    expect(await store().get(record)).toMatchObject({ statusMessage: 'stays', memory: '' });
+    expect(await store().get(record)).toMatchObject({ statusMessage: 'stays', digest: '' });
   });
 }

@@ -19,7 +19,7 @@ const written = (what: TaskEvent['what'], round?: number): TaskEvent => ({
   ...(round !== undefined && { round }),
 });
 const completed: Change = {
-  ...{ from: ['working'], set: { status: 'completed' }, remove: [...ended, 'statusMessage'] },
+  ...{ from: ['working'], set: { status: 'completed' }, remove: ended },
   event: written('completed'),
 };
 
@@ -67,13 +67,8 @@ export function finishContract(referee: () => Referee): void {
   });
 
   test('all that a task has gathered goes with its end, and its place in the index', async () => {
-    const record = await created({ due: '90' });
-    const meanwhile = async () => {
-      // As tools of release 0.1 do: they write into the record.
-      const gathered = { statusMessage: 'Step 1', progress: 1, progressTotal: 2, memory: '{}', memoryRound: 1 };
-      await store().applyBlind(record, { from: ['working'], round: 1, set: { updatedAt: now, ...gathered } });
-    };
-    expect(await run(record, returned('1'), meanwhile)).toMatchObject(finished);
+    const record = await created({ due: '90', arguments: '{}', inputRef: 'x.1', refused: { a: 1 } });
+    expect(await run(record, returned('1'))).toMatchObject(finished);
     const expected = { ...after(record, completed), result: '1', isError: false, updatedAt: someTime };
     expect(await store().get(record)).toStrictEqual(expected);
     const due = () => dueIndex(referee().dynamoDb, referee().table, 10).page(90, now + 86_400_000);
@@ -102,10 +97,10 @@ export function finishContract(referee: () => Referee): void {
   });
 
   test('questions end the round; the answer starts the next, and its result completes the task', async () => {
-    const record = await created({ statusMessage: 'Step 1', memory: '{}', memoryRound: 1 });
+    const record = await created({ refused: { a: 1 } });
     expect(await run(record, returned(asking))).toMatchObject(finished);
     const waiting = (await store().get(record)) ?? record;
-    const { statusMessage: _, memory: __, memoryRound: ___, ...rest } = record;
+    const { refused: _, ...rest } = record;
     expect(waiting).toStrictEqual({
       ...rest,
       ...{ status: 'input_required', asked: asking, arguments: args, dueAt: record.deadlineAt + 30_000 },

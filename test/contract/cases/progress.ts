@@ -44,13 +44,6 @@ export function progressContract(referee: () => Referee): void {
     expect(await store().look(record)).toEqual({ ...record, statusMessage: 'almost', updatedAt: now + 1_000 });
   });
 
-  test('progress in a record of release 0.1 is shown until a run reports beside it', async () => {
-    const record = await created({ statusMessage: 'Step 1', progress: 1 });
-    expect(await store().look(record)).toEqual(record);
-    await store().report(runOf(record), half, now + 1_000);
-    expect(await store().look(record)).toEqual({ ...record, ...shown });
-  });
-
   test('a report on a task that has ended does not show, and does not bring it back (C-10)', async () => {
     const record = await created();
     await store().report(runOf(record), half, now);

@@ -49,7 +49,7 @@ test('the record is made with its questions: no crash leaves a task that starts 
   expect(did.filter((call) => call !== 'get')).toEqual(['create']);
 });
 
-test('a task that an older release left without its questions is not started by a repeat', async () => {
+test('a task whose tool asks first only since a deployment is not started by a repeat', async () => {
   const { legacy, modern, task, did, records } = callers();
   await legacy();
   const { asked: _, ...left } = task() as TaskRecord;

@@ -4,7 +4,6 @@ import { NoMachine, TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { EXPRESS_VERSION, RECORD_VERSION } from '../../../functions/tasks/table/known-record.ts';
 import { askFirst, create } from '../../../functions/tasks/transitions.ts';
 import { TASKS } from '../../support/clients.ts';
 import { applied } from '../tasks/applied.ts';
@@ -93,7 +92,6 @@ describe('answers to a task on Express', () => {
       expect(records.get(key.taskId)?.express ?? false).toBe(before);
       await update(server, { 'r1.b': ACCEPT });
       expect(records.get(key.taskId)?.express ?? false).toBe(now === 'express');
-      if (now === 'express') expect(records.get(key.taskId)?.version).toBe(EXPRESS_VERSION);
     }
   });
 });
@@ -102,17 +100,6 @@ describe('calls of a tool on Express', () => {
   const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
   const call = (fake: ReturnType<typeof serverOn>, params: object) =>
     clients(fake).legacy('tools/call', { name: 'required', task: {}, ...params });
-
-  test('a record on Express has a version that an older release does not understand', async () => {
-    for (const [engine, version] of [
-      ['express', EXPRESS_VERSION],
-      ['standard', RECORD_VERSION],
-    ] as const) {
-      const fake = serverOn(engine);
-      await call(fake, {});
-      expect([...fake.records.values()].map((record) => record.version)).toEqual([version]);
-    }
-  });
 
   test('20 repeats under an idempotency key start one run (row 6)', async () => {
     const fake = serverOn('express');

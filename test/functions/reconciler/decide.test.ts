@@ -142,7 +142,7 @@ describe('a working task and its run', () => {
 
 describe('a tool that is a state machine', () => {
   const now = T0 + 8 * MINUTE;
-  const seen = record({ seenRound: 1, statusMessage: 'Step 2', progress: 2 });
+  const seen = record({ seenRound: 1 });
   const work = (status: Execution['status'], more: Partial<Execution> = {}): Execution => ({
     ...{ status, stoppedAt: now - 4 * MINUTE },
     ...more,
@@ -154,7 +154,7 @@ describe('a tool that is a state machine', () => {
     expect(decision).toMatchObject({ kind: 'run_ended', stop: true });
     const task = changed(seen, changeOf(decision));
     expect(task).toMatchObject({ status: 'completed', result: '{"n":9007199254740993}', isError: false });
-    for (const gone of ['due', 'dueAt', 'statusMessage', 'progress']) expect(task).not.toHaveProperty(gone);
+    for (const gone of ['due', 'dueAt', 'inputResponses']) expect(task).not.toHaveProperty(gone);
   });
 
   test.each([

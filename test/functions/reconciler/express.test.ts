@@ -6,13 +6,11 @@ import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { startDue } from '../../../functions/tasks/express/changes.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { EXPRESS_VERSION } from '../../../functions/tasks/table/known-record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
 import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0 } from './fake-context.ts';
 
-/** As a record on Express: an older release does not understand it. */
-const ON = { express: true, version: EXPRESS_VERSION } as const;
+const ON = { express: true } as const;
 const refusing = (error: Error) => ({ start: () => Promise.reject(error), stop: async () => {} });
 const express = (over: Partial<TaskRecord> = {}) => record({ ...ON, arguments: '{"n":1}', ...over });
 /** When its run is probably over: 5½ minutes after its first check. */

@@ -39,17 +39,8 @@ test.each([
 });
 
 test('a run recalls what an earlier attempt has kept beside the record', async () => {
-  seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
   seen.kept = '{"n":2}';
   expect(await runContext.recall(task)).toBe('{"n":2}');
-});
-
-test('a run recalls what release 0.1 kept of its round in the record, not of another round', async () => {
-  seen.kept = undefined;
-  seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 2 };
-  expect(await runContext.recall(task)).toBe('{"n":1}');
-  seen.record = { status: 'working', round: 2, memory: '{"n":1}', memoryRound: 1 };
-  expect(await runContext.recall(task)).toBeUndefined();
 });
 
 test('a run stores in place of what it has seen, and gets what another run has stored since', async () => {

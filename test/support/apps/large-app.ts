@@ -19,7 +19,6 @@ const tool = {
 } as const;
 server.addTool('large', tool);
 server.addTool('raw', tool);
-server.addTool('before', tool);
 server.addTool('crashes', { ...tool, annotations: { idempotentHint: true } });
 server.addTool('differs', { ...tool, engine: 'express', annotations: { idempotentHint: true } });
 server.addTool('promise', {

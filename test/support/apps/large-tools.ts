@@ -28,7 +28,7 @@ export function largeResult(bytes: number, isError = false): ToolResult {
 
 /**
  * `large` stores what is too large, as a wrapped tool does; `crashes` stores another size, dies, and is run again;
- * `differs` returns another size in each run; `promise` has an outputSchema; `raw` returns its argument; `before` refers to its result as the release before did.
+ * `differs` returns another size in each run; `promise` has an outputSchema; `raw` returns its argument.
  */
 export async function handler(event: ToolEvent): Promise<unknown> {
   return enveloped(event, (await run(event)) as ToolReturn);
@@ -43,10 +43,6 @@ async function run({ name, arguments: args, task }: ToolEvent): Promise<unknown>
   }
   if (name === 'large' || name === 'crashes') return storeIfLarge(largeResult(bytes, args.isError === true), task);
   if (name === 'differs') return storeIfLarge(largeResult(bytes + Math.floor(Math.random() * 1_000)), task);
-  if (name === 'before') {
-    await storeIfLarge(largeResult(bytes), task);
-    return { resultRef: { bytes } };
-  }
   const structuredContent = args.broken === true ? { n: 'not a number' } : { n: 1 };
   return storeIfLarge({ ...largeResult(bytes), structuredContent }, task);
 }

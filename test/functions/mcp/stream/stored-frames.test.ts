@@ -84,7 +84,7 @@ describe('frames that need an object of S3', () => {
   });
 
   test('lie in S3: a result with a reference, and questions that were moved', () => {
-    const result = JSON.stringify({ resultRef: { bytes: limits.result.inline + 1 } });
+    const result = JSON.stringify({ resultRef: measured('x'.repeat(limits.result.inline + 1)) });
     const [record] = records(1) as [TaskRecord];
     expect(liesInS3({ ...record, status: 'completed', result })).toBe(true);
     expect(liesInS3({ ...record, status: 'input_required' })).toBe(false);

@@ -2,23 +2,24 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { withCheckedStatus, withResult } from '../../../../functions/mcp/task/stored-result.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { measured } from '../../../../functions/tasks/results/result-ref.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
-const bytes = limits.result.inline + 1;
+/** A result that a record cannot hold. */
+const text = JSON.stringify('x'.repeat(limits.result.inline - 1));
 const task = { tool: 'optional', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const record = {
   ...create({ owner: 'o', taskId: 't' }, task, 1_700_000_000_000),
   status: 'completed' as const,
-  result: JSON.stringify({ resultRef: { bytes } }),
+  result: JSON.stringify({ resultRef: measured(text) }),
 };
-const shown = (text: string) => withResult(record, fakeServer({ results: { get: async () => text } }).server);
+const shown = (stored: string) => withResult(record, fakeServer({ results: { get: async () => stored } }).server);
 
-test('a stored result is shown only if it has the recorded number of bytes (C-28)', async () => {
+test('a stored result is shown only if it is the text that the record names (C-28)', async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
-  const whole = JSON.stringify('x'.repeat(bytes - 2));
-  expect((await shown(whole)).result).toBe(whole);
-  for (const other of [JSON.stringify('x'.repeat(bytes - 3)), JSON.stringify('é'.repeat(bytes - 2))]) {
+  expect((await shown(text)).result).toBe(text);
+  for (const other of [text.replace('x', ''), text.replace('x', 'y')]) {
     await expect(shown(other)).rejects.toThrow('cannot be read at the moment');
   }
   vi.restoreAllMocks();
@@ -48,10 +49,10 @@ test('the result is that of the try which the record names (C-28)', async () => 
   const asked: unknown[] = [];
   const get = async (key: unknown) => {
     asked.push(key);
-    return JSON.stringify('x'.repeat(bytes - 2));
+    return text;
   };
   const { server } = fakeServer({ results: { get } });
-  await withResult({ ...record, result: JSON.stringify({ resultRef: { bytes, attempt: 2 } }) }, server);
+  await withResult({ ...record, result: JSON.stringify({ resultRef: { ...measured(text), attempt: 2 } }) }, server);
   await withResult(record, server);
   expect(asked).toMatchObject([{ owner: 'o', taskId: 't', round: 1, attempt: 2 }, { attempt: 0 }]);
 });
@@ -68,7 +69,6 @@ test('a result that cannot be read says so, and the log says why by a name (A-15
 });
 
 test('for a status alone, a result is read only if there is a schema to check it (A-19)', async () => {
-  const text = JSON.stringify('x'.repeat(bytes - 2));
   const { server } = fakeServer({ results: { get: async () => text } });
   expect(await withCheckedStatus(record, server)).toBe(record);
   expect(await withCheckedStatus({ ...record, tool: 'gone' }, server)).toMatchObject({ result: record.result });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { errorSummary, ownMeta, toolResult } from '../../../../functions/mcp/wire/tool-result.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { measured } from '../../../../functions/tasks/results/result-ref.ts';
 
 const text = (words: string) => ({ type: 'text', text: words });
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
@@ -86,7 +87,11 @@ describe('the line that says why a task failed is (C-29)', () => {
     ['a fixed one without a text', { content: [image] }, NONE],
     ['a fixed one for an empty text', { content: [text('')] }, NONE],
     ['a fixed one without a result', undefined, NONE],
-    ['a fixed one for a result in S3', { resultRef: { bytes: limits.result.inline + 1 }, isError: true }, NONE],
+    [
+      'a fixed one for a result in S3',
+      { resultRef: measured('x'.repeat(limits.result.inline + 1)), isError: true },
+      NONE,
+    ],
   ])('%s', (_name, result, line) => {
     expect(summary(result)).toBe(line);
   });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { storeIfLarge } from '../../../../functions/tasks/results/large-result.ts';
-import { isOf, measured, resultTooLarge, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
+import { measured, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
 import { objectKey, type ResultKey, ResultStoreError } from '../../../../functions/tasks/results/result-store.ts';
 import { close, listen } from '../../../../local/testing.ts';
 
@@ -104,55 +104,6 @@ describe('storeIfLarge', () => {
   });
 });
 
-describe('storedResult', () => {
-  test.each([
-    ['{"resultRef":{"bytes":5500000}}', 5_500_000],
-    ['{"resultRef":{"bytes":5500000},"isError":true}', 5_500_000],
-    ['{ "isError": true, "resultRef": { "bytes": 128001 } }', 128_001],
-    ['{"resultRef":{"bytes":5500000,"attempt":2}}', 5_500_000, 2],
-  ])('%s, of a release before, is a reference', (text, bytes, attempt = 0) => {
-    expect(storedResult(text)).toEqual({ bytes, attempt });
-  });
-
-  test('the longest reference is one', () => {
-    const resultRef = { bytes: 5_500_000, sha256: 'a'.repeat(64), attempt: 9_999, run: '0'.repeat(36) };
-    expect(storedResult(JSON.stringify({ resultRef, isError: true }))).toEqual(resultRef);
-  });
-
-  test('a text matches its reference to the byte; without a hash (earlier release) by length', () => {
-    const [text, other] = ['{"paid":"to Alice"}', '{"paid":"to Mally"}'];
-    const ref = measured(text);
-    expect([text, other, `${text} `].map((stored) => isOf(ref, stored))).toEqual([true, false, false]);
-    const { bytes } = ref;
-    expect([text, other, `${text} `].map((stored) => isOf({ bytes }, stored))).toEqual([true, true, false]);
-  });
-
-  test.each([
-    ['{"resultRef":{"bytes":5500000},"content":[]}'],
-    ['{"resultRef":{"bytes":5500000,"sha256":"x"}}'],
-    ['{"resultRef":{"bytes":5500000,"sha256":7}}'],
-    [`{"resultRef":{"bytes":5500000,"sha256":"${'A'.repeat(64)}"}}`],
-    ['{"resultRef":{"bytes":5500000,"key":"results/other"}}'],
-    ['{"resultRef":{"bytes":1500}}'],
-    ['{"resultRef":{"bytes":5500000,"in":"results"}}'],
-    ['{"resultRef":{"bytes":5500000,"in":"outcomes"}}'],
-    ['{"resultRef":{"bytes":5500000,"says":1}}'],
-    ['{"resultRef":{"bytes":6000001}}'],
-    ['{"resultRef":{"bytes":500000.5}}'],
-    ['{"resultRef":{"bytes":"5500000"}}'],
-    ['{"resultRef":{"bytes":5500000,"attempt":-1}}'],
-    ['{"resultRef":{"bytes":5500000,"attempt":"1/../x"}}'],
-    ['{"resultRef":null}'],
-    ['{"resultRef":[5500000]}'],
-    ['["resultRef",5500000]'],
-    ['"resultRef"'],
-    [`{"resultRef":{"bytes":5500000}${' '.repeat(inline)}}`],
-    ['null'],
-  ])('%.60s is a result like any other', (text) => {
-    expect(storedResult(text)).toBeUndefined();
-  });
-});
-
 describe('the bucket of the task', () => {
   afterEach(() => void vi.unstubAllEnvs());
 
@@ -169,38 +120,6 @@ describe('the bucket of the task', () => {
     await close(s3);
     expect([urls, connections]).toEqual([['bucket', 'bucket'], 1]);
   });
-});
-
-describe('the bounds of a reference', () => {
-  const bytes = 5_500_000;
-  const sha256 = 'a'.repeat(64);
-
-  test.each<[string, object]>([
-    ['a try that there cannot be', { bytes, attempt: 10_000 }],
-    ['a hash that is too short', { bytes, sha256: 'a'.repeat(63) }],
-    ['a hash that is too long', { bytes, sha256: 'a'.repeat(65) }],
-    ['a hash in a list', { bytes, sha256: [sha256] }],
-  ])('%s makes it a result like any other', (_title, resultRef) => {
-    expect(storedResult(JSON.stringify({ resultRef }))).toBeUndefined();
-  });
-
-  test('a text that is longer than any reference is none, and so is no JSON', () => {
-    const text = JSON.stringify({ resultRef: { bytes, sha256 } });
-    expect(storedResult(text.padEnd(inline))).toBeDefined();
-    expect(storedResult(text.padEnd(inline + 1))).toBeUndefined();
-    expect(storedResult(`${text}x`)).toBeUndefined();
-  });
-
-  test.each([inline + 1, stored])('a reference may say %i bytes', (bytes) => {
-    expect(storedResult(JSON.stringify({ resultRef: { bytes } }))).toEqual({ bytes, attempt: 0 });
-  });
-});
-
-test('a result that is too large says how large it is, how large it may be, and what to do', () => {
-  expect(resultTooLarge(7)).toBe(
-    "The tool's result takes 7 bytes as JSON, and a result may take 6000000 at most. " +
-      'Ask for less of it (a page, a filter, a summary), or have the tool store it elsewhere and return a resource_link.',
-  );
 });
 
 test('only a result that says isError: true refers to an error', async () => {

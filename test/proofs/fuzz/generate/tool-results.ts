@@ -29,7 +29,7 @@ const RESULTS: readonly unknown[] = [
   { n: 1, deep: { list: [1, [2, [3]]] } },
   { resultRef: { bytes: 200_000, attempt: 1, sha256: '0'.repeat(64) } },
   { resultRef: { bytes: 200_000, attempt: 1 } },
-  { resultRef: { bytes: 1 }, isError: true },
+  { resultRef: { bytes: 200_000, sha256: '0'.repeat(64) }, isError: true },
   { errorType: 'Odd', errorMessage: 'm', trace: [] },
   {
     inputRequests: { a: { method: 'elicitation/create', params: { message: 'm', requestedSchema: form } } },

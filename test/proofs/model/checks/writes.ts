@@ -26,7 +26,7 @@ export const PLAIN = 'plain';
 /** No clock of the model is wrong by more, in ms. */
 export const SKEW = 2_000;
 const FIXED = ['owner', 'taskId', 'tool', 'createdAt', 'ttl', 'deadlineAt', 'expiresAt', 'digest', 'accepts'] as const;
-const GONE = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused', 'progress', 'memory'] as const;
+const GONE = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const;
 
 /** What must hold of each write of a task's record, by any writer. */
 export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): void {

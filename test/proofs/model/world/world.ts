@@ -284,7 +284,7 @@ const isBeside = (item: Written['after']): boolean =>
 /** A record in a line of the trace. */
 function describe(item: Written['after']): string {
   const of = (name: string) => Object.values(item[name] ?? {})[0];
-  if (item.taskId?.S === '#places') return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
+  if (item.taskId?.S === '#slots') return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
   if (String(item.taskId?.S).startsWith('#')) return JSON.stringify(fromItem(item));
   if (isBeside(item)) return `round ${of('round')} reports ${of('statusMessage')}`;
   const due = of('dueAt') === undefined ? '' : ` due ${(Number(of('dueAt')) - T0) / 1_000}`;
