@@ -73,6 +73,11 @@ export async function connect(target: Target, { env, folder, audit }: Surroundin
     // The verbs name each workflow by its whole ARN.
     workflow: workflow(states, ''),
     inputs: inputStore(results),
+    machineOf(tool) {
+      const { machineArn: id, express = false } = server.tools.get(tool) ?? {};
+      return id === undefined ? undefined : { id, express };
+    },
+    log: () => {},
     results,
     states,
     logs: json('logs', 'Logs_20140328', '1.1'),

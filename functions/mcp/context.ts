@@ -1,11 +1,10 @@
+import type { EngineContext } from '../engine/ports.ts';
 import type { Audit } from '../tasks/audit.ts';
 import type { ExecutionState } from '../tasks/aws/execution-history.ts';
 import type { Principal } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
-import type { InputStore } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import type { Workflow } from '../tasks/workflow.ts';
 import type { HttpRequest } from './http/http.ts';
 import type { EventStream } from './http/sse.ts';
 import type { Signer } from './identity/signing.ts';
@@ -22,14 +21,11 @@ export interface Tool {
 }
 
 /** What a method needs besides its call. A test can replace each member. */
-export interface ServerContext {
+export interface ServerContext extends EngineContext {
   readonly manifest: Manifest;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly store: TaskStore;
   readonly audit: Audit;
-  readonly workflow: Workflow;
-  /** Input of open tasks that is too large for the table. */
-  readonly inputs: InputStore;
   /** Results that are too large for the table. */
   readonly results: Pick<ResultStore, 'get'>;
   /** Invokes a forbidden tool. Returns its JSON text, or the name of the error that ended it, such as `timeout`. */
@@ -38,7 +34,6 @@ export interface ServerContext {
   readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
   readonly signer: Signer;
   readonly pollLimit: PollLimit;
-  readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
 

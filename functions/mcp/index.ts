@@ -6,6 +6,7 @@ import { printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { currentState } from '../tasks/aws/execution-history.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
+import { logEvent } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
@@ -21,7 +22,7 @@ import { invoker } from './invoke.ts';
 import type { Manifest, Validators } from './manifest.ts';
 import { machineStates } from './task/machine-progress.ts';
 import { pollLimit } from './task/poll-limit.ts';
-import { wiredTools } from './wiring.ts';
+import { machineOf, wiredTools } from './wiring.ts';
 
 /** Of one attempt, in ms: a call that hangs is tried again, and the client still gets its answer in time. */
 const REQUEST_TIMEOUT = 5_000;
@@ -49,9 +50,12 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   const db = dynamoDb({ region, requestTimeout: REQUEST_TIMEOUT }, env);
   const place = { bucket: variable(env, 'RESULTS_BUCKET'), region };
   const results = resultStore(place);
+  const tools = wiredTools(manifest, validators, functions, stateMachines);
   return {
     manifest,
-    tools: wiredTools(manifest, validators, functions, stateMachines),
+    tools,
+    machineOf: machineOf(tools),
+    log: logEvent,
     store: taskStore(db, variable(env, 'TASKS_TABLE'), 'endpoint'),
     audit: printAudit,
     workflow: workflow(stepFunctions({ region, requestTimeout: REQUEST_TIMEOUT, attempts: 3 }, env), machineArnPrefix),

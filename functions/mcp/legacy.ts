@@ -1,3 +1,4 @@
+import { withQuestions } from '../engine/read.ts';
 import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
@@ -19,7 +20,6 @@ import { openKey, openQuestionId } from './stream/questions.ts';
 import { offersSessionStream } from './stream/session-questions.ts';
 import { openCursor, sessionStream } from './stream/session-stream.ts';
 import { answerTask } from './task/answer-task.ts';
-import { withQuestions } from './task/task-input.ts';
 import { findTask } from './task/task-view.ts';
 import { legacyWire } from './wire/2025-11-25.ts';
 

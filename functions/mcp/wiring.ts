@@ -1,3 +1,4 @@
+import type { Machine } from '../engine/ports.ts';
 import { bounded } from './bounded-validation.ts';
 import type { Tool } from './context.ts';
 import type { Manifest, ToolEntry, Validators } from './manifest.ts';
@@ -5,6 +6,14 @@ import type { Manifest, ToolEntry, Validators } from './manifest.ts';
 /** The function of a forbidden tool. Throws, by the tool's name, if the environment does not list it. */
 export const functionOf = (tool: ToolEntry, functions: readonly string[]): string =>
   part(tool, tool.function === undefined ? undefined : functions[tool.function], 'function in TOOL_FUNCTIONS');
+
+/** The workflow of each tool that may run as a task. */
+export const machineOf =
+  (tools: ReadonlyMap<string, Tool>) =>
+  (name: string): Machine | undefined => {
+    const { machine: id, engine } = tools.get(name)?.entry ?? {};
+    return id === undefined ? undefined : { id, express: engine === 'express' };
+  };
 
 /** The end of the name of a task-capable tool's workflow. Throws, by the tool's name, if the manifest has none. */
 export const workflowOf = (tool: ToolEntry): string => part(tool, tool.machine, 'workflow in the manifest');

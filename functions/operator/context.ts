@@ -1,9 +1,8 @@
+import type { EngineContext } from '../engine/ports.ts';
 import type { AwsJson } from '../tasks/aws/aws-json.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
-import type { InputStore } from '../tasks/s3/input-store.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import type { Workflow } from '../tasks/workflow.ts';
 
 /** What an operator has to know of a tool. */
 export interface ToolFacts {
@@ -58,12 +57,10 @@ export interface Act {
 }
 
 /** The clients of AWS that the verbs use, with the credentials of the operator. Tests replace single members. */
-export interface OperatorContext {
+export interface OperatorContext extends Omit<EngineContext, 'store'> {
   readonly server: ServerFacts;
   readonly reads: OperatorReads;
   readonly store: Pick<TaskStore, 'create' | 'applyBlind'>;
-  readonly workflow: Workflow;
-  readonly inputs: InputStore;
   readonly results: Pick<ResultStore, 'get'>;
   readonly states: AwsJson;
   readonly logs: AwsJson;
@@ -72,6 +69,5 @@ export interface OperatorContext {
   readonly who: () => Promise<string>;
   /** Gets one line for each act. */
   readonly audit: (act: Act) => void;
-  readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { isExpress } from '../engine/stop.ts';
 import type { AwsJson } from '../tasks/aws/aws-json.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
@@ -7,7 +8,7 @@ import type { InputRequest } from '../tasks/tool-contract.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed } from './errors.ts';
-import { isDenied, isExpress, isOlder } from './runs.ts';
+import { isDenied, isOlder } from './runs.ts';
 import type { Thrown } from './thrown.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */

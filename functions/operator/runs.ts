@@ -67,10 +67,6 @@ export async function runOf(
   }
 }
 
-/** Whether AWS keeps no history of the runs of a task and stops none. The tool may have had the other engine then. */
-export const isExpress = (record: Pick<TaskRecord, 'express'>, tool: ToolFacts | undefined): boolean =>
-  record.express === true || tool?.express === true;
-
 /** Where the runs of a tool on Express leave a trace: the log group of its workflow, as `lib/tools/tool-workflow.ts` names it. */
 export const expressLogs = ({ machineArn = '' }: ToolFacts): string =>
   `/aws/vendedlogs/states/${machineArn.split(':').at(-1)}`;

@@ -1,3 +1,4 @@
+import { isExpress } from '../engine/stop.ts';
 import { limits } from '../tasks/limits.ts';
 import type { Status, TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { Report, StoredTask } from '../tasks/table/operator-reads.ts';
@@ -7,7 +8,7 @@ import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
 import { type Moment, momentsOf } from './moments.ts';
 import { type Payload, payloadOf } from './payload.ts';
-import { expressLogs, isDenied, isExpress, type RunFacts, runOf } from './runs.ts';
+import { expressLogs, isDenied, type RunFacts, runOf } from './runs.ts';
 import { type StateVisit, visitsOf } from './states.ts';
 import { thrownIn } from './thrown.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';

@@ -27,8 +27,8 @@ const PAGE = 25;
 const STALE = 90_000;
 
 /**
- * The reconciler as a Lambda function. `lambda.ts` calls it once. `machines`: see
- * `ReconcilerContext`. `stateMachines`: for each tool that is a state machine, its index in the variable TOOL_MACHINES.
+ * The reconciler as a Lambda function. `lambda.ts` calls it once. `machines`: by tool, the end of the name of its
+ * workflow. `stateMachines`: for each tool that is a state machine, its index in the variable TOOL_MACHINES.
  * `express`: the tools on Express. `repeatable`: the tools that may run again after a run that perhaps happened.
  */
 export function createHandler(
@@ -37,8 +37,11 @@ export function createHandler(
   express: readonly string[] = [],
   repeatable: readonly string[] = [],
 ) {
-  const tools = { express: new Set(express), repeatable: new Set(repeatable) };
-  const context = { ...createContext(machines, stateMachines, process.env), ...tools };
+  const machineOf = (tool: string) => {
+    const id = machines[tool];
+    return id === undefined ? undefined : { id, express: express.includes(tool) };
+  };
+  const context = createContext({ machineOf, repeatable: new Set(repeatable) }, stateMachines, process.env);
   const server = process.env.SERVER_NAME ?? '';
   return (event: ReconcilerEvent, lambda: Pick<Context, 'getRemainingTimeInMillis'>) =>
     handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
@@ -71,10 +74,10 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
 }
 
 function createContext(
-  machines: Readonly<Record<string, string>>,
+  tools: Pick<SweepContext, 'machineOf' | 'repeatable'>,
   stateMachines: Readonly<Record<string, number>>,
   env: NodeJS.ProcessEnv,
-): Omit<SweepContext, 'express' | 'repeatable'> {
+): SweepContext {
   const db = dynamoDb(PATIENCE, env);
   const objects = resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 });
   const states = stepFunctions({ region: env.AWS_REGION ?? '', ...PATIENCE }, env);
@@ -82,6 +85,7 @@ function createContext(
   const names = (env.TOOL_MACHINES ?? '').split(',');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
   return {
+    ...tools,
     store: taskStore(db, env.TASKS_TABLE ?? '', 'reconciler'),
     index: dueIndex(db, env.TASKS_TABLE ?? '', PAGE),
     oldestOpen: () => oldestOpen(db, env.TASKS_TABLE ?? ''),
@@ -89,9 +93,9 @@ function createContext(
     inputs: inputStore(objects),
     results: objects,
     describe: describer(states),
-    machines: new Map(Object.entries(machines)),
     stateMachines: new Map(Object.entries(stateMachines).map(([tool, index]) => [tool, arnOf(index)])),
     machineArnPrefix,
+    log: logEvent,
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };

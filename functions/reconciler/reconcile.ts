@@ -1,38 +1,33 @@
-import { RecordUnknown, TooManyStarts } from '../tasks/errors.ts';
+import type { EngineContext } from '../engine/ports.ts';
+import { claimRound, startAgain } from '../engine/start-round.ts';
+import { isExpress, stopRun } from '../engine/stop.ts';
+import { RecordUnknown } from '../tasks/errors.ts';
 import { unmoved } from '../tasks/express/changes.ts';
 import { limits } from '../tasks/limits.ts';
-import { logEvent } from '../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { withResultApart } from '../tasks/results/outcome.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
-import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
+import { InputLost } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import { after, type Change, isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
-import { executionArnOf, inputAgain, restart, type Workflow } from '../tasks/workflow.ts';
+import { executionArnOf } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone } from './decide.ts';
 import { decideExpress, runEnded } from './decide-express.ts';
 import type { Execution } from './describe.ts';
 import type { Run } from './outcome.ts';
 
 /** What the reconciler needs from outside. Tests replace single members. */
-export interface ReconcilerContext {
+export interface ReconcilerContext extends Omit<EngineContext, 'store'> {
   readonly store: Pick<TaskStore, 'get' | 'applyBlind' | 'postpone'>;
-  readonly workflow: Workflow;
-  readonly inputs: InputStore;
   /** Gets the large results of state machines whose workflow does not write them. */
   readonly results: Pick<ResultStore, 'put'>;
   readonly describe: (executionArn: string) => Promise<Execution>;
-  /** By tool: the end of the name of its workflow. */
-  readonly machines: ReadonlyMap<string, string>;
-  /** Tools on Express. */
-  readonly express: ReadonlySet<string>;
   /** Tools that may run again after a run that perhaps happened. */
   readonly repeatable: ReadonlySet<string>;
   /** By tool that is a state machine: its ARN. */
   readonly stateMachines: ReadonlyMap<string, string>;
   /** The ARN of every tool workflow begins with it. */
   readonly machineArnPrefix: string;
-  readonly now: () => number;
 }
 
 /**
@@ -48,7 +43,7 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
     await context.store.postpone(key, context.now(), context.now() + limits.unknownRecord);
     return 'postponed';
   }
-  const express = record !== undefined && isExpress(record, context);
+  const express = record !== undefined && isExpress(record, context.machineOf(record.tool));
   const decision = express
     ? decideExpress(record, context.now(), toolNow(record, context))
     : decide(record, context.now());
@@ -61,11 +56,11 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
     if (starts) return 'start';
     return isSeen(record) ? 'look_again' : 'look';
   }
-  const machine = context.machines.get(record.tool);
+  const machine = context.machineOf(record.tool);
   if (machine === undefined) return act(record, postpone(record, context.now()), context);
   try {
     if (!looks) return await act(record, decision, context);
-    const run = await context.describe(executionArnOf(record, context.machineArnPrefix + machine));
+    const run = await context.describe(executionArnOf(record, context.machineArnPrefix + machine.id));
     return await act(record, decide(record, context.now(), await withWork(record, run, context)), context);
   } catch (error) {
     // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
@@ -78,8 +73,8 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
 /** On Express this says that the tool may not be repeated, which is known only of a tool that this server has. */
 const endsRun = ({ kind }: Decision): boolean => kind === 'run_ended';
 
-const toolNow = (record: TaskRecord | undefined, { express, repeatable }: ReconcilerContext) => ({
-  express: record !== undefined && express.has(record.tool),
+const toolNow = (record: TaskRecord | undefined, { machineOf, repeatable }: ReconcilerContext) => ({
+  express: record !== undefined && machineOf(record.tool)?.express === true,
   repeatable: record !== undefined && repeatable.has(record.tool),
 });
 
@@ -119,19 +114,14 @@ async function readKnown(key: TaskKey, { store }: ReconcilerContext): Promise<Ta
   }
 }
 
-/** Also a task that began when its tool had the other engine. */
-const isExpress = (record: TaskRecord, { express }: ReconcilerContext): boolean =>
-  record.express === true || express.has(record.tool);
-
 async function act(record: TaskRecord, decision: Decision, context: ReconcilerContext): Promise<Done> {
-  const { store, workflow, machines, inputs } = context;
   if (!('change' in decision)) return decision.kind;
-  const machine = machines.get(record.tool);
+  const { change } = decision;
   try {
-    if (decision.claim) return await claim(record, decision.change, context);
+    if (decision.claim) return await claim(record, change, context);
     // After a crash behind the start, the next sweep finds the execution: no name starts twice.
-    const start = decision.start ? await restart(record, machine, workflow, inputs) : 'started';
-    if (isExpress(record, context)) {
+    const start = decision.start ? await startAgain(record, context) : 'started';
+    if (isExpress(record, context.machineOf(record.tool))) {
       if (start === 'gone') return act(record, postpone(record, context.now()), context);
       // It was started on Standard, where its tool is now, and has ended.
       if (start === 'taken') return act(record, runEnded(record, context.now()), context);
@@ -139,43 +129,17 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   } catch (error) {
     // No later sweep could start it.
     if (!(error instanceof InputLost)) throw error;
-    return (await store.applyBlind(record, loseInput(record, context.now()))) ? decision.kind : 'nothing';
+    return (await context.store.applyBlind(record, loseInput(record, context.now()))) ? decision.kind : 'nothing';
   }
-  const written = await store.applyBlind(record, await withResultApart(record, decision.change, context.results));
+  const written = await context.store.applyBlind(record, await withResultApart(record, change, context.results));
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
-  const over = written ? decision.stop : decision.start;
-  if (over && machine !== undefined && !context.express.has(record.tool)) await stop(record, machine, workflow);
+  if (written ? decision.stop : decision.start) await stopRun(after(record, change), context);
   return written ? decision.kind : 'nothing';
 }
 
-/**
- * Starts a round on Express, if no other sweep does. A crash between write and start costs the time of one run. So does a
- * start without an answer: its run may have begun. One that was surely refused is tried again a minute later.
- */
+/** Starts a round on Express, if no other sweep does. */
 async function claim(record: TaskRecord, change: Change, context: ReconcilerContext): Promise<Done> {
-  const machine = context.machines.get(record.tool);
-  const input = machine === undefined ? undefined : await inputAgain(record, context.inputs);
-  if (machine === undefined || input === undefined) return act(record, postpone(record, context.now()), context);
-  if (!(await context.store.applyBlind(record, change))) return 'nothing';
-  try {
-    await context.workflow.start(record, machine, input);
-  } catch (error) {
-    if (error instanceof TooManyStarts && error.certain) {
-      const claimed = after(record, change);
-      const later = { ...lookAgain(claimed, context.now()), ...unmoved(claimed) };
-      await context.store.applyBlind(claimed, later).catch(() => undefined);
-    }
-    throw error;
-  }
-  return 'run_lost';
-}
-
-/** Best effort: there may be no run, and a run that goes on can change nothing. */
-async function stop(record: TaskRecord, machine: string, workflow: Workflow): Promise<void> {
-  try {
-    await workflow.stop(record, machine);
-  } catch (error) {
-    const { name } = error as Error;
-    if (name !== 'ExecutionDoesNotExist') logEvent('stop_failed', { tool: record.tool, error: name });
-  }
+  const claimed = await claimRound(record, change, context);
+  if (claimed === 'gone') return act(record, postpone(record, context.now()), context);
+  return claimed === 'lost' ? 'nothing' : 'run_lost';
 }

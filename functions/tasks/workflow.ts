@@ -5,7 +5,6 @@ import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
 import { limits } from './limits.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
-import type { InputStore } from './s3/input-store.ts';
 
 /** The input of a tool workflow: `$states.context.Execution.Input` in `lib/workflow`. */
 export interface RoundInput extends TaskKey {
@@ -54,28 +53,6 @@ export function roundInput(record: TaskRecord, args: string, keepArguments = tru
   };
   const text = JSON.stringify(input);
   return Buffer.byteLength(text) <= limits.executionInput ? text : undefined;
-}
-
-/**
- * Starts a round that was answered. A second start does nothing. `gone`: there is nothing to start, as this server no
- * longer has the tool. `taken`: as of `Workflow.start`. Throws InputLost, ResultStoreError.
- */
-export async function restart(
-  record: TaskRecord,
-  machine: string | undefined,
-  workflow: Workflow,
-  inputs: InputStore,
-): Promise<'started' | 'taken' | 'gone'> {
-  const input = machine === undefined ? undefined : await inputAgain(record, inputs);
-  if (machine === undefined || input === undefined) return 'gone';
-  return (await workflow.start(record, machine, input)) ?? 'started';
-}
-
-/** The input of a record's current round, from the record itself. Undefined if it has no arguments. Throws as restart. */
-export async function inputAgain(record: TaskRecord, inputs: InputStore): Promise<string | undefined> {
-  const whole = await inputs.whole(record);
-  const keeps = record.inputRef === undefined;
-  return whole.arguments === undefined ? undefined : roundInput(whole, whole.arguments, keeps);
 }
 
 /** The execution of a record's round. */

@@ -1,26 +1,18 @@
+import { storeInput, wholeInput } from '../../engine/read.ts';
+import { repeatFirst, startFirst } from '../../engine/start-round.ts';
+import { isExpress } from '../../engine/stop.ts';
 import { InternalError, InvalidParams, TooManyRefused, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
-import { startDue } from '../../tasks/express/changes.ts';
 import { FAILURES, failure } from '../../tasks/failures.ts';
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
-import { logEvent, logUnexpected } from '../../tasks/log.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { isObject } from '../../tasks/shape.ts';
-import {
-  after,
-  askFirst,
-  type Change,
-  create,
-  createRefused,
-  fail,
-  isTerminal,
-  keyExpired,
-  withdraw,
-} from '../../tasks/transitions.ts';
+import { after, askFirst, type Change, create, createRefused, fail, isTerminal } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
@@ -29,14 +21,8 @@ import type { ToolEntry } from '../manifest.ts';
 import { traceparentOf } from '../protocol/trace-context.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
 import { cancellable } from '../task/cancel-request.ts';
-import { isExpress, stopIfOver, stopWork } from '../task/cancel-task.ts';
-import { storeInput, wholeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
 import { errorResult } from '../wire/tool-result.ts';
-import { workflowOf } from '../wiring.ts';
-
-/** In ms. Before this age, no client can have found a task by tasks/list and cancelled it, so no check is needed. */
-const FOUND_AFTER = 250;
 
 /** Answers given before the task was created, by the tool's names for its questions. */
 export type FirstAnswers = Readonly<Record<string, unknown>>;
@@ -99,19 +85,11 @@ export async function startTask(
   const whole = fresh ? made : await wholeInput(record, server);
   // Questions are open if the tool asks first only since a deployment: the sweep fails that task.
   if (whole.status !== 'working' || openQuestions(whole, tool).length > 0) return whole;
-  // After `startWithin` the sweep may already be failing this task as never started (docs/crash-table.md, row 4): do
-  // not race it. A run that starts after the deadline cannot succeed.
-  const now = server.now();
-  if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return record;
   // Also for a repeat: the first call may have crashed before the start. A start is idempotent by the execution's name,
   // but on Express. There the sweep starts a task that was not started.
-  if (fresh) await startRound(record, tool, input, server);
-  else if (!isExpress(record, server))
-    await startForRepeat(record, tool, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
-  // Before its answer, the client can cancel the task only through its key, or after it has found the task in a list.
-  if (record.digest !== undefined || server.now() - record.createdAt > FOUND_AFTER) {
-    await stopIfOver(record, server).catch((error: unknown) => logUnexpected(error, 'over before its start'));
-  }
+  if (fresh) await startRound(record, input, server);
+  else if (!isExpress(record, server.machineOf(record.tool)))
+    await repeatRound(record, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
   return record;
 }
 
@@ -138,50 +116,18 @@ const openQuestions = ({ inputResponses: given = {} }: TaskRecord, { askFirst: q
 const withKept = (record: TaskRecord, tool: ToolEntry, args: string): TaskRecord =>
   tool.keepArguments && !isLarge({ arguments: args }) ? { ...record, kept: args } : record;
 
-async function startRound(record: TaskRecord, tool: ToolEntry, input: string, server: ServerContext): Promise<void> {
-  let outcome: Awaited<ReturnType<typeof server.workflow.start>>;
-  try {
-    outcome = await server.workflow.start(record, workflowOf(tool), input);
-  } catch (error) {
-    logEvent('start_failed', { tool: tool.name, error: String((error as Error).name) });
-    // Under a key, a repeat may have started the task already, or may still start it. If none does, the sweep fails it.
-    if (record.digest === undefined && error instanceof TooManyStarts && error.certain) {
-      await server.store.apply(record, withdraw(record, server.now())).catch((failed: unknown) => {
-        logUnexpected(failed, 'withdrawing a task');
-      });
-    } else if (record.express && error instanceof TooManyStarts && error.certain) {
-      await server.store.applyBlind(record, startDue(record, server.now())).catch((failed: unknown) => {
-        logUnexpected(failed, 'noting a refused start');
-      });
-    } else if (record.digest === undefined) {
-      // Perhaps it runs, and only the answer was lost: fail the record, so that the run cannot change it, then stop the
-      // run (docs/crash-table.md, rows 2 and 3).
-      const change = fail(failure('NotStarted'), server.now());
-      const seen = (await server.store.apply(record, change)) ?? (await server.store.get(record));
-      // The tool ran, and only the answer was lost: an error would make the client run it twice.
-      if (seen !== undefined && seen.status !== 'cancelled' && seen.failure !== 'NotStarted') return;
-      await stopWork(record, server);
-    }
-    throw notStarted(error);
-  }
-  if (outcome !== 'taken' || record.digest === undefined) return;
-  if (await server.store.apply(record, keyExpired(record, server.now())))
-    throw new InvalidParams(FAILURES.KeyExpired.message);
+/** Throws what the client is told if the task does not run. */
+async function startRound(record: TaskRecord, input: string, server: ServerContext): Promise<void> {
+  const first = await startFirst(record, input, server);
+  if (first.start === 'failed') throw notStarted(first.error);
+  if (first.start === 'taken') throw new InvalidParams(FAILURES.KeyExpired.message);
 }
 
-/** As startRound, for a repeat. If it fails, the record stays: the first call may have started the round. */
-async function startForRepeat(
-  record: TaskRecord,
-  tool: ToolEntry,
-  input: string,
-  server: ServerContext,
-): Promise<void> {
-  try {
-    await server.workflow.start(record, workflowOf(tool), input);
-  } catch (error) {
+async function repeatRound(record: TaskRecord, input: string, server: ServerContext): Promise<void> {
+  await repeatFirst(record, input, server).catch((error: unknown) => {
     logUnexpected(error, 'repeated call');
     throw notStarted(error);
-  }
+  });
 }
 
 const notStarted = (error: unknown): Error =>

@@ -1,3 +1,5 @@
+import { withQuestions } from '../../engine/read.ts';
+import { startIfCrashed } from '../../engine/start-round.ts';
 import { InvalidParams, MissingClientCapability, TooManyStreams } from '../../tasks/errors.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
@@ -13,9 +15,8 @@ import { resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
 import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
 import { withMachineState } from '../task/machine-progress.ts';
-import { startIfCrashed } from '../task/resume-round.ts';
 import { withResult } from '../task/stored-result.ts';
-import { moveLargeInput, withQuestions } from '../task/task-input.ts';
+import { moveLargeInput } from '../task/task-input.ts';
 import { auditMissing, currentRecord, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 

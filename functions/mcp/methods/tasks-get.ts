@@ -1,10 +1,11 @@
+import { withQuestions } from '../../engine/read.ts';
+import { startIfCrashed } from '../../engine/start-round.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import type { Method } from '../context.ts';
 import { noteQuestions } from '../stream/session-questions.ts';
 import { withMachineState } from '../task/machine-progress.ts';
-import { startIfCrashed } from '../task/resume-round.ts';
 import { withCheckedStatus, withResult } from '../task/stored-result.ts';
-import { moveLargeInput, withQuestions } from '../task/task-input.ts';
+import { moveLargeInput } from '../task/task-input.ts';
 import { loadTask, view } from '../task/task-view.ts';
 
 /** Both eras, each in its shape (C-14, E-11). Only 2026-07-28 includes the result. */

@@ -1,10 +1,10 @@
+import { withQuestions } from '../../engine/read.ts';
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
 import { withMachineState } from '../task/machine-progress.ts';
 import { stillRunningResult } from '../task/still-running-result.ts';
-import { withQuestions } from '../task/task-input.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { askedMark, type HeldCall, sealHeld, streamName, wasAsked } from './held-call.ts';

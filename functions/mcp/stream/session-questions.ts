@@ -1,3 +1,4 @@
+import { withQuestions } from '../../engine/read.ts';
 import { sessionPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -5,7 +6,6 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes, Times } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { sessionExpires } from '../identity/session.ts';
-import { withQuestions } from '../task/task-input.ts';
 import { questionsFor } from './questions.ts';
 
 /**

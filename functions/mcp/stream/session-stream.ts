@@ -1,3 +1,4 @@
+import { withQuestions } from '../../engine/read.ts';
 import { bindingOf, sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -6,7 +7,7 @@ import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
 import { hasScopes } from '../identity/tool-scopes.ts';
-import { moveLargeInput, withQuestions } from '../task/task-input.ts';
+import { moveLargeInput } from '../task/task-input.ts';
 import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';

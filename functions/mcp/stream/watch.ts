@@ -1,8 +1,8 @@
+import { startIfCrashed } from '../../engine/start-round.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
-import { startIfCrashed } from '../task/resume-round.ts';
 import { moveLargeInput } from '../task/task-input.ts';
 import { currentRecord } from '../task/task-view.ts';
 

@@ -1,3 +1,4 @@
+import { withQuestions } from '../../engine/read.ts';
 import { InternalError, MissingClientCapability } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
@@ -8,7 +9,6 @@ import type { Call, ServerContext } from '../context.ts';
 import { sealState } from '../identity/request-state.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
-import { withQuestions } from './task-input.ts';
 
 type Questions = Readonly<Record<string, InputRequest>>;
 

@@ -1,10 +1,8 @@
 import { asOf } from '../../tasks/deadlines.ts';
-import { Unavailable } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { InputLost } from '../../tasks/s3/input-store.ts';
 import { isLarge, moved } from '../../tasks/s3/moved-input.ts';
-import { loseInput, moveInput } from '../../tasks/transitions.ts';
+import { moveInput } from '../../tasks/transitions.ts';
 import type { ServerContext } from '../context.ts';
 
 /** After an error of S3, a container moves no input for this time, in ms. */
@@ -28,34 +26,5 @@ export async function moveLargeInput(stored: TaskRecord, server: ServerContext):
   } catch (error) {
     failedAt.set(server, server.now());
     logUnexpected(error, 'moving input');
-  }
-}
-
-/** The record, with its questions from S3 if it waits. Throws Unavailable. */
-export async function withQuestions(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  return record.status === 'input_required' && record.asked === undefined ? wholeInput(record, server) : record;
-}
-
-/** The record with all its input. Fails the task if its input is lost. Throws Unavailable. */
-export async function wholeInput(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  try {
-    return await server.inputs.whole(record);
-  } catch (error) {
-    logUnexpected(error, 'reading input');
-    if (!(error instanceof InputLost)) throw new Unavailable();
-    const failed = await server.store.apply(record, loseInput(record, server.now()));
-    // Another request has changed the record.
-    if (failed === undefined) throw new Unavailable();
-    return failed;
-  }
-}
-
-/** Stores in S3 what `moved` took out of a record. Call it before the record is written. Throws Unavailable. */
-export async function storeInput(record: TaskRecord, text: string, server: ServerContext): Promise<void> {
-  try {
-    await server.inputs.put(record, text);
-  } catch (error) {
-    logUnexpected(error, 'storing input');
-    throw new Unavailable();
   }
 }

@@ -1,12 +1,10 @@
 import { limits } from '../../tasks/limits.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { ENDED } from '../../tasks/table/shown-attributes.ts';
 import type { Change } from '../../tasks/transitions.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
 import type { Act, OperatorContext } from '../context.ts';
-import { NotAllowed, OperatorError } from '../errors.ts';
+import { OperatorError } from '../errors.ts';
 import { momentsOf } from '../moments.ts';
-import { isDenied, isExpress } from '../runs.ts';
 import { readTask } from '../show.ts';
 import { recordOf, seenNow, utc } from '../view.ts';
 
@@ -54,34 +52,6 @@ export const factsOf = ({ who, reason }: Operator): Pick<TaskEvent, 'who' | 'rea
   who: who.slice(0, KEPT),
   reason: reason.slice(0, KEPT),
 });
-
-/** The end of a task, which leaves its payload: the act policy may not name that. It expires with the record. */
-export function keepPayload(change: Change): Change {
-  const may = new Set<string>(ENDED);
-  return { ...change, remove: (change.remove ?? []).filter((name) => may.has(name)) };
-}
-
-/** Writes a change that the policy allows. False: another one came first. Throws NotAllowed. */
-export async function write(
-  record: TaskRecord,
-  change: Change,
-  policy: 'act' | 'payload',
-  { store }: OperatorContext,
-): Promise<boolean> {
-  try {
-    return await store.applyBlind(record, change);
-  } catch (error) {
-    if (isDenied(error)) throw new NotAllowed(`Task ${record.taskId} is unchanged`, policy, 'change it');
-    throw error;
-  }
-}
-
-/** Stops the run of a task that has ended, but on Express. Best effort: a run that goes on can change nothing. */
-export async function stopRun(record: TaskRecord, { server, workflow }: OperatorContext): Promise<void> {
-  const tool = server.tools.get(record.tool);
-  const machineArn = isExpress(record, tool) ? undefined : tool?.machineArn;
-  if (machineArn !== undefined) await workflow.stop(record, machineArn).catch(() => undefined);
-}
 
 /** Why nothing can be done to a task that has ended: how, when, and by whom. */
 export function overAlready(record: TaskRecord, now: number): string | undefined {

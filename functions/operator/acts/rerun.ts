@@ -8,7 +8,8 @@ import type { RunFacts } from '../runs.ts';
 import { runsOf } from '../show.ts';
 import { seenNow } from '../view.ts';
 import { factsOf, type Operator, type Outcome, readRecord, told } from './act.ts';
-import { allowed, begin } from './begin.ts';
+import { begin } from './begin.ts';
+import { withRights } from './rights.ts';
 
 /**
  * Makes a new task of the same owner from the same arguments, as far as they are still known. Refuses if that could repeat
@@ -32,13 +33,14 @@ export async function rerunTask(
   const [run] = force ? [] : await runsOf(record, 1, context);
   const refusal = force ? undefined : rerunRefusal(record, tool, run);
   if (refusal !== undefined) return refuse(refusal);
-  const first = await allowed(context.inputs.whole(record).then((whole) => firstInputOf(whole, context)));
+  const rights = { policy: 'payload', otherwise: 'Not run again', action: 'read its arguments' } as const;
+  const first = await firstInputOf(await withRights(context, rights).inputs.whole(record), context);
   if (first === undefined) {
     return refuse('its arguments are not known any more. Set keepArguments of its tool to keep them with later tasks');
   }
   const madeKey = force ? newKeyBeside(record, context.now()) : rerunKey(record);
   const made = newRecord(madeKey, record, first, tool, operator, context.now());
-  const outcome = await begin(made, first.arguments, tool.machineArn, context);
+  const outcome = await begin(made, first.arguments, context);
   return told('rerun', record, operator, outcome, context);
 }
 

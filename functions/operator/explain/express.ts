@@ -1,5 +1,6 @@
+import { isExpress } from '../../engine/stop.ts';
 import { isSeen } from '../../tasks/transitions.ts';
-import { expressLogs, isExpress } from '../runs.ts';
+import { expressLogs } from '../runs.ts';
 import type { TaskFacts } from './facts.ts';
 
 const works = ({ record, seen, tool }: TaskFacts): boolean =>

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ServerContext } from '../../../functions/mcp/context.ts';
+import { machineOf } from '../../../functions/mcp/wiring.ts';
 import { NoMachine, TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
@@ -34,7 +35,8 @@ function serverOn(engine: 'express' | 'standard', refusal?: Error) {
   const tool = fake.server.tools.get('required');
   if (tool === undefined) throw new Error('no such tool');
   const entry = engine === 'express' ? { ...tool.entry, engine } : tool.entry;
-  const server = { ...fake.server, tools: new Map([...fake.server.tools, ['required', { ...tool, entry }]]) };
+  const tools = new Map([...fake.server.tools, ['required', { ...tool, entry }]]);
+  const server = { ...fake.server, tools, machineOf: machineOf(tools) };
   return { ...fake, server, starts };
 }
 

@@ -8,7 +8,7 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
-import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0 } from './fake-context.ts';
+import { answered, END, executionArn, fakeContext, key, MINUTE, machines, record, T0 } from './fake-context.ts';
 
 const ON = { express: true } as const;
 const refusing = (error: Error) => ({ start: () => Promise.reject(error), stop: async () => {} });
@@ -16,7 +16,7 @@ const express = (over: Partial<TaskRecord> = {}) => record({ ...ON, arguments: '
 /** When its run is probably over: 5½ minutes after its first check. */
 const OVER = T0 + MINUTE + limits.express.dead;
 const waits = (over: Partial<TaskRecord> = {}) => express({ seenRound: 1, dueAt: OVER, ...over });
-const onExpress = { express: new Set(['x']) };
+const onExpress = { machineOf: machines({ x: 'm' }, ['x']) };
 const NOW = { express: true, repeatable: true };
 const decideNow = (task: TaskRecord, now: number) => decideExpress(task, now, NOW);
 const ENDED = { status: 'failed', error: expect.stringContaining('The run of the tool ended without a result') };
@@ -69,13 +69,8 @@ test('a sweep starts 6 rounds a second, and none after Step Functions has no roo
 test('starts on Express and looks on Standard take turns, and each engine has its quota', async () => {
   const many = Array.from({ length: 30 }, (_, i) => waits({ taskId: `t${i}`, dueAt: OVER - i }));
   const standard = Array.from({ length: 30 }, (_, i) => record({ taskId: `s${i}`, tool: 'y', dueAt: OVER + i }));
-  const machines = new Map([
-    ['x', 'x-1'],
-    ['y', 'y-1'],
-  ]);
   const { context, clock } = fakeContext([...many, ...standard], {
-    ...onExpress,
-    machines,
+    machineOf: machines({ x: 'x-1', y: 'y-1' }, ['x']),
     workflow: refusing(new TooManyStarts(true)),
   });
   clock.now = OVER + MINUTE;
@@ -267,7 +262,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
   });
 
   test('and its tool is gone: it waits for another deployment, and is not failed', async () => {
-    const { context, records, did, clock } = fakeContext([waits()], { machines: new Map(), repeatable: new Set() });
+    const { context, records, did, clock } = fakeContext([waits()], { machineOf: machines({}), repeatable: new Set() });
     clock.now = OVER;
     expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did).not.toContain('start');

@@ -1,6 +1,7 @@
 import type { Execution } from '../../../functions/reconciler/describe.ts';
 import type { SweepContext } from '../../../functions/reconciler/sweep.ts';
 import { executionName } from '../../../functions/tasks/ids.ts';
+import { logEvent } from '../../../functions/tasks/log.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
 import { applied } from '../tasks/applied.ts';
@@ -40,6 +41,14 @@ export const answered = (over: Partial<TaskRecord> = {}): TaskRecord =>
 export const executionArn = (taskId: string, round: number, machine = 'm'): string =>
   `${PREFIX.replace(':stateMachine:', ':execution:')}${machine}:${executionName(taskId, round)}`;
 
+/** The workflows of tools by name: those of a server. */
+export const machines =
+  (ids: Readonly<Record<string, string>>, express: readonly string[] = []): SweepContext['machineOf'] =>
+  (tool) => {
+    const id = ids[tool];
+    return id === undefined ? undefined : { id, express: express.includes(tool) };
+  };
+
 /** Thrown where a process dies. */
 export class Killed extends Error {}
 
@@ -78,7 +87,6 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
     },
     results: fakeObjects(),
     oldestOpen: async () => undefined,
-    express: new Set(),
     repeatable: new Set(['x']),
     inputs: noInputs(),
     workflow: {
@@ -102,7 +110,8 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
           .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0)),
       }),
     },
-    machines: new Map([['x', 'm']]),
+    machineOf: machines({ x: 'm' }),
+    log: logEvent,
     stateMachines: new Map(),
     machineArnPrefix: PREFIX,
     now: () => clock.now,

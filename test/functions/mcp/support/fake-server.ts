@@ -3,7 +3,9 @@ import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Manifest, ToolEntry } from '../../../../functions/mcp/manifest.ts';
 import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
+import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { auditLine } from '../../../../functions/tasks/audit.ts';
+import { logEvent } from '../../../../functions/tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../../../functions/tasks/record.ts';
 import type { SessionNotes, SessionStore } from '../../../../functions/tasks/table/session-notes.ts';
 import type { Change } from '../../../../functions/tasks/transitions.ts';
@@ -51,14 +53,16 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
     if (changed !== undefined) records.set(taskId, changed);
     return changed;
   }
+  const tools: ServerContext['tools'] = new Map(
+    manifest.tools.map((tool) => [
+      tool.name,
+      { entry: tool, validate: tool.name === 'picky' ? picky : () => true, validateOutput: undefined },
+    ]),
+  );
   const server: ServerContext = {
     manifest,
-    tools: new Map(
-      manifest.tools.map((tool) => [
-        tool.name,
-        { entry: tool, validate: tool.name === 'picky' ? picky : () => true, validateOutput: undefined },
-      ]),
-    ),
+    tools,
+    machineOf: machineOf(over.tools ?? tools),
     store: {
       async create(record) {
         did.push('create');
@@ -119,6 +123,7 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
       did.push('invoke');
       return { text: '"hi"' };
     },
+    log: logEvent,
     signer: signer(async () => 'a key'),
     pollLimit: pollLimit(over.now ?? (() => 1_700_000_000_000)),
     now: () => 1_700_000_000_000,

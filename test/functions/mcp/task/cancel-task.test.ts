@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { cancelTask, stopIfOver } from '../../../../functions/mcp/task/cancel-task.ts';
+import { stopIfOver } from '../../../../functions/engine/stop.ts';
+import { cancelTask } from '../../../../functions/mcp/task/cancel-task.ts';
 import { newTaskKey, type Principal } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -55,7 +56,7 @@ test('a cancel of a completed task stops no run and frees no slot (C-27)', async
   const { server, did, record } = world(ann, { status: 'completed', result: '1' });
   const freed = vi.spyOn(server.store, 'slotFreed');
   expect(await cancelTask(ann, record.taskId, server)).toEqual({ record, won: false });
-  expect([did, freed.mock.calls]).toEqual([['get', 'get'], []]);
+  expect([did, freed.mock.calls]).toEqual([['get'], []]);
 });
 
 test.each([

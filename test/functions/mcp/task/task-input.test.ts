@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { withQuestions } from '../../../../functions/engine/read.ts';
+import { startIfCrashed, startNext } from '../../../../functions/engine/start-round.ts';
 import { answerTask } from '../../../../functions/mcp/task/answer-task.ts';
-import { startCurrentRound, startIfCrashed } from '../../../../functions/mcp/task/resume-round.ts';
-import { moveLargeInput, withQuestions } from '../../../../functions/mcp/task/task-input.ts';
+import { moveLargeInput } from '../../../../functions/mcp/task/task-input.ts';
 import { asOf } from '../../../../functions/tasks/deadlines.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
@@ -181,12 +182,12 @@ describe('input that is lost ends its task, which says so', () => {
     const { server, stored, did, objects } = away(answered, false);
     const before = stored();
     await startIfCrashed(before, server);
-    await expect(startCurrentRound(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    await expect(startNext(before, false, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored()).toEqual(before);
     expect(did).not.toContain('start');
     expect(failures()).toContain('starting a round');
     objects.state.down = 'SlowDown';
-    await expect(startCurrentRound(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    await expect(startNext(before, false, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
   });
 
   test('but not while S3 is only out of reach: then the request says to try again', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { startAgain } from '../../../../functions/engine/start-round.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { restart, roundInput } from '../../../../functions/tasks/workflow.ts';
+import { roundInput } from '../../../../functions/tasks/workflow.ts';
 import { record } from '../applied.ts';
 
 /** The input of the execution that a restart of this record begins. */
@@ -8,7 +9,9 @@ async function inputOf(of: TaskRecord) {
   const inputs: string[] = [];
   const start = async (_record: TaskRecord, _machine: string, input: string) => void inputs.push(input);
   const whole = async (slim: TaskRecord): Promise<TaskRecord> => ({ ...slim, arguments: '{}' });
-  expect(await restart(of, 'machine', { start, stop: async () => {} }, { whole, put: async () => {} })).toBe('started');
+  const workflow = { start, stop: async () => {} };
+  const machineOf = () => ({ id: 'machine', express: false });
+  expect(await startAgain(of, { machineOf, workflow, inputs: { whole, put: async () => {} } })).toBe('started');
   return JSON.parse(inputs[0] ?? '');
 }
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { startAgain } from '../../../../functions/engine/start-round.ts';
 import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
 import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
-import { executionArnOf, restart, roundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
+import { executionArnOf, roundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { type FakeAnswer, fakeService } from '../aws/fake-service.ts';
 import { noInputs } from '../s3/fake-inputs.ts';
 
@@ -90,11 +91,15 @@ test('an answered round is started as it was asked, or is gone with its tool (ro
     stop: async () => {},
   });
   const answered = { ...record, arguments: '{"n":1}' };
-  expect(await restart(answered, 'm', starts(), noInputs())).toBe('started');
+  const again = (task: Parameters<typeof startAgain>[0], workflow: Workflow, machine = 'm') => {
+    const machineOf = () => (machine === '' ? undefined : { id: machine, express: false });
+    return startAgain(task, { machineOf, workflow, inputs: noInputs() });
+  };
+  expect(await again(answered, starts())).toBe('started');
   expect(started).toEqual([[answered, 'm', roundInput(answered, '{"n":1}')]]);
-  expect(await restart(answered, 'm', starts('taken'), noInputs())).toBe('taken');
-  expect(await restart(answered, undefined, starts(), noInputs())).toBe('gone');
-  expect(await restart(record, 'm', starts(), noInputs())).toBe('gone');
+  expect(await again(answered, starts('taken'))).toBe('taken');
+  expect(await again(answered, starts(), '')).toBe('gone');
+  expect(await again(record, starts())).toBe('gone');
   expect(started).toHaveLength(2);
 });
 

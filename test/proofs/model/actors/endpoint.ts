@@ -8,6 +8,7 @@ import { questionId } from '../../../../functions/mcp/stream/questions.ts';
 import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { InternalError, McpError } from '../../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
 import { noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
@@ -111,6 +112,8 @@ function invoke(
       const server: ServerContext = {
         manifest,
         tools,
+        machineOf: machineOf(tools),
+        log: () => {},
         ...services,
         audit: () => {},
         inputs: noInputs(),

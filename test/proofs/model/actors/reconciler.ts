@@ -1,3 +1,4 @@
+import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { type StatusChange, settleEnded } from '../../../../functions/reconciler/ended-run.ts';
 import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
@@ -7,7 +8,7 @@ import { documentClient } from '../table/client.ts';
 import type { Process } from '../world/process.ts';
 import { type Execution, MACHINE_PREFIX } from '../world/step-functions.ts';
 import type { World } from '../world/world.ts';
-import { manifest } from './tools.ts';
+import { tools } from './tools.ts';
 
 /** As in functions/reconciler/index.ts: two attempts of at most 2 s, and when Lambda ends it, in ms. */
 const PATIENCE = 5_000;
@@ -15,8 +16,6 @@ const MOST = 60_000;
 const RESERVE = 10_000;
 const PAGE = 2;
 const MINUTE = 60_000;
-
-const machines = new Map(manifest.tools.map(({ name, machine = '' }) => [name, machine]));
 
 /** The minute's tick, from `at` on; it may be lost, come late or twice. */
 export function scheduleSweeps(world: World, at: number): void {
@@ -85,8 +84,8 @@ function sweepWorld(world: World, process: Process): SweepContext {
     oldestOpen: async () => undefined,
     inputs: noInputs(),
     results: fakeObjects(),
-    machines,
-    express: new Set(),
+    machineOf: machineOf(tools),
+    log: () => {},
     repeatable: new Set(),
     stateMachines: new Map(),
     machineArnPrefix: MACHINE_PREFIX,

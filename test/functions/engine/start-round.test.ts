@@ -1,14 +1,16 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
-import { startCurrentRound } from '../../../../functions/mcp/task/resume-round.ts';
-import { failure } from '../../../../functions/tasks/failures.ts';
-import { newTaskKey } from '../../../../functions/tasks/ids.ts';
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { answer, cancel, create, failAsSeen } from '../../../../functions/tasks/transitions.ts';
-import { TASKS } from '../../../support/clients.ts';
-import { applied } from '../../tasks/applied.ts';
-import { ALL_KINDS, clockedServer, fakeServer, START as T0 } from '../support/fake-server.ts';
-import { modernCall } from '../support/posted.ts';
+import { startNext } from '../../../functions/engine/start-round.ts';
+import type { ServerContext, Tool } from '../../../functions/mcp/context.ts';
+import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
+import { machineOf } from '../../../functions/mcp/wiring.ts';
+import { failure } from '../../../functions/tasks/failures.ts';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { answer, cancel, create, failAsSeen } from '../../../functions/tasks/transitions.ts';
+import { TASKS } from '../../support/clients.ts';
+import { ALL_KINDS, clockedServer, fakeServer, START as T0 } from '../mcp/support/fake-server.ts';
+import { modernCall } from '../mcp/support/posted.ts';
+import { applied } from '../tasks/applied.ts';
 
 const SECOND = 1_000;
 const key = newTaskKey({ kind: 'anonymous' }, T0);
@@ -40,28 +42,30 @@ test('a cancel between the last answer and its start stops the run once it exist
     },
   });
   records.set(answered.taskId, answered);
-  await startCurrentRound({ ...answered, tool: 'required' }, server);
+  await startNext({ ...answered, tool: 'required' }, false, server);
   expect(did.filter((what) => what === 'stop')).toHaveLength(1);
 });
 
 test('a round whose tool is gone cannot be started, which the client learns', async () => {
-  const { server } = fakeServer();
-  await expect(startCurrentRound({ ...answered, tool: 'gone' }, server)).rejects.toThrow(
-    'The tool of this task is gone',
-  );
+  const { server, records } = fakeServer();
+  const gone = { ...answered, tool: 'gone' };
+  expect(await startNext(gone, true, server)).toEqual({ start: 'gone', record: gone });
+  records.set(gone.taskId, gone);
+  const answering = answerTask({ kind: 'anonymous' }, gone.taskId, {}, 'refuse', server);
+  await expect(answering).rejects.toThrow('The tool of this task is gone');
 });
 
 test('a start whose name is taken ends no task without an idempotency key', async () => {
   const { server, records } = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
   records.set(answered.taskId, answered);
-  expect(await startCurrentRound(answered, server, true)).toEqual(answered);
+  expect(await startNext(answered, true, server)).toEqual({ start: 'started', record: answered });
   expect(records.get(answered.taskId)).toEqual(answered);
 });
 
 test('an error of a start that is not about its input stays what it is', async () => {
   const denied = Object.assign(new Error('no'), { name: 'AccessDeniedException' });
   const { server } = fakeServer({ workflow: { start: () => Promise.reject(denied), stop: async () => {} } });
-  await expect(startCurrentRound(answered, server)).rejects.toBe(denied);
+  await expect(startNext(answered, false, server)).rejects.toBe(denied);
 });
 
 function serverWith(record: TaskRecord, now: number, over: Partial<ServerContext> = {}) {
@@ -209,7 +213,7 @@ describe('a first round', () => {
         return put(record);
       },
     };
-    const server = { ...fake.server, tools, store, now: () => clock.now };
+    const server = { ...fake.server, tools, machineOf: machineOf(tools), store, now: () => clock.now };
     const { raw } = await modernCall(server, 'tools/call', { name: 'required' }, { capabilities: TASKS });
     return { did: fake.did, text: raw };
   };

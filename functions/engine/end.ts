@@ -1,0 +1,36 @@
+import { overdue } from '../tasks/deadlines.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { type Change, isTerminal } from '../tasks/transitions.ts';
+import type { RunContext } from './ports.ts';
+import { stopRun } from './stop.ts';
+
+/** What became of the end of a task. */
+export interface Ended {
+  /** As it is now. */
+  readonly record: TaskRecord;
+  /** Whether this act has written it. */
+  readonly written: boolean;
+  /** Its deadline had passed: it failed by that. */
+  readonly late: boolean;
+}
+
+/**
+ * Ends a task, then stops its run (C-25, C-27, E-21). The record MUST be written first: see `stopRun`. After its deadline
+ * the only change is the failure that every reader is about to see.
+ *
+ * @param seen the record as its caller sees it
+ * @param again reads it so once more, after another writer came first
+ */
+export async function end(
+  seen: TaskRecord,
+  change: Change,
+  again: () => Promise<TaskRecord>,
+  context: RunContext,
+): Promise<Ended> {
+  const late = overdue(seen, context.now());
+  const ended = isTerminal(seen.status) ? undefined : await context.store.apply(seen, late ?? change);
+  const record = ended ?? (isTerminal(seen.status) ? seen : await again());
+  // Also if it was cancelled before: who did that may have crashed right after the write.
+  if (ended !== undefined || record.status === 'cancelled') await stopRun(record, context);
+  return { record, written: ended !== undefined, late: late !== undefined };
+}

@@ -1,0 +1,40 @@
+import type { TaskRecord } from '../tasks/record.ts';
+import type { InputStore } from '../tasks/s3/input-store.ts';
+import type { Change } from '../tasks/transitions.ts';
+import type { Workflow } from '../tasks/workflow.ts';
+
+/** The state machine that runs the tasks of a tool. */
+export interface Machine {
+  /** As `Workflow` takes it. */
+  readonly id: string;
+  /** Each start on Express is one more run. Runs can be neither stopped nor found by their name. */
+  readonly express: boolean;
+}
+
+/** What the engine reads and writes. A front end hands in what its caller may do. */
+export interface TaskPort {
+  /** False when a task with this key exists already. */
+  create(record: TaskRecord): Promise<boolean>;
+  get(record: Pick<TaskRecord, 'owner' | 'taskId'>): Promise<TaskRecord | undefined>;
+  /** The record after the change. Undefined when its conditions do not hold. */
+  apply(record: TaskRecord, change: Change): Promise<TaskRecord | undefined>;
+  /** As apply, but only says whether the change was made. */
+  applyBlind(record: TaskRecord, change: Change): Promise<boolean>;
+}
+
+/** What every act on a task needs from outside. The contexts of the front ends extend it. */
+export interface EngineContext {
+  readonly store: TaskPort;
+  readonly workflow: Workflow;
+  readonly inputs: InputStore;
+  /** Undefined: this server has no tool of this name that runs as a task. */
+  readonly machineOf: (tool: string) => Machine | undefined;
+  /** Logs what went wrong beside an act that goes on. */
+  readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+  readonly now: () => number;
+}
+
+/** What a start or a stop needs. */
+export type RunContext = Omit<EngineContext, 'store'> & {
+  readonly store: Pick<TaskPort, 'get' | 'apply' | 'applyBlind'>;
+};

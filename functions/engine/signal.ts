@@ -1,0 +1,110 @@
+import { overdue } from '../tasks/deadlines.ts';
+import { InternalError } from '../tasks/errors.ts';
+import { outstanding } from '../tasks/input.ts';
+import { addAnswers } from '../tasks/questions/add-answers.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import type { InputRequest } from '../tasks/tool-contract.ts';
+import type { Change } from '../tasks/transitions.ts';
+import type { RunContext } from './ports.ts';
+import { storeInput, wholeInput } from './read.ts';
+import { type Start, startNext } from './start-round.ts';
+import { isExpress } from './stop.ts';
+
+/** After this many lost races with other writers, the caller gets an error and may try again. */
+const ATTEMPTS = 25;
+
+/** Open questions by wire key. */
+export type OpenQuestions = Readonly<Record<string, InputRequest>>;
+
+/** What a front end says of the answers that it hands in. */
+export interface Answering {
+  /** Reads the task as its caller sees it now, again after a lost race. Undefined: it is not to be answered. */
+  readonly read: () => Promise<TaskRecord | undefined>;
+  /** The answers by wire key. Keys of no open question are ignored (E-18). */
+  readonly responses: (open: OpenQuestions) => Readonly<Record<string, unknown>>;
+  /** `refuse`: an invalid answer throws InvalidParams. `leave`: it is left out, and its question stays open. */
+  readonly invalid: 'refuse' | 'leave';
+  /** The change as this caller writes it. */
+  readonly marked?: (record: TaskRecord, change: Change) => Change;
+  /** Gets the answers that belong to no open question, at the first attempt. */
+  readonly ignored?: (record: TaskRecord, count: number) => void;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** What became of answers. `record`: as it is now. */
+export type Signalled =
+  /** The task asks nothing, or no answer was given to what it asks. */
+  | { readonly outcome: 'nothing'; readonly record: TaskRecord; readonly start?: Start | 'expired' }
+  /** Its deadline had passed: it is failed. */
+  | { readonly outcome: 'late'; readonly record: TaskRecord }
+  /** Stored. `open`: questions that still wait. */
+  | { readonly outcome: 'stored'; readonly record: TaskRecord; readonly open: readonly string[] }
+  /** The last answer is stored, and the next round begins. `error`: why its run could not be started now. */
+  | {
+      readonly outcome: 'round';
+      readonly record: TaskRecord;
+      readonly start: Start | 'expired' | { readonly error: unknown };
+    };
+
+/**
+ * Stores answers to a task's open questions and starts the next round when all are there. The first answer wins (F-09):
+ * after a lost race, the new record decides. Large answers MUST be in S3 before the record refers to them; the record MUST
+ * begin the next round before its run starts (docs/crash-table.md, rows 14 to 17). Throws InvalidParams, Unavailable,
+ * InternalError.
+ *
+ * @returns undefined if `read` returns that
+ */
+export async function signal(answering: Answering, context: RunContext): Promise<Signalled | undefined> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const record = await answering.read();
+    if (record === undefined) return undefined;
+    if (record.status === 'working') return repeated(record, context);
+    const late = record.status === 'input_required' ? overdue(record, context.now()) : undefined;
+    if (late !== undefined) {
+      const failed = await context.store.apply(record, late);
+      if (failed !== undefined) return { outcome: 'late', record: failed };
+      continue;
+    }
+    const whole = record.status === 'input_required' ? await wholeInput(record, context) : record;
+    const open = outstanding(whole);
+    const responses = answering.responses(open);
+    const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
+    if (ignored > 0 && attempt === 0) answering.ignored?.(whole, ignored);
+    const express = context.machineOf(record.tool)?.express === true;
+    const answers = addAnswers(record, whole, open, responses, answering.invalid, context.now(), express);
+    if (answers === undefined) return { outcome: 'nothing', record: whole };
+    if (answers.stored) await storeInput(answers.stored.record, answers.stored.text, context);
+    const change = answering.marked?.(record, answers.change) ?? answers.change;
+    const changed = await context.store.apply(record, change);
+    if (changed?.status === 'working') return begun(record, changed, context);
+    if (changed !== undefined) {
+      const left = Object.keys(open).filter((name) => !Object.hasOwn(responses, name));
+      return { outcome: 'stored', record: changed, open: left };
+    }
+    await answering.sleep(Math.random() * 20 * attempt);
+  }
+  throw new InternalError('The task is changing too fast: try again');
+}
+
+/** The request before may have crashed before the start: a repeated answer starts the round, which is idempotent. */
+async function repeated(record: TaskRecord, context: RunContext): Promise<Signalled> {
+  const nothing = { outcome: 'nothing', record } as const;
+  // On Express it would be one more run, and the sweep starts a round that was not started.
+  if (record.round === 1 || isExpress(record, context.machineOf(record.tool)) || context.now() >= record.deadlineAt)
+    return nothing;
+  return { outcome: 'nothing', ...(await startNext(record, false, context)) };
+}
+
+async function begun(before: TaskRecord, changed: TaskRecord, context: RunContext): Promise<Signalled> {
+  // Another answer at the same moment may have been refused as too late: then this one must not start a round.
+  const failure = overdue(before, context.now());
+  if (failure !== undefined) {
+    const failed = await context.store.apply(changed, { ...failure, from: ['working'], round: changed.round });
+    return { outcome: 'late', record: failed ?? changed };
+  }
+  try {
+    return { outcome: 'round', ...(await startNext(changed, true, context)) };
+  } catch (error) {
+    return { outcome: 'round', record: changed, start: { error } };
+  }
+}

@@ -1,0 +1,246 @@
+import { asOf } from '../tasks/deadlines.ts';
+import { TooManyStarts, Unavailable } from '../tasks/errors.ts';
+import { awaitRun, startDue, unmoved } from '../tasks/express/changes.ts';
+import { failure } from '../tasks/failures.ts';
+import { limits } from '../tasks/limits.ts';
+import { errorFacts } from '../tasks/log.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { ResultStoreError } from '../tasks/results/result-store.ts';
+import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
+import {
+  after,
+  type Change,
+  confirmStart,
+  failAsSeen,
+  isSeen,
+  keyExpired,
+  lookAgain,
+  withdraw,
+} from '../tasks/transitions.ts';
+import { roundInput } from '../tasks/workflow.ts';
+import type { EngineContext, RunContext } from './ports.ts';
+import { isExpress, stopIfOver, stopRun } from './stop.ts';
+
+/**
+ * The only place that starts runs. The record MUST be written before its run starts. A start whose answer was lost may be
+ * repeated under its name; on Express, where each start is one more run, only the writer of the round starts it
+ * (docs/crash-table.md, "On Express").
+ */
+
+/** In milliseconds. Before this age, no client can have found a task by tasks/list and cancelled it. */
+const FOUND_AFTER = 250;
+
+/** What became of the start of a task's first round. */
+export type FirstStart =
+  | { readonly start: 'started' }
+  /** Too late: the sweep may be failing the task as never started (row 4). */
+  | { readonly start: 'late' }
+  /** Another run has its name. `failed`: this task is failed for that. */
+  | { readonly start: 'taken'; readonly failed: boolean }
+  /** The task had ended before its run began. The run is stopped. */
+  | { readonly start: 'over'; readonly seen: TaskRecord }
+  /** `failed`: the task is failed for that, and its run is stopped, if it began. */
+  | { readonly start: 'failed'; readonly error: unknown; readonly failed: boolean };
+
+/**
+ * Starts the first round of a task whose record was just stored.
+ *
+ * @param input of the run: `roundInput`
+ */
+export async function startFirst(record: TaskRecord, input: string, context: RunContext): Promise<FirstStart> {
+  const machine = context.machineOf(record.tool);
+  const now = context.now();
+  // A run that starts after the deadline cannot succeed.
+  if (machine === undefined || now > record.createdAt + limits.startWithin || now >= record.deadlineAt) {
+    return { start: 'late' };
+  }
+  try {
+    const outcome = await context.workflow.start(record, machine.id, input);
+    if (outcome === 'taken') return await nameTaken(record, context);
+  } catch (error) {
+    context.log('start_failed', { tool: record.tool, error: (error as Error).name });
+    return settleFailedStart(record, error, context);
+  }
+  return overBefore(record, context);
+}
+
+/** A task without a key has a name that nobody else takes, but a rerun's name can be taken. */
+async function nameTaken(record: TaskRecord, context: RunContext): Promise<FirstStart> {
+  if (record.digest === undefined && record.rerunOf === undefined) return overBefore(record, context);
+  const change =
+    record.digest === undefined
+      ? failAsSeen(record, failure('NotStarted'), context.now())
+      : keyExpired(record, context.now());
+  // If the record has changed, the name is this run's: it ended before the answer to its start arrived.
+  const failed = (await context.store.apply(record, change)) !== undefined;
+  return failed ? { start: 'taken', failed } : { start: 'started' };
+}
+
+async function overBefore(record: TaskRecord, context: RunContext): Promise<FirstStart> {
+  const named = record.digest !== undefined || record.rerunOf !== undefined;
+  // Before its answer, the client can cancel the task only by its key, or after it has found the task in a list.
+  if (!named && context.now() - record.createdAt <= FOUND_AFTER) return { start: 'started' };
+  const seen = await stopIfOver(record, context).catch((error: unknown) => {
+    logUnexpected(error, 'over before its start', context);
+  });
+  // An end that its run has written holds the start of that run.
+  const ran = seen?.events?.some(({ startedAt }) => startedAt !== undefined) ?? true;
+  return seen === undefined || ran ? { start: 'started' } : { start: 'over', seen };
+}
+
+/** Leaves no task behind that could run later, where its client calls again. */
+async function settleFailedStart(record: TaskRecord, error: unknown, context: RunContext): Promise<FirstStart> {
+  const refused = error instanceof TooManyStarts && error.certain;
+  const now = context.now();
+  if (record.digest === undefined && record.rerunOf === undefined && refused) {
+    const withdrawn = await context.store.apply(record, withdraw(record, now)).catch((failed: unknown) => {
+      logUnexpected(failed, 'withdrawing a task', context);
+    });
+    return { start: 'failed', error, failed: withdrawn !== undefined };
+  }
+  if (record.express && refused) await note(startDue(record, now), record, context);
+  // Under a key, a repeat may have started the task already, or may still start it. If none does, the sweep fails it.
+  if (record.digest !== undefined) return { start: 'failed', error, failed: false };
+  // Perhaps it runs, and only the answer was lost: fail the record, so that the run cannot change it, then stop the run
+  // (docs/crash-table.md, rows 2 and 3).
+  const failed = await context.store
+    .apply(record, failAsSeen(record, failure('NotStarted'), now))
+    .catch((lost: unknown) => logUnexpected(lost, 'failing a task', context));
+  const seen = failed ?? (await context.store.get(record).catch(() => undefined));
+  // The tool ran, and only the answer was lost: an error would make the client run it twice.
+  if (seen !== undefined && seen.status !== 'cancelled' && seen.failure !== 'NotStarted') return { start: 'started' };
+  await stopRun(record, context);
+  return { start: 'failed', error, failed: failed !== undefined };
+}
+
+/**
+ * Starts the first round for a call that repeats another one: that one may have crashed before the start. Not on Express.
+ * If it fails, the record stays: the first call may have started the round. Throws what the start throws.
+ */
+export async function repeatFirst(record: TaskRecord, input: string, context: RunContext): Promise<void> {
+  const machine = context.machineOf(record.tool);
+  const now = context.now();
+  if (machine === undefined || now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return;
+  await context.workflow.start(record, machine.id, input);
+  await overBefore(record, context);
+}
+
+/** `gone`: nothing to start, as this server no longer has the tool. `taken`: as of `Workflow.start`. */
+export type Start = 'started' | 'taken' | 'gone';
+
+/** Starts the current round once more, from what is stored. Idempotent, but on Express. Throws InputLost, ResultStoreError. */
+export async function startAgain(
+  record: TaskRecord,
+  { machineOf, workflow, inputs }: Pick<EngineContext, 'machineOf' | 'workflow' | 'inputs'>,
+): Promise<Start> {
+  const machine = machineOf(record.tool);
+  const input = machine === undefined ? undefined : await storedInput(record, inputs);
+  if (machine === undefined || input === undefined) return 'gone';
+  return (await workflow.start(record, machine.id, input)) ?? 'started';
+}
+
+/** The input of the current round, from the record itself. Undefined if it has no arguments. */
+async function storedInput(record: TaskRecord, inputs: InputStore): Promise<string | undefined> {
+  const whole = await inputs.whole(record);
+  const keeps = record.inputRef === undefined;
+  return whole.arguments === undefined ? undefined : roundInput(whole, whole.arguments, keeps);
+}
+
+/**
+ * Starts the round that the last answer began. On Express only the request that wrote that answer may call it. Throws
+ * Unavailable, and what the start throws: a poll or the sweep then starts the round.
+ *
+ * @param own whether this request wrote the last answer. A taken name then belongs to an older task under the same key
+ * @returns `expired`: the task failed for that
+ */
+export async function startNext(
+  record: TaskRecord,
+  own: boolean,
+  context: RunContext,
+): Promise<{ readonly start: Start | 'expired'; readonly record: TaskRecord }> {
+  const start = await startAgain(record, context).catch(async (error: unknown) => {
+    if (record.express && error instanceof TooManyStarts && error.certain) {
+      await note(startDue(record, context.now()), record, context);
+    }
+    // The answer is stored. The sweep fails the task if its input is lost and no run exists.
+    if (!(error instanceof InputLost) && !(error instanceof ResultStoreError)) throw error;
+    logUnexpected(error, 'starting a round', context);
+    throw new Unavailable();
+  });
+  if (start === 'gone') return { start, record };
+  if (start === 'taken' && own && record.digest !== undefined) {
+    const expired = await context.store.apply(record, keyExpired(record, context.now()));
+    return { start: expired === undefined ? 'started' : 'expired', record: expired ?? record };
+  }
+  if (record.express) await note(awaitRun(record, context.now()), record, context);
+  await stopIfOver(record, context);
+  return { start: 'started', record };
+}
+
+/** Best effort: at its first check the sweep starts a round on Express again that has no such note. */
+async function note(change: Change, record: TaskRecord, context: RunContext): Promise<void> {
+  await context.store.applyBlind(record, change).catch((error: unknown) => {
+    logUnexpected(error, 'noting a start', context);
+  });
+}
+
+/**
+ * Called on reads. If the request that answered the task crashed before its start, this starts the round now
+ * (docs/crash-table.md, row 16). Errors are only logged: the sweep tries again.
+ */
+export async function startIfCrashed(record: TaskRecord, context: RunContext): Promise<void> {
+  const { round, updatedAt, tool } = record;
+  const now = context.now();
+  // A second start would run beside the first one. The sweep starts a round without a note of its start.
+  if (isExpress(record, context.machineOf(record.tool))) return;
+  if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= record.deadlineAt) return;
+  if (asOf(record, now)?.status !== 'working') return;
+  try {
+    // If the execution exists but has ended, the sweep handles it.
+    if ((await startAgain(record, context)) !== 'started') return;
+    // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
+    if (!(await context.store.applyBlind(record, confirmStart(record, now)))) await stopRun(record, context);
+  } catch (error) {
+    context.log('restart_failed', { tool, error: (error as Error).name });
+  }
+}
+
+/**
+ * Starts a round on Express after `change` is written, and only if that write won. A crash between write and start costs
+ * the time of one run. So does a start without an answer: its run may have begun. One that was surely refused is tried
+ * again a minute later. Throws what the start throws.
+ *
+ * @returns `lost`: another writer came first
+ */
+export async function claimRound(
+  record: TaskRecord,
+  change: Change,
+  {
+    machineOf,
+    inputs,
+    store,
+    workflow,
+    now,
+  }: Pick<EngineContext, 'machineOf' | 'inputs' | 'workflow' | 'now'> & {
+    readonly store: Pick<RunContext['store'], 'applyBlind'>;
+  },
+): Promise<'started' | 'lost' | 'gone'> {
+  const machine = machineOf(record.tool);
+  const input = machine === undefined ? undefined : await storedInput(record, inputs);
+  if (machine === undefined || input === undefined) return 'gone';
+  if (!(await store.applyBlind(record, change))) return 'lost';
+  try {
+    await workflow.start(record, machine.id, input);
+  } catch (error) {
+    if (error instanceof TooManyStarts && error.certain) {
+      const claimed = after(record, change);
+      await store.applyBlind(claimed, { ...lookAgain(claimed, now()), ...unmoved(claimed) }).catch(() => undefined);
+    }
+    throw error;
+  }
+  return 'started';
+}
+
+function logUnexpected(error: unknown, where: string, { log }: Pick<EngineContext, 'log'>): undefined {
+  log('unexpected_error', { where, ...errorFacts(error) });
+}
