@@ -103,14 +103,24 @@ async function settleFailedStart(record: TaskRecord, error: unknown, context: Ru
   if (record.digest !== undefined) return { start: 'failed', error, failed: false };
   // Perhaps it runs, and only the answer was lost: fail the record, so that the run cannot change it, then stop the run
   // (docs/crash-table.md, rows 2 and 3).
-  const failed = await context.store
-    .apply(record, failAsSeen(record, failure('NotStarted'), now))
-    .catch((lost: unknown) => logUnexpected(lost, 'failing a task', context));
-  const seen = failed ?? (await context.store.get(record).catch(() => undefined));
+  const seen = await failNotStarted(record, context);
+  // Not known: the sweep ends it. A stop could end work that its client waits for.
+  if (seen === 'unknown') return { start: 'failed', error, failed: false };
   // The tool ran, and only the answer was lost: an error would make the client run it twice.
-  if (seen !== undefined && seen.status !== 'cancelled' && seen.failure !== 'NotStarted') return { start: 'started' };
+  if (seen !== 'gone' && seen.status !== 'cancelled' && seen.failure !== 'NotStarted') return { start: 'started' };
   await stopRun(record, context);
-  return { start: 'failed', error, failed: failed !== undefined };
+  return { start: 'failed', error, failed: seen !== 'gone' && seen.failure === 'NotStarted' };
+}
+
+/** The record after that, or as another writer has left it. */
+async function failNotStarted(record: TaskRecord, context: RunContext): Promise<TaskRecord | 'gone' | 'unknown'> {
+  const change = failAsSeen(record, failure('NotStarted'), context.now());
+  try {
+    return (await context.store.apply(record, change)) ?? (await context.store.get(record)) ?? 'gone';
+  } catch (error) {
+    logUnexpected(error, 'failing a task', context);
+    return 'unknown';
+  }
 }
 
 /**
@@ -241,6 +251,6 @@ export async function claimRound(
   return 'started';
 }
 
-function logUnexpected(error: unknown, where: string, { log }: Pick<EngineContext, 'log'>): undefined {
+function logUnexpected(error: unknown, where: string, { log }: Pick<EngineContext, 'log'>): void {
   log('unexpected_error', { where, ...errorFacts(error) });
 }
