@@ -13,7 +13,14 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   lib: ['local', 'bin', 'test'],
   local: ['functions', 'lib', 'bin', 'test'],
   bin: ['test'],
-  'functions/tasks': ['functions/mcp', 'functions/tool', 'functions/authorizer', 'functions/reconciler'],
+  'functions/engine': ['functions/mcp', 'functions/operator', 'functions/reconciler', 'functions/tool'],
+  'functions/tasks': [
+    'functions/engine',
+    'functions/mcp',
+    'functions/tool',
+    'functions/authorizer',
+    'functions/reconciler',
+  ],
   'functions/tool': ['functions/mcp', 'functions/authorizer', 'functions/reconciler'],
   'functions/authorizer': ['functions/mcp', 'functions/tool', 'functions/reconciler'],
   'functions/reconciler': ['functions/mcp', 'functions/tool', 'functions/authorizer'],
@@ -51,6 +58,15 @@ test('the tests of the product know the embedded cloud by its doors', () => {
     ({ to }) => isIn(to, 'local') && !isIn(to, 'local/test') && !doors.includes(to),
   );
   expect(inner).toEqual([]);
+});
+
+test.each([
+  ['starts a run', /\bworkflow\.start\([a-z]/, ['functions/engine/start-round.ts']],
+  ['stops a run', /\bworkflow\.stop\([a-z]/, ['functions/engine/stop.ts']],
+  ['asks for the name of a revision', /\bera [!=]==/, ['functions/mcp/endpoint.ts']],
+])('one file %s', (_what, pattern, where) => {
+  const source = files.filter((file) => isIn(file, 'functions') && file.endsWith('.ts'));
+  expect(source.filter((file) => pattern.test(readFileSync(file, 'utf8')))).toEqual(where);
 });
 
 test(`no folder holds more than ${MOST_FILES} files beside its folders`, () => {

@@ -135,7 +135,7 @@ const notStarted = (error: unknown): Error =>
 
 function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: FirstAnswers = {}): TaskRecord {
   const { params, accepts, principal, wire } = call;
-  const requested = wire.era === 'legacy' && isObject(params.task) ? params.task.ttl : undefined;
+  const requested = wire.taskByParam && isObject(params.task) ? params.task.ttl : undefined;
   const ttl = requested ?? tool.ttl ?? limits.ttl.default;
   if (typeof ttl !== 'number' || !Number.isFinite(ttl) || ttl < 0)
     throw new InvalidParams('task.ttl is a number of ms');
@@ -150,7 +150,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     timeout: Math.min(tool.timeout, server.manifest.maxTtl),
     accepts,
     express: tool.engine === 'express',
-    legacy: wire.era === 'legacy',
+    ...wire.marks,
     ...(progressToken !== undefined && { progressToken }),
     ...(traceparent !== undefined && { traceparent }),
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),

@@ -25,7 +25,7 @@ const GRACE = 300;
 
 /** Calls a forbidden tool, and stores nothing. If the tool asks, its questions are the answer (D-20, D-24). */
 export async function callDirectly(call: Call, server: ServerContext, tool: ToolEntry, args: Params): Promise<object> {
-  const modern = call.wire.era === 'modern';
+  const modern = !call.wire.asksOnStream;
   const state = modern ? await openState(call, server) : undefined;
   const event: ToolEvent = {
     name: tool.name,
@@ -61,7 +61,7 @@ export async function deliver(
   server: ServerContext,
 ): Promise<object | EventStream> {
   const held = holdFor(call, record, delivers, server);
-  const streams = acceptsStream(call.request) && (call.wire.era === 'legacy' || held.progressToken !== undefined);
+  const streams = acceptsStream(call.request) && (call.wire.asksOnStream || held.progressToken !== undefined);
   const graceEnds = server.now() + GRACE;
   let close: CloseStream | undefined;
   const patience = delivers === 'result' ? server.manifest.holdCap : server.manifest.inlineWindow;
@@ -69,7 +69,7 @@ export async function deliver(
     for await (const seen of watch(record, server.now() + (streams ? GRACE : patience), server)) {
       const answer = answerDue(seen, held, call, server);
       if (answer) return await answer();
-      if (seen?.status === 'input_required' && call.wire.era === 'legacy') {
+      if (seen?.status === 'input_required' && call.wire.asksOnStream) {
         if (streams) break;
         if (delivers === 'call') return await cancelUnaskable(call, seen, server);
       }

@@ -107,7 +107,7 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
 
 /** Invalid arguments give an error result that the model can read, as for any tool (A-14, X-21). */
 export async function callHelper(helper: HelperTool, call: Call, server: ServerContext): Promise<object> {
-  if (call.wire.era === 'legacy' && call.tasks && call.params.task !== undefined) {
+  if (call.wire.taskByParam && call.tasks && call.params.task !== undefined) {
     throw new NotSupportedByTool(`Tool ${helper.entry.name} cannot run as a task`);
   }
   argumentsOf(call);

@@ -1,14 +1,11 @@
 import type { Method } from '../context.ts';
 import { SUPPORTED, TASKS_EXTENSION } from '../protocol/versions.ts';
 
-/** How long a client may cache what rarely changes; `ttlMs` in ms (D-16). */
-export const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const;
-
 /** 2026-07-28 only (D-13, D-15, E-01). */
 export const serverDiscover: Method = async ({ wire }, { manifest }) =>
   wire.result({
     supportedVersions: SUPPORTED,
     capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } },
     ...(manifest.instructions !== undefined && { instructions: manifest.instructions }),
-    ...CACHE,
+    ...wire.cache,
   });

@@ -8,7 +8,7 @@ export const tasksCancel: Method = async (call, server) => {
   await loadTask(call, server);
   const { record, won } = await cancelTask(call.principal, call.params.taskId, server);
   const shown = view(record, server);
-  if (won || call.wire.era === 'modern') return call.wire.taskCancelled(shown);
+  if (won || call.wire.cancelsEnded) return call.wire.taskCancelled(shown);
   const { status } = call.wire.task(shown) as { status: string };
   throw new InvalidParams(`Cannot cancel task: it is already ${status}`);
 };

@@ -18,9 +18,8 @@ export const tasksGet: Method = async (call, server) => {
   await moveLargeInput(loaded, server);
   const record = await withMachineState(loaded, server);
   await noteQuestions(record, call, server);
-  const shown =
-    call.wire.era === 'modern'
-      ? await withResult(await withQuestions(record, server), server)
-      : await withCheckedStatus(record, server);
+  const shown = call.wire.showsDetails
+    ? await withResult(await withQuestions(record, server), server)
+    : await withCheckedStatus(record, server);
   return call.wire.task(view(shown, server));
 };

@@ -26,10 +26,10 @@ export const toolsCall: Method = async (call, server) => {
 
   const wantsTask = requestedTask(call, tool);
   const args = toolArguments(call);
-  if (call.wire.era === 'modern') checkParamHeaders(tool.entry.headers ?? [], args.value, call.request);
+  if (call.wire.paramHeaders) checkParamHeaders(tool.entry.headers ?? [], args.value, call.request);
   if (!tool.validate(args.value)) {
     const problem = `Invalid arguments for tool ${name}: ${describeErrors(tool.validate)}`;
-    if (wantsTask && call.wire.era === 'legacy') return createRefusedTask(call, server, tool.entry, problem);
+    if (wantsTask && call.wire.taskByParam) return createRefusedTask(call, server, tool.entry, problem);
     return call.wire.toolResult(errorResult(problem));
   }
   if (tool.entry.taskSupport === 'forbidden') {
@@ -41,18 +41,13 @@ export const toolsCall: Method = async (call, server) => {
   }
   // Calls under one key must send the same text to StartExecution: with another text, the name counts as taken.
   const text = idempotencyKeyOf(call) === undefined ? args.text : canonicalJson(args.value);
-  return call.wire.era === 'modern'
-    ? callModern(call, server, tool, text, wantsTask)
-    : callLegacy(call, server, tool, text, wantsTask);
+  if (!call.wire.asksOnStream) return callOrContinue(call, server, tool, text, wantsTask);
+  if (wantsTask) return createTask(call, server, tool.entry, text);
+  return deliver(call, await startTask(call, server, tool.entry, text), 'call', server);
 };
 
-async function callLegacy(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
-  if (wantsTask) return createTask(call, server, entry, args);
-  return deliver(call, await startTask(call, server, entry, args), 'call', server);
-}
-
 /** Questions come before the task (E-10). A call without a task continues the task that its state names. */
-async function callModern(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
+async function callOrContinue(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
   const state = await openState(call, server);
   if (state?.taskId !== undefined) {
     const record = await answerTask(call.principal, state.taskId, inputResponsesOf(call), 'leave', server);
@@ -77,14 +72,14 @@ function firstAnswers(call: Call, questions: NonNullable<Tool['entry']['askFirst
 
 /** Whether the caller asked for a task. Throws if the tool cannot do that (C-03 to C-06, E-03, E-04, E-23). */
 function requestedTask({ wire, tasks, params }: Call, { entry }: Tool): boolean {
-  const asked = tasks && (wire.era === 'modern' || params.task !== undefined);
-  if (asked && wire.era === 'legacy') {
+  const asked = tasks && (!wire.taskByParam || params.task !== undefined);
+  if (asked && wire.taskByParam) {
     if (!isObject(params.task)) throw new InvalidParams('task must be an object');
     if (entry.taskSupport === 'forbidden') throw new NotSupportedByTool(`Tool ${entry.name} cannot run as a task`);
   }
   if (!asked && entry.taskSupport === 'required') {
     const why = `Tool ${entry.name} only runs as a task`;
-    if (wire.era === 'modern') throw new MissingClientCapability(why, TASKS_CAPABILITY);
+    if (!wire.taskByParam) throw new MissingClientCapability(why, TASKS_CAPABILITY);
     throw new NotSupportedByTool(`${why}: send params.task`);
   }
   return asked;

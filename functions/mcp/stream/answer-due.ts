@@ -32,12 +32,12 @@ export function answerDue(
     return async () => {
       const shown = await withResult(record, server);
       if (held.delivers === 'result') return relatedResult(shown, terminalResult(shown));
-      return call.wire.toolResult(call.wire.era === 'modern' ? callResult(shown) : terminalResult(shown));
+      return call.wire.toolResult(call.wire.asksOnStream ? terminalResult(shown) : callResult(shown));
     };
   }
   if (held.delivers === 'result') return undefined;
   if (record.status === 'input_required') {
-    return call.wire.era === 'modern' ? () => inputRequired(call, record, server) : undefined;
+    return call.wire.asksOnStream ? undefined : () => inputRequired(call, record, server);
   }
   return server.now() >= held.closesAt ? () => call.wire.toolResult(stillRunningResult(record, server)) : undefined;
 }

@@ -27,7 +27,7 @@ export async function* hold(
   server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
-  const resumable = call.wire.era === 'legacy';
+  const { resumable } = call.wire;
   let held: HeldCall = { ...start, stream: streamName() };
   let close: CloseStream | undefined;
   let retry = RETRY;

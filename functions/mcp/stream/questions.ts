@@ -59,7 +59,7 @@ export const openKey = (record: TaskRecord, { mark }: QuestionId): string | unde
  * after a refused answer, so a stream asks each question once, and once more after each refused answer.
  */
 export function questionsFor(record: TaskRecord, call: Call): Question[] {
-  if (call.wire.era !== 'legacy') return [];
+  if (!call.wire.asksOnStream) return [];
   return Object.entries(outstanding(record))
     .filter(([, request]) => call.accepts.includes(kindOf(request)))
     .map(([key, request]) => ({ key, request, askedAs: `${key}#${record.refused?.[key] ?? 0}` }));

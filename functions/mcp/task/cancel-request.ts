@@ -17,8 +17,8 @@ const nameOf = (session: string, id: unknown): string =>
  * The name of a call that can be cancelled by `notifications/cancelled`: a plain one of a 2025-11-25 session. A call that asks for
  * a task is answered at once, and its task is cancelled by `tasks/cancel`.
  */
-export function cancellable({ wire, session, tasks, params, id }: Call): string | undefined {
-  if (wire.era !== 'legacy' || session === undefined || (tasks && params.task !== undefined)) return undefined;
+export function cancellable({ session, tasks, params, id }: Call): string | undefined {
+  if (session === undefined || (tasks && params.task !== undefined)) return undefined;
   return nameOf(session, id);
 }
 

@@ -7,7 +7,14 @@ import type { TaskView, Wire } from './wire.ts';
 
 /** The only place that knows the field names of 2025-11-25 (docs/protocol.md B, C). */
 export const legacyWire: Wire = {
-  era: 'legacy',
+  marks: { legacy: true },
+  taskByParam: true,
+  asksOnStream: true,
+  resumable: true,
+  showsDetails: false,
+  cancelsEnded: false,
+  paramHeaders: false,
+  cache: {},
   result: (result) => result,
   tool: ({ name, title, description, inputSchema, outputSchema, annotations, taskSupport }) => ({
     name,

@@ -8,11 +8,21 @@ import { meta } from '../protocol/versions.ts';
 import { ownMeta, toolResult } from './tool-result.ts';
 import type { TaskView, Wire } from './wire.ts';
 
+/** How long a client may keep what rarely changes; `ttlMs` in milliseconds (D-16). */
+const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const;
+
 /** The only place that knows the field names of 2026-07-28 and its tasks extension (docs/protocol.md D, E). */
 export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
   const complete = (result: object, resultType = 'complete') => withMeta({ ...result, resultType }, serverInfo);
   return {
-    era: 'modern',
+    marks: { legacy: false },
+    taskByParam: false,
+    asksOnStream: false,
+    resumable: false,
+    showsDetails: true,
+    cancelsEnded: true,
+    paramHeaders: true,
+    cache: CACHE,
     result: complete,
     tool: ({ name, title, description, inputSchema, outputSchema, annotations }) => ({
       name,

@@ -1,7 +1,7 @@
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
+import type { NewTask } from '../../tasks/transitions.ts';
 import type { ToolEntry } from '../manifest.ts';
-import type { Era } from '../protocol/versions.ts';
 
 /** A task as a client sees it now: the record, and the time to wait before the next poll, in ms. */
 export interface TaskView {
@@ -11,7 +11,22 @@ export interface TaskView {
 
 /** The shapes of one revision. Both revisions are pure projections of the same record (F-05 to F-08). */
 export interface Wire {
-  readonly era: Era;
+  /** What a task keeps of the revision that created it. */
+  readonly marks: Pick<NewTask, 'legacy'>;
+  /** Whether a client asks for a task by `params.task`. Else each call of a client that declares tasks asks for one. */
+  readonly taskByParam: boolean;
+  /** Whether a call without a task asks on its stream. Else its questions are its answer, and the client calls again. */
+  readonly asksOnStream: boolean;
+  /** Whether a client resumes a stream by its last event id. */
+  readonly resumable: boolean;
+  /** Whether `tasks/get` shows what a task asks and what it returned. */
+  readonly showsDetails: boolean;
+  /** Whether a cancel of a task that has ended is acknowledged like any other. */
+  readonly cancelsEnded: boolean;
+  /** Whether headers repeat arguments. */
+  readonly paramHeaders: boolean;
+  /** Members of an answer that a client may keep. */
+  readonly cache: object;
   /** Any result without a method below. */
   result(result: object, resultType?: 'complete' | 'input_required'): object;
   tool(entry: ToolEntry): object;
