@@ -9,6 +9,7 @@ const LONG = [
   'test/cloud/{idempotency,machine-outputs,options,python,tool-runs}.test.ts',
   'test/contract/store.test.ts',
   'test/docs/{api,readme,writing-tools}.test.ts',
+  'test/requirements/titles.test.ts',
   'test/stack/{bundles/**/,}{nag,bundle*,budget,parts}.test.ts',
   'local/test/{faults,lambda/load,events/cdk,event-source/cdk,dynamodb/stream/restart,command,concurrency}{/**/*,}.test.ts',
 ];

@@ -11,7 +11,6 @@ import { modernRequest, poll } from '../support/clients.ts';
 
 /** Not every machine has Python with boto3. */
 const hasPython = spawnSync('python3', ['-c', 'import boto3']).status === 0;
-const python = test.skipIf(!hasPython);
 const assembly = mkdtempSync(join(tmpdir(), 'mcp-python-'));
 let cloud: Cloud;
 
@@ -40,7 +39,7 @@ const answer = (taskId: string, go: boolean) =>
     inputResponses: { 'r1.sure': { action: 'accept', content: { go } } },
   });
 
-python('a tool in Python asks, shows its progress and ends with its result (E-27)', async () => {
+test.skipIf(!hasPython)('a tool in Python asks, shows its progress and ends with its result (E-27)', async () => {
   const taskId = await started(60_000);
   const asked = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status !== 'working');
   expect(asked.inputRequests['r1.sure'].params.message).toBe('Count primes below 60000? It takes a while.');
@@ -56,7 +55,7 @@ python('a tool in Python asks, shows its progress and ends with its result (E-27
   expect(stored.length).toBe(6);
 });
 
-python('a declined question ends the tool as it says', async () => {
+test.skipIf(!hasPython)('a declined question ends the tool as it says', async () => {
   const taskId = await started(30_000);
   await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'input_required');
   await answer(taskId, false);
@@ -86,17 +85,20 @@ asked = mcp_task.tool(asks)(run("asks"), None)
 print(json.dumps({"done": done, "asked": asked["requestState"]}))
 `;
 
-python('a run on Express in Python repeats no step of a lost run, and loses none of another', async () => {
-  const { endpoint, region, credentials } = clientConfig(cloud, 'python');
-  const stdout = await runPython(RUNS, cloud.tables[0] ?? '', {
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  });
-  expect(JSON.parse(stdout)).toEqual({ done: ['one', 'two', 'three', 'four'], asked: {} });
-});
+test.skipIf(!hasPython)(
+  'a run on Express in Python repeats no step of a lost run, and loses none of another',
+  async () => {
+    const { endpoint, region, credentials } = clientConfig(cloud, 'python');
+    const stdout = await runPython(RUNS, cloud.tables[0] ?? '', {
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_REGION: region,
+      AWS_DEFAULT_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    });
+    expect(JSON.parse(stdout)).toEqual({ done: ['one', 'two', 'three', 'four'], asked: {} });
+  },
+);
 
 /** Steps of a direct call, which has no table. */
 const STEPS = `
@@ -113,12 +115,15 @@ ends += [len(tried("full", "x" * 99_960)), tried("no room", 1)]
 print(json.dumps({"done": done, "ends": ends}))
 `;
 
-python('a step in Python that does not fit is refused before it is kept, and before more work', async () => {
-  const { done, ends } = JSON.parse(await runPython(STEPS));
-  const full = 'The steps of a task may take 100000 bytes together';
-  expect(ends).toEqual([full, expect.stringContaining('not JSON compliant'), [1, 2], 99_960, full]);
-  expect(done).toEqual(['large', 'nan', 'tuple', 'full']);
-});
+test.skipIf(!hasPython)(
+  'a step in Python that does not fit is refused before it is kept, and before more work',
+  async () => {
+    const { done, ends } = JSON.parse(await runPython(STEPS));
+    const full = 'The steps of a task may take 100000 bytes together';
+    expect(ends).toEqual([full, expect.stringContaining('not JSON compliant'), [1, 2], 99_960, full]);
+    expect(done).toEqual(['large', 'nan', 'tuple', 'full']);
+  },
+);
 
 /** No server listens there. */
 const REPORTS = `
@@ -127,7 +132,7 @@ task = {"taskId": "t", "owner": "o", "table": "t", "round": 1, "attempt": 0, "de
 print(mcp_task.progress({"task": task}, "works", float("nan")))
 `;
 
-python('a report in Python that cannot be written does not end the work', async () => {
+test.skipIf(!hasPython)('a report in Python that cannot be written does not end the work', async () => {
   const stdout = await runPython(REPORTS, '', {
     ...{ AWS_ENDPOINT_URL: 'http://127.0.0.1:1', AWS_DEFAULT_REGION: 'r', AWS_MAX_ATTEMPTS: '1' },
     ...{ AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's' },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../functions/tasks/limits.ts';
 import { FILES } from '../proofs/faults/crash-table/reporter.ts';
-import { titlesIn } from '../requirements/titles.ts';
 import { readPage, rowsOf } from './pages.ts';
 
 const page = readPage('docs/crash-table.md');
@@ -13,12 +12,8 @@ const files = FILES.map((file) => new URL(file, new URL('../proofs/faults/crash-
 function tested(): Set<string> {
   const found = files.flatMap((path) => {
     const file = path.slice(path.lastIndexOf('/test/') + 1);
-    const titles = titlesIn(readPage(file)).filter(({ proves }) => proves);
-    return titles.flatMap(({ text }) => {
-      const [, begins, ends] = /^row (\d+): |\(row (\d+)\)$/.exec(text) ?? [];
-      const row = begins ?? ends;
-      return row === undefined ? [] : [`row ${row}: ${file}`];
-    });
+    const titles = readPage(file).matchAll(/['`]row (\d+): |\(row (\d+)\)['`]/g);
+    return [...titles].map(([, begins, ends]) => `row ${begins ?? ends}: ${file}`);
   });
   return new Set(found);
 }

@@ -35,9 +35,7 @@ function running(spec: FunctionSpec) {
   return { lines, invoke: (event: unknown) => lambda.invoke(spec.name, JSON.stringify(event)), lambda };
 }
 
-const python = test.skipIf(!hasPython);
-
-python('a Python function gets its event, its environment and its context', async () => {
+test.skipIf(!hasPython)('a Python function gets its event, its environment and its context', async () => {
   const { invoke, lines } = running(
     functionOf(
       'echo',
@@ -59,7 +57,7 @@ def handler(event, context):
   expect(lines).toEqual(['a line of echo', 'a line of echo']);
 });
 
-python('a Decimal and NaN become what AWS makes of them; a proxy is not asked', async () => {
+test.skipIf(!hasPython)('a Decimal and NaN become what AWS makes of them; a proxy is not asked', async () => {
   const text =
     'from decimal import Decimal\ndef handler(e, c):\n    return [Decimal("1"), Decimal("1.5"), float("nan")]';
   const spec = functionOf('numbers', 'index.py', text);
@@ -83,7 +81,7 @@ test('the runtime API answers only the process that it was opened for', async ()
   expect((await fetch(`http://${api.host}/${next}`)).status).toBe(200);
 });
 
-python('what it raises has the name, the file and the line', async () => {
+test.skipIf(!hasPython)('what it raises has the name, the file and the line', async () => {
   const { invoke } = running(
     functionOf('raises', 'index.py', 'def handler(event, context):\n    raise KeyError("order")'),
   );
@@ -93,7 +91,7 @@ python('what it raises has the name, the file and the line', async () => {
   expect(JSON.parse(payload).trace[0]).toMatch(/handler \(.*raises\/index\.py:2\)/);
 });
 
-python('one that cannot be loaded, hangs or exits fails by the name that AWS gives it', async () => {
+test.skipIf(!hasPython)('one that cannot be loaded, hangs or exits fails by the name that AWS gives it', async () => {
   const broken = running(functionOf('broken', 'index.py', 'import no_such_module'));
   expect(JSON.parse((await broken.invoke({})).payload)).toMatchObject({ errorType: 'ModuleNotFoundError' });
   const hangs = running(functionOf('hangs', 'index.py', 'import time\ndef handler(e, c):\n    time.sleep(60)'));

@@ -24,7 +24,7 @@ async function send(body: unknown, headers: Headers = {}, method = 'POST', fake 
   return { ...reply, json: reply.body === '' ? undefined : JSON.parse(String(reply.body)), did: fake.did };
 }
 
-describe('the ladder of docs/protocol.md 1.1', () => {
+describe('the ladder of docs/protocol.md 1.1 (A-03, D-01, D-09)', () => {
   const rows: [string, unknown, Headers, number, number | undefined][] = [
     ['5 not JSON (A-02)', '{', {}, 400, -32700],
     ['6 batch (A-03)', [rpc('ping')], {}, 400, -32600],
