@@ -68,7 +68,7 @@ export class Reconciler extends Construct {
     const machines = machineArn(this, `${machinePrefix}*`);
     for (const index of ['due', 'status']) allow(this.function, ['dynamodb:Query'], `${table.tableArn}/index/${index}`);
     allow(this.function, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
-    allow(this.function, ['s3:GetObject'], results.arnForObjects('inputs/*'));
+    allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['s3:PutObject'], results.arnForObjects('outcomes/*'));
     allow(
       this.function,

@@ -195,23 +195,33 @@ async function note(change: Change, record: TaskRecord, context: RunContext): Pr
 }
 
 /**
- * Called on reads. If the request that answered the task crashed before its start, this starts the round now
- * (docs/crash-table.md, row 16). Errors are only logged: the sweep tries again.
+ * Called on reads. If the request that answered a task crashed before its start, this starts the round now
+ * (docs/crash-table.md, row 16). Errors are only logged: the sweep tries again. Of many tasks it starts `limits.restarts`, as
+ * each start is also a write. The sweep starts the others.
  */
-export async function startIfCrashed(record: TaskRecord, context: RunContext): Promise<void> {
-  const { round, updatedAt, tool } = record;
+export async function startIfCrashed(records: readonly TaskRecord[], context: RunContext): Promise<void> {
+  const crashed = records.filter((record) => mayHaveCrashed(record, context));
+  await Promise.all(crashed.slice(0, limits.restarts).map((record) => startCrashed(record, context)));
+}
+
+function mayHaveCrashed(record: TaskRecord, context: RunContext): boolean {
+  const { round, updatedAt, deadlineAt } = record;
   const now = context.now();
   // A second start would run beside the first one. The sweep starts a round without a note of its start.
-  if (isExpress(record, context.machineOf(record.tool))) return;
-  if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= record.deadlineAt) return;
-  if (asOf(record, now)?.status !== 'working') return;
+  if (isExpress(record, context.machineOf(record.tool))) return false;
+  if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= deadlineAt) return false;
+  return asOf(record, now)?.status === 'working';
+}
+
+async function startCrashed(record: TaskRecord, context: RunContext): Promise<void> {
+  const now = context.now();
   try {
     // If the execution exists but has ended, the sweep handles it.
     if ((await startAgain(record, context)) !== 'started') return;
     // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
     if (!(await context.store.applyBlind(record, confirmStart(record, now)))) await stopRun(record, context);
   } catch (error) {
-    context.log('restart_failed', { tool, error: (error as Error).name });
+    context.log('restart_failed', { tool: record.tool, error: (error as Error).name });
   }
 }
 

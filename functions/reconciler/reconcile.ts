@@ -4,9 +4,8 @@ import { isExpress, stopRun } from '../engine/stop.ts';
 import { RecordUnknown } from '../tasks/errors.ts';
 import { unmoved } from '../tasks/express/changes.ts';
 import { limits } from '../tasks/limits.ts';
+import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-apart.ts';
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
-import { withResultApart } from '../tasks/results/outcome.ts';
-import type { ResultStore } from '../tasks/results/result-store.ts';
 import { InputLost } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import { after, type Change, isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
@@ -16,11 +15,12 @@ import { decideExpress, runEnded } from './decide-express.ts';
 import type { Execution } from './describe.ts';
 import type { Run } from './outcome.ts';
 
-/** What the reconciler needs from outside. Tests replace single members. */
-export interface ReconcilerContext extends Omit<EngineContext, 'store'> {
+/**
+ * What the reconciler needs from outside, with what gets the large outcomes of state machines whose workflow does not write
+ * them. Tests replace single members.
+ */
+export interface ReconcilerContext extends Omit<EngineContext, 'store'>, OutcomeObjects {
   readonly store: Pick<TaskStore, 'get' | 'applyBlind' | 'postpone'>;
-  /** Gets the large results of state machines whose workflow does not write them. */
-  readonly results: Pick<ResultStore, 'put'>;
   readonly describe: (executionArn: string) => Promise<Execution>;
   /** Tools that may run again after a run that perhaps happened. */
   readonly repeatable: ReadonlySet<string>;
@@ -131,7 +131,7 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
     if (!(error instanceof InputLost)) throw error;
     return (await context.store.applyBlind(record, loseInput(record, context.now()))) ? decision.kind : 'nothing';
   }
-  const written = await context.store.applyBlind(record, await withResultApart(record, change, context.results));
+  const written = await context.store.applyBlind(record, await withOutcomeApart(record, change, context));
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
   if (written ? decision.stop : decision.start) await stopRun(after(record, change), context);
   return written ? decision.kind : 'nothing';

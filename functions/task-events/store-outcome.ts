@@ -1,11 +1,8 @@
-import { asOf, overdue } from '../tasks/deadlines.ts';
-import type { TaskKey, TaskRecord } from '../tasks/record.ts';
-import { withResultApart } from '../tasks/results/outcome.ts';
-import type { ResultStore } from '../tasks/results/result-store.ts';
-import type { InputStore } from '../tasks/s3/input-store.ts';
-import { moved } from '../tasks/s3/moved-input.ts';
+import { overdue } from '../tasks/deadlines.ts';
+import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-apart.ts';
+import type { TaskKey } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { after, type Change, finish, withInputApart } from '../tasks/transitions.ts';
+import { finish } from '../tasks/transitions.ts';
 
 /** What a tool workflow sends if the outcome of its run does not fit into the record (`lib/workflow/tool.asl.json`). */
 export interface Outcome extends TaskKey {
@@ -22,11 +19,9 @@ export interface Outcome extends TaskKey {
   readonly retries?: number;
 }
 
-export interface OutcomeContext {
+export interface OutcomeContext extends OutcomeObjects {
   /** Says of no writer who it is: the end counts as that of the workflow. */
   readonly store: Pick<TaskStore, 'get' | 'applyBlind'>;
-  readonly results: Pick<ResultStore, 'put'>;
-  readonly inputs: InputStore;
   /** In ms since the epoch. */
   readonly now: () => number;
 }
@@ -37,22 +32,13 @@ export interface OutcomeContext {
  * InputLost.
  */
 export async function storeOutcome(outcome: Outcome, context: OutcomeContext): Promise<void> {
-  const { store, results, now } = context;
+  const { store, now } = context;
   const { round, text, isError, asks, startedAt, retries } = outcome;
   const record = await store.get(outcome);
   if (record?.status !== 'working' || record.round !== round || overdue(record, now())) return;
   const change = finish(record, { text, isError, asks }, outcome.arguments, now());
-  const small = asks ? await apart(record, change, context) : await withResultApart(record, change, results);
+  const small = await withOutcomeApart(record, change, context);
   if (overdue(record, now())) return;
   const facts = { ...(startedAt !== undefined && { startedAt }), ...(retries !== undefined && { retries }) };
   await store.applyBlind(record, { ...small, ...(small.event && { event: { ...small.event, ...facts } }) });
-}
-
-/** Readers check questions only while they are in the record, so invalid ones stay there: the first reader fails the task. */
-async function apart(record: TaskRecord, change: Change, { inputs, now }: OutcomeContext): Promise<Change> {
-  const waiting = after(record, change);
-  if (asOf(waiting, now())?.status !== 'input_required') return change;
-  const { record: slim, text } = moved(await inputs.whole(waiting));
-  await inputs.put(slim, text);
-  return withInputApart(change, slim);
 }

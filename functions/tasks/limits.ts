@@ -35,6 +35,8 @@ export const limits = {
   startRetryAfter: 5 * SECOND,
   /** A read starts an answered round again if nothing has changed in the task for this time. */
   restartAfter: 15 * SECOND,
+  /** Rounds that one read starts again. */
+  restarts: 10,
   /**
    * One run of a tool on Express. `longest`: Step Functions ends it after this
    * (https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html). `work`: its tool has this long; the rest
@@ -70,6 +72,8 @@ export const limits = {
   streamRetryAfter: 5 * SECOND,
   requestState: 1 * HOUR,
   listenTasks: 100,
+  /** Read units of one read of `subscriptions/listen`. The records come first, then as many reports as there is room for. */
+  listenUnits: 108,
   /** Bytes of tasks that one `subscriptions/listen` sends. Then it ends, and tasks/get has the rest. */
   listenBytes: 20_000 * KB,
   listPage: 50,
@@ -123,6 +127,8 @@ export const limits = {
     retry: { min: 1 * SECOND, max: 30 * SECOND, shareOfIdle: 0.15 },
     /** Tasks that one stream checks. A container remembers the large input of as many. */
     tasks: 50,
+    /** Bytes of the questions that one stream sends, or one question. The client comes back for the rest. */
+    bytes: 240 * KB,
     /** Questions, and tasks, that the notes of a session hold. */
     notes: 300,
   },

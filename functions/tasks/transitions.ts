@@ -201,22 +201,15 @@ export function loseInput(record: TaskRecord, now: number): Change {
   return failAsSeen(record, failure('InputLost'), now);
 }
 
-/** The input of a task that waits is now in S3. Its readers see no change. */
-export function moveInput(record: TaskRecord, to: TaskRecord): Change {
-  return { ...asAnswered(record), ...movedTo(to) };
-}
-
 /** A change that answers or asks, with all input in S3. */
 export function withInputApart(change: Change, to: TaskRecord): Change {
-  const { set, remove } = movedTo(to);
   const { asked: _asked, arguments: _args, ...rest } = change.set;
-  return { ...change, set: { ...rest, ...set }, remove: [...(change.remove ?? []), ...(remove ?? [])] };
+  return {
+    ...change,
+    set: { ...rest, ...(to.inputRef !== undefined && { inputRef: to.inputRef }), inputResponses: {} },
+    remove: [...(change.remove ?? []), 'arguments', 'asked'],
+  };
 }
-
-const movedTo = ({ inputRef }: TaskRecord): Pick<Change, 'set' | 'remove'> => ({
-  set: { ...(inputRef !== undefined && { inputRef }), inputResponses: {} },
-  remove: ['arguments', 'asked'],
-});
 
 /** Holds only if no other answer was written meanwhile. */
 const asAnswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>

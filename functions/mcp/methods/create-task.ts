@@ -10,7 +10,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
+import { type Apart, apart, isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { isObject } from '../../tasks/shape.ts';
 import { after, askFirst, type Change, create, createRefused, fail, isTerminal } from '../../tasks/transitions.ts';
 import { roundInput } from '../../tasks/workflow.ts';
@@ -65,16 +65,15 @@ export async function startTask(
   first?: FirstAnswers,
 ): Promise<TaskRecord> {
   const made = withKept(newRecord(call, server, tool, first), tool, args);
-  const start = withInput(made, args);
-  const input = roundInput(made, args, workflowKeeps(start.record, args));
+  // One write with the questions: a crash between two would leave a task that could start without its answers.
+  const change = beforeStart(made, tool, args);
+  const start = change === undefined ? withInput(made, args) : apart(after(made, change));
+  const stored = start.record;
+  const input = roundInput(made, args, workflowKeeps(stored, args));
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
-  // One write with the questions: a crash between two would leave a task that could start without its answers.
-  const change = beforeStart(made, start.record, tool, args);
-  const stored = change === undefined ? start.record : after(start.record, change);
-  const large = stored.inputRef !== undefined && start.text !== undefined ? { text: start.text } : {};
-  const record = await storeRecord({ record: stored, ...large }, server, () =>
+  const record = await storeRecord(start, server, () =>
     isTerminal(stored.status)
       ? countRefused(call, FAILURES.InputNotSupported.message, server)
       : takeSlot(call, stored, server),
@@ -94,7 +93,7 @@ export async function startTask(
 }
 
 /** What a new record says instead of `working`: its questions, or that its client cannot answer them. */
-function beforeStart(made: TaskRecord, stored: TaskRecord, tool: ToolEntry, args: string): Change | undefined {
+function beforeStart(made: TaskRecord, tool: ToolEntry, args: string): Change | undefined {
   const asked = JSON.stringify({ inputRequests: tool.askFirst });
   if (tool.askFirst !== undefined && isTooLarge({ ...made, asked, arguments: args })) {
     throw new InvalidParams(
@@ -105,7 +104,7 @@ function beforeStart(made: TaskRecord, stored: TaskRecord, tool: ToolEntry, args
   if (open.length === 0) return undefined;
   const { accepts = [], createdAt } = made;
   const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
-  if (kinds.length === 0) return askFirst(stored, asked, args, createdAt);
+  if (kinds.length === 0) return askFirst(made, asked, args, createdAt);
   return fail(failure('InputNotSupported', { kinds }), createdAt);
 }
 
@@ -193,7 +192,7 @@ async function countRefused(call: Call, problem: string, server: ServerContext):
  * @param admit counts a new task of the caller, or throws
  */
 async function storeRecord(
-  { record, text }: ReturnType<typeof withInput>,
+  { record, text }: Apart,
   server: ServerContext,
   admit: () => Promise<void>,
 ): Promise<TaskRecord> {

@@ -13,10 +13,10 @@ import { checkScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
+import { type AddReports, reportsInTurn } from '../stream/reports-in-turn.ts';
 import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
 import { withMachineState } from '../task/machine-progress.ts';
 import { withResult } from '../task/stored-result.ts';
-import { moveLargeInput } from '../task/task-input.ts';
 import { auditMissing, currentRecord, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
@@ -38,9 +38,10 @@ export const subscriptionsListen: Method = async (call, server) => {
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {
-    const shown = taskIds === undefined ? [] : await visibleTasks(taskIds, call, server);
+    const addReports = reportsInTurn(server.store);
+    const shown = taskIds === undefined ? [] : await visibleTasks(taskIds, addReports, call, server);
     const requested = taskIds?.length;
-    return new EventStream((gone) => closing(listen(call, shown, requested, server, gone), close));
+    return new EventStream((gone) => closing(listen(call, shown, requested, addReports, server, gone), close));
   } catch (error) {
     await close();
     throw error;
@@ -48,21 +49,26 @@ export const subscriptionsListen: Method = async (call, server) => {
 };
 
 /** The tasks that this caller may see. Throws in an outage: the first message of the stream names them. */
-async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
+async function visibleTasks(
+  taskIds: readonly unknown[],
+  addReports: AddReports,
+  call: Call,
+  server: ServerContext,
+): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const readAt = server.now();
-  const found = keys.length === 0 ? [] : await server.store.getMany(keys);
+  const found = keys.length === 0 ? [] : await addReports(await server.store.getMany(keys), keys.length);
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   if (missing.length > 0) auditMissing(call.principal, missing, server);
   // Only once: checking a hundred results against a slow schema takes seconds.
   const shown = found.flatMap((record) => currentRecord(record, readAt, server) ?? []);
   for (const record of shown) checkScopes(call.principal, record, server);
-  await Promise.all(found.map((record) => startIfCrashed(record, server)));
+  await startIfCrashed(found, server);
   return shown;
 }
 
 type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
-/** A progress report may be read late, so an older record is no news. */
+/** A report may be read late, or not this time, so an older record is no news. */
 const isNews = (record: TaskRecord, last: Sent | undefined): boolean =>
   last?.status !== record.status || last.round !== record.round || record.updatedAt > last.updatedAt;
 
@@ -84,6 +90,7 @@ async function* listen(
   call: Call,
   shown: readonly TaskRecord[],
   requested: number | undefined,
+  addReports: AddReports,
   server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
@@ -96,7 +103,6 @@ async function* listen(
   const sent = new Map<string, Sent>();
   let open = shown;
   let visible = shown;
-  let records = shown;
   let quietSince = server.now();
   let room: number = limits.listenBytes;
   const said = (record: TaskRecord, frame: string): string => {
@@ -109,7 +115,6 @@ async function* listen(
   try {
     yield messageFrame(acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)));
     listening: for (;;) {
-      await Promise.all(records.map((record) => moveLargeInput(record, server)));
       const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
       const news = seen.filter((task) => isNews(task, sent.get(task.taskId)));
       // A frame that cannot be made now is made after a later read.
@@ -136,7 +141,8 @@ async function* listen(
       await server.sleep(Math.min(PACE, until - now));
       if (gone.aborted) return;
       const readAt = server.now();
-      records = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
+      const found = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
+      const records = await addReports(found, open.length);
       visible = records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
     }
     yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));

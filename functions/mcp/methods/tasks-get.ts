@@ -5,7 +5,6 @@ import type { Method } from '../context.ts';
 import { noteQuestions } from '../stream/session-questions.ts';
 import { withMachineState } from '../task/machine-progress.ts';
 import { withCheckedStatus, withResult } from '../task/stored-result.ts';
-import { moveLargeInput } from '../task/task-input.ts';
 import { loadTask, view } from '../task/task-view.ts';
 
 /** Both eras, each in its shape (C-14, E-11). Only 2026-07-28 includes the result. */
@@ -14,8 +13,7 @@ export const tasksGet: Method = async (call, server) => {
   if (key !== undefined) server.pollLimit.count(key);
   const loaded = await loadTask(call, server, 'look');
   server.pollLimit.setInterval(loaded, view(loaded, server).pollInterval);
-  await startIfCrashed(loaded, server);
-  await moveLargeInput(loaded, server);
+  await startIfCrashed([loaded], server);
   const record = await withMachineState(loaded, server);
   await noteQuestions(record, call, server);
   const shown = call.wire.showsDetails

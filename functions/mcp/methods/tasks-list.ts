@@ -1,14 +1,9 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import { isLarge } from '../../tasks/s3/moved-input.ts';
 import type { Method } from '../context.ts';
 import { hasScopes } from '../identity/tool-scopes.ts';
-import { moveLargeInput } from '../task/task-input.ts';
 import { currentRecord, view } from '../task/task-view.ts';
-
-/** How many large records one list moves to S3. The next list moves more. */
-const KEPT_SMALL = 3;
 
 /** 2025-11-25 only: what this token may see, newest first, consistent (C-23). Cursors are signed (C-24). */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
@@ -28,8 +23,6 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
   }
   const readAt = server.now();
   const page = await server.store.list(owner, limits.listPage, after);
-  const asking = page.tasks.filter((stored) => stored.status === 'input_required' && isLarge(stored));
-  for (const stored of asking.slice(0, KEPT_SMALL)) await moveLargeInput(stored, server);
   const tasks = page.tasks
     .flatMap((stored) => currentRecord(stored, readAt, server) ?? [])
     .filter((record) => hasScopes(principal, record, server))

@@ -7,7 +7,6 @@ import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
 import { hasScopes } from '../identity/tool-scopes.ts';
-import { moveLargeInput } from '../task/task-input.ts';
 import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
@@ -35,10 +34,19 @@ interface DueQuestion {
   readonly record: TaskRecord;
 }
 
+/** A due question as it is sent. */
+interface Asking {
+  readonly asking: string;
+  readonly record: TaskRecord;
+  readonly message: object;
+  /** Of the message, as JSON. */
+  readonly bytes: number;
+}
+
 /** What one read of the session shows. */
 interface SessionRead {
   readonly cursor: SessionCursor;
-  readonly due: readonly DueQuestion[];
+  readonly due: readonly Asking[];
   /** Whether a question that was sent on the session's stream is unanswered. */
   readonly open: boolean;
 }
@@ -108,13 +116,15 @@ async function* sessionFrames(
   const priming = async () => primingFrame(await seal(), retryAfter(server.now() - cursor.activeAt));
   let quietSince = server.now();
   let looks = 0;
+  let sent = 0;
   for (let closed = 0; ; looks++) {
-    const look = await readSession(cursor, call, server);
+    const look = await readSession(cursor, sent, call, server);
     cursor = look.cursor;
     if (looks === 0) yield await priming();
-    for (const { asking, question, record } of look.due) {
+    for (const { asking, message, bytes } of look.due) {
       cursor = { ...cursor, seen: [...new Set([...cursor.seen, seenMark(SESSION_STREAM_MARK + asking)])] };
-      yield messageFrame(await questionMessage(question, record, true, call, server), await seal());
+      yield messageFrame(message, await seal());
+      sent += bytes;
       quietSince = server.now();
     }
     closed = look.open ? 0 : closed + 1;
@@ -132,7 +142,13 @@ async function* sessionFrames(
   if (looks > 0) yield await priming();
 }
 
-async function readSession(before: SessionCursor, call: SessionCall, server: ServerContext): Promise<SessionRead> {
+/** @param sent bytes of the questions that this stream has sent */
+async function readSession(
+  before: SessionCursor,
+  sent: number,
+  call: SessionCall,
+  server: ServerContext,
+): Promise<SessionRead> {
   const { grace, tasks } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
   const askedHere = Object.keys(notes.asked).filter(
@@ -145,8 +161,8 @@ async function readSession(before: SessionCursor, call: SessionCall, server: Ser
   );
   // Sent, but not received: the client came back with an older event id, or with none.
   const missed = askedHere.filter((asking) => !seen.includes(seenMark(asking)));
-  const sent = before.resumed ? missed : askedHere;
-  const taskIds = [...new Set([...sent.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
+  const here = before.resumed ? missed : askedHere;
+  const taskIds = [...new Set([...here.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
   const records = await readTasks(taskIds, call, server);
 
   const asking = records.flatMap((record) =>
@@ -161,12 +177,34 @@ async function readSession(before: SessionCursor, call: SessionCall, server: Ser
     return waitedLongEnough.includes(record.taskId) && !askedBefore(notes, name, server);
   });
   const over = records.filter(({ taskId, status }) => waitedLongEnough.includes(taskId) || status !== 'input_required');
-  const claimed = await claim(due, new Set(over.map(({ taskId }) => taskId)), notes, call, server);
+  const fitting = await withinRoom(due, sent, call, server);
+  const later = new Set(due.slice(fitting.length).map(({ record }) => record.taskId));
+  const heard = new Set(over.flatMap(({ taskId }) => (later.has(taskId) ? [] : taskId)));
+  const claimed = await claim(fitting, heard, notes, call, server);
 
   const times = [...Object.values(notes.waiting), ...Object.values(notes.asked)];
   const activeAt = Object.keys(notes.waiting).length > 0 ? server.now() : Math.max(before.activeAt, ...times);
   const open = claimed.length > 0 || asking.some(({ asking: name }) => askedHere.includes(SESSION_STREAM_MARK + name));
   return { cursor: { ...before, seen, activeAt }, due: claimed, open };
+}
+
+/** The first of these questions that one stream may send: the client comes back for the rest. At least one of each stream. */
+async function withinRoom(
+  due: readonly DueQuestion[],
+  sent: number,
+  call: SessionCall,
+  server: ServerContext,
+): Promise<Asking[]> {
+  const fitting: Asking[] = [];
+  let all = sent;
+  for (const { asking, question, record } of due) {
+    const message = await questionMessage(question, record, true, call, server);
+    const bytes = Buffer.byteLength(JSON.stringify(message));
+    if (all > 0 && all + bytes > limits.sessionStream.bytes) break;
+    all += bytes;
+    fitting.push({ asking, record, message, bytes });
+  }
+  return fitting;
 }
 
 /** After this time, the stream that asked has ended. */
@@ -183,14 +221,14 @@ function mayAskAgain(notes: SessionNotes, mark: string, server: ServerContext): 
  * @param over tasks that no longer wait for this stream to ask
  */
 async function claim(
-  due: readonly DueQuestion[],
+  due: readonly Asking[],
   over: ReadonlySet<string>,
   notes: SessionNotes,
   call: SessionCall,
   server: ServerContext,
-): Promise<DueQuestion[]> {
+): Promise<Asking[]> {
   if (due.length === 0 && !Object.keys(notes.waiting).some((taskId) => over.has(taskId))) return [];
-  let claimed: DueQuestion[] = [];
+  let claimed: Asking[] = [];
   await changeNotes(call, server, (now) => {
     claimed = due.filter(
       ({ asking }) => now.asked[SESSION_STREAM_MARK + asking] === notes.asked[SESSION_STREAM_MARK + asking],
@@ -206,7 +244,6 @@ async function readTasks(taskIds: readonly string[], call: Call, server: ServerC
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const readAt = server.now();
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
-  await Promise.all(stored.map((record) => moveLargeInput(record, server)));
   const records = stored.flatMap((record) => currentRecord(record, readAt, server) ?? []);
   const allowed = records.filter((record) => hasScopes(call.principal, record, server));
   // A task whose input S3 does not give is left for the next read: the others are asked meanwhile.

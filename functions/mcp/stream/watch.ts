@@ -3,7 +3,6 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
-import { moveLargeInput } from '../task/task-input.ts';
 import { currentRecord } from '../task/task-view.ts';
 
 const FIRST = 50;
@@ -24,8 +23,7 @@ export async function* watch(
     const readAt = server.now();
     const look = await readRecord(key, server);
     // Only at the first read: a client that waits longer makes another request, and the sweep checks too.
-    if (look.stored !== undefined && pause === FIRST) await startIfCrashed(look.stored, server);
-    if (look.stored !== undefined) await moveLargeInput(look.stored, server);
+    if (look.stored !== undefined && pause === FIRST) await startIfCrashed([look.stored], server);
     const now = server.now();
     if (look.outage === undefined) yield look.stored && currentRecord(look.stored, readAt, server);
     else if (now >= until) throw look.outage;

@@ -5,7 +5,7 @@ import { beginning, parsed } from '../shape.ts';
 import type { OutcomeKey, ResultKey } from './result-store.ts';
 
 /**
- * What a record holds in place of a large result. `defineTool` returns it, or `withResultApart` makes it. It holds the
+ * What a record holds in place of a large result. `defineTool` returns it, or `withOutcomeApart` makes it. It holds the
  * size and the hash, and not the place: that follows from the task, so no tool can refer to the result of another task.
  */
 export interface ResultRef {

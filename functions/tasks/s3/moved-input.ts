@@ -20,13 +20,22 @@ export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonl
   return { record: { ...rest, inputResponses: {}, inputRef }, text };
 }
 
-/** A new record as it is stored, and the text that is stored in S3 before it, if there is one. */
-export function withInput(made: TaskRecord, args: string): { readonly record: TaskRecord; readonly text?: string } {
+/** A record as it is stored, and the text that is stored in S3 before it, if there is one. */
+export interface Apart {
+  readonly record: TaskRecord;
+  readonly text?: string;
+}
+
+/** A new record that holds all its input, as it is stored. */
+export const apart = (whole: TaskRecord): Apart => (isLarge(whole) ? moved(whole) : { record: whole });
+
+/** A new record that starts with its tool's run, as it is stored. */
+export function withInput(made: TaskRecord, args: string): Apart {
   const whole = { ...made, arguments: args };
   // A round on Express may have to be started again. Otherwise only a question needs the arguments: a client that cannot
   // answer is never asked.
   if (made.express !== true && (made.accepts === undefined || !isLarge(whole))) return { record: made };
-  return isLarge(whole) ? moved(whole) : { record: whole };
+  return apart(whole);
 }
 
 /** Whether the workflow writes the arguments into this record when its tool asks a question. */

@@ -22,13 +22,15 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
   /** The same with the report of its run, which may be a second late: half a read unit more. Throws RecordUnknown. */
   look(key: TaskKey): Promise<TaskRecord | undefined>;
   /**
-   * Those of up to 100 tasks that exist and that this release understands, with the reports of their runs. Strongly
-   * consistent, except for the reports. Throws Unavailable when some could not be read.
+   * Those of up to 100 tasks that exist and that this release understands, without the reports of their runs. Strongly
+   * consistent. Throws Unavailable when some could not be read.
    */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
+  /** Up to 100 records, those that are working with the reports of their runs: half a read unit each. */
+  withReports(records: readonly TaskRecord[]): Promise<TaskRecord[]>;
   /**
    * Newest first, after the taskId `after`. Strongly consistent (C-23). Leaves out records that this release does not
-   * understand, so a page may be shorter than `limit`. With reports, as getMany.
+   * understand, so a page may be shorter than `limit`. With reports, as withReports.
    */
   list(owner: string, limit: number, after?: string): Promise<{ tasks: TaskRecord[]; last?: string }>;
   /** The record after the change. Undefined when its conditions do not hold. */
@@ -112,8 +114,9 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
         rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
       }
       if (rest.length > 0) throw new Unavailable();
-      return withAllProgress(db, table, found);
+      return found;
     },
+    withReports: (records) => withAllProgress(db, table, records),
     async list(owner, limit, after) {
       const page = await db.query({
         TableName: table,

@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, test } from 'vitest';
-import { newTaskKey } from '../../../functions/tasks/ids.ts';
-import { askFirst, create } from '../../../functions/tasks/transitions.ts';
 import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 import {
   type Answer,
@@ -81,6 +77,19 @@ describe('a task with large arguments', () => {
     expect(s3Since(mark)).toEqual([]);
     expect(new Set(unitsOf(mark))).toEqual(new Set([1]));
   });
+});
+
+test('a task that asks first with large arguments is small from the first write, and gets them whole', async () => {
+  const client = await legacySession(url());
+  const mark = cloud().calls.mark();
+  const params = { name: 'ask_first', arguments: { text: TEXT }, task: {} };
+  const { taskId } = (await client.request('tools/call', params)).body.result.task;
+  expect([s3Since(mark), await sizeOf(taskId)]).toEqual([['PutObject'], expect.any(Number)]);
+  expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
+  expect((await look(taskId)).result.status).toBe('input_required');
+  await update(taskId, { 'r1.who': { action: 'accept', content: { name: 'Ann' } } });
+  const done = await poll(url(), taskId, ended);
+  expect(done.result.structuredContent).toMatchObject({ who: { content: { name: 'Ann' } }, bytes: TEXT.length });
 });
 
 describe('a task with large answers', () => {
@@ -185,25 +194,6 @@ describe('large questions', () => {
   });
 });
 
-/** A task that waits with large questions in its record, as `askFirst` may write it. */
-async function largeRecord(): Promise<string> {
-  const db = new DynamoDBClient({
-    ...{ endpoint: cloud().endpoint, region: cloud().region },
-    credentials: { accessKeyId: 'administrator', secretAccessKey: 'test' },
-  });
-  const task = { tool: 'ask_twice', ttl: 3_600_000, timeout: 600_000, accepts: ['elicitation/create'], legacy: false };
-  const key = newTaskKey({ kind: 'anonymous' }, cloud().clock.now());
-  const params = { message: 'm'.repeat(30 * KB), requestedSchema: { type: 'object', properties: {} } };
-  const asked = JSON.stringify({
-    inputRequests: { same: { method: 'elicitation/create', params } },
-    requestState: 'once',
-  });
-  const made = create(key, task, cloud().clock.now());
-  const Item = { ...made, ...askFirst(made, asked, JSON.stringify({ text: TEXT }), made.createdAt).set };
-  await DynamoDBDocumentClient.from(db).send(new PutCommand({ TableName: cloud().tables[0], Item }));
-  return key.taskId;
-}
-
 describe('S3 or the process fails', () => {
   afterEach(() => cloud().faults.clear());
   const failing = { service: 's3', do: { error: 'SlowDown', status: 503 }, times: 3 } as const;
@@ -256,42 +246,4 @@ describe('S3 or the process fails', () => {
     expect(busy.hits).toBe(4);
     expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
   });
-
-  test('questions cannot be moved: the poll still shows them, and a later poll moves them', async () => {
-    const taskId = await largeRecord();
-    cloud().faults.add({ ...failing, operation: 'PutObject' });
-    expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
-    expect(await sizeOf(taskId)).toBeGreaterThan(30 * KB);
-    cloud().clock.advance(31 * KB);
-    await look(taskId);
-    expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
-  });
-
-  test('S3 is silent: the poll that would move the questions shows them after 4 seconds', async () => {
-    const taskId = await largeRecord();
-    const silence = Promise.withResolvers<void>();
-    const silent = { service: 's3', operation: 'PutObject', times: 10 } as const;
-    const moving = cloud().faults.add({ ...silent, do: { run: () => silence.promise } });
-    const since = performance.now();
-    // It comes although S3 never answers.
-    const shown = await look(taskId);
-    const took = performance.now() - since;
-    silence.resolve();
-    expect(shown.result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
-    expect(moving.hits).toBe(1);
-    expect(took).toBeGreaterThan(3_900);
-    // A container moves no input for 30 s after this.
-    cloud().clock.advance(31 * KB);
-  });
-});
-
-test('a large record is read, made small, answered, and its task completes', async () => {
-  const taskId = await largeRecord();
-  expect((await look(taskId)).result.inputRequests['r1.same'].params.message).toHaveLength(30 * KB);
-  expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
-  await update(taskId, { 'r1.same': accept() });
-  await poll(url(), taskId, (shown) => 'r2.same' in (shown.inputRequests ?? {}));
-  await update(taskId, { 'r2.same': accept() });
-  const done = await poll(url(), taskId, ended);
-  expect(done.result.structuredContent).toEqual({ bytes: TEXT.length, last: accept() });
 });

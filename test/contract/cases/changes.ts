@@ -27,7 +27,6 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   refuseAnswer: (record) => transitions.refuseAnswer(record, 'r2.b', later),
   'answer, some of it': (record) => transitions.answer(record, ['r2.a', 'r2.b'], answers, later),
   loseInput: (record) => transitions.loseInput(record, later),
-  moveInput: (record) => transitions.moveInput(record, moved(record).record),
   withInputApart: (record) => {
     const change = transitions.answer(record, ['r2.a'], answers, later);
     return transitions.withInputApart(change, moved(transitions.after(record, change)).record);

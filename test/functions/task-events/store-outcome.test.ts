@@ -120,10 +120,11 @@ describe('a run that asks', () => {
     });
   });
 
-  test('of which its client cannot be asked fails as ever: the questions stay for the first reader', async () => {
+  test('of which its client cannot be asked fails', async () => {
     const { state, objects, context } = world(working);
-    await storeOutcome(questions, context);
-    expect(state.record).toMatchObject({ status: 'input_required', asked: questions.text });
+    await storeOutcome({ ...questions, startedAt: T0 + 5 }, context);
+    expect(state.record).toMatchObject({ status: 'failed', failure: 'InputNotSupported' });
+    expect(state.record?.events?.at(-1)).toEqual({ at: T0 + 1_000, what: 'failed', startedAt: T0 + 5 });
     expect(objects.did).toEqual([]);
   });
 

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Cloud } from '../../../local/cloud.ts';
-import { clientConfig } from '../../../local/test/fixture.ts';
 import { unitsSince } from '../../bench/units/meter.ts';
 import { legacySession, modernMessage, modernRequest, POSTED, poll, runTask } from '../../support/clients.ts';
+import { statesOf } from './states.ts';
 
 /** What one request made the endpoint do. */
 export interface Cost {
-  /** Read units of DynamoDB. */
+  /** Read units of DynamoDB, of one read where a request is held. */
   readonly read: number;
   /** Write units, those of indexes included. */
   readonly write: number;
@@ -29,8 +27,12 @@ const FINISHED = 50;
 const AT_ONCE = 5;
 /** Together with its frames more than one stream sends, and each as large as a plain function may return. */
 const LARGE = 240_000;
+const ASKED = 100_000;
+const FORM = { requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } };
 /** A container writes its lines while and after it answers. */
 const LINES = 300;
+/** A request that is held for the second of the app reads at its begin and at its end. */
+const HELD = 2;
 const RANDOM = 'abcdefgh'.repeat(5).slice(0, 33);
 
 /**
@@ -42,7 +44,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const costs = new Map<string, Cost>();
 
   /** Adds what a request costs, if that is more than what is known of its row. */
-  async function add(row: string, { body, headers }: Request, method = 'POST', status = 200) {
+  async function add(row: string, { body, headers }: Request, reads = 1, method = 'POST') {
     const [mark, before] = [cloud.calls.mark(), logged()];
     const all = Object.entries({ ...POSTED, ...headers }).filter(
       (one): one is [string, string] => one[1] !== undefined,
@@ -53,29 +55,34 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
       ...(method === 'POST' && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (response.status !== status) throw new Error(`${row}: ${response.status} ${text.slice(0, 500)}`);
+    if (response.status !== 200) throw new Error(`${row}: ${response.status} ${text.slice(0, 500)}`);
     await sleep(LINES);
     const { read, write, index } = unitsSince(cloud, mark, 'endpoint');
-    const now: Cost = { read, write: write + index, log: logged() - before, out: Buffer.byteLength(text) };
+    const now: Cost = {
+      read: read / reads,
+      write: write + index,
+      log: logged() - before,
+      out: Buffer.byteLength(text),
+    };
     const known = costs.get(row) ?? { read: 0, write: 0, log: 0, out: 0 };
     const most = (name: keyof Cost) => Math.max(known[name], now[name]);
     costs.set(row, { read: most('read'), write: most('write'), log: most('log'), out: most('out') });
     return text;
   }
-  const modern = (method: string, params: Record<string, unknown> = {}, capabilities?: object) =>
-    add(`${method}, 2026-07-28`, modernMessage(method, params, capabilities && { capabilities }));
+  const modern = (method: string, params: Record<string, unknown> = {}, capabilities?: object, reads?: number) =>
+    add(`${method}, 2026-07-28`, modernMessage(method, params, capabilities && { capabilities }), reads);
   const session = await legacySession(url);
+  const states = statesOf(cloud);
   let id = 1_000;
-  const legacy = (method: string, params: object = {}, headers: object = {}) =>
-    add(`${method}, 2025-11-25`, {
-      body: { jsonrpc: '2.0', id: id++, method, params },
-      headers: { ...session.headers, ...headers },
-    });
-  const called = async (name: string, args: object): Promise<string> =>
-    (await session.request('tools/call', { name, arguments: args, task: {} })).body.result.task.taskId;
-  const until = async (taskId: string, is: (status: string) => boolean): Promise<void> => {
-    while (!is((await session.request('tasks/get', { taskId })).body.result.status)) await sleep(50);
+  const legacy = (method: string, params: object = {}, from = session, reads = 1) =>
+    add(`${method}, 2025-11-25`, { body: { jsonrpc: '2.0', id: id++, method, params }, headers: from.headers }, reads);
+  const called = async (name: string, args: object, from = session): Promise<string> =>
+    (await from.request('tools/call', { name, arguments: args, task: {} })).body.result.task.taskId;
+  const until = async (taskId: string, is: (status: string) => boolean, from = session): Promise<void> => {
+    while (!is((await from.request('tasks/get', { taskId })).body.result.status)) await sleep(50);
   };
+  const listen = (taskIds: readonly string[], reads?: number) =>
+    modern('subscriptions/listen', { notifications: { taskIds } }, undefined, reads);
 
   // Whoever finds a task: large results, of a function that stores nothing.
   const taskIds: string[] = await some(limits.listenTasks, async () => {
@@ -84,14 +91,43 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
     return task.taskId as string;
   });
   const [finished = ''] = taskIds;
-  await modern('subscriptions/listen', { notifications: { taskIds } });
+  await listen(taskIds);
   const unknown = Array.from({ length: limits.listenTasks }, (_, i) => `${RANDOM}${String(i).padStart(3, '0')}`);
-  await modern('subscriptions/listen', { notifications: { taskIds: unknown } });
+  await listen(unknown);
   await modern('tasks/get', { taskId: finished });
   await modern('tasks/get', { taskId: unknown[0] });
   await modern('tasks/cancel', { taskId: finished });
   await modern('tools/call', { name: 'get_task_result', arguments: { taskId: finished } });
   await modern('tools/call', { name: 'big', arguments: { bytes: LARGE } }, {});
+
+  // Tasks that work, each with a report.
+  const crowd = states.crowd();
+  const start = async (name: string): Promise<string> =>
+    (await modernRequest(url, 'tools/call', { name, arguments: {} })).body.result.taskId;
+  const working = await some(limits.listenTasks, () => start('echo'));
+  await states.report(working);
+  await listen(working, HELD);
+  await modern('tasks/get', { taskId: working[0] });
+  const busy = await legacySession(url);
+  const waiting = await some(FINISHED, () => called('echo', {}, busy));
+  await states.report(waiting);
+  await legacy('tasks/list', {}, busy);
+  await legacy('tasks/get', { taskId: waiting[0] }, busy);
+  crowd.free();
+
+  // Tasks that were answered, and whose next round no request has started.
+  const crashed = await some(limits.listenTasks, () => start('ask'));
+  for (const taskId of crashed) await poll(url, taskId, ({ status }) => status === 'input_required');
+  await states.crash(crashed);
+  await modern('tasks/get', { taskId: crashed.at(-1) });
+  await modern('tools/call', { name: 'get_task_result', arguments: { taskId: crashed.at(-2) } });
+  await listen(crashed.slice(0, -2), HELD);
+  const lost = await some(3, () => called('ask', {}, busy));
+  for (const taskId of lost) await until(taskId, (status) => status === 'input_required', busy);
+  await states.crash(lost);
+  await legacy('tasks/get', { taskId: lost[0] }, busy);
+  await legacy('tasks/result', { taskId: lost[1] }, busy);
+  await legacy('tools/call', { name: 'get_task_result', arguments: { taskId: lost[2] } }, busy);
 
   // Questions with large input, and the largest answer.
   const asks = async (): Promise<string> => {
@@ -117,7 +153,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await legacy('tools/call', { name: 'ask', arguments: {}, task: {} });
   await legacy('tasks/list');
   await session.request('logging/setLevel', { level: 'debug' });
-  await fillNotes(cloud);
+  await states.fillNotes();
   const { tasks } = (await session.request('tasks/list')).body.result;
   const [open] = tasks.filter(({ status }: { status: string }) => status === 'input_required');
   await legacy('tasks/get', { taskId: open.taskId });
@@ -125,11 +161,17 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await legacy('logging/setLevel', { level: 'info' });
   await legacy('tasks/cancel', { taskId: open.taskId });
   await legacy('tasks/cancel', { taskId: own[0] });
-  await add(
-    'GET, 2025-11-25',
-    { body: undefined, headers: { ...session.headers, accept: 'text/event-stream' } },
-    'GET',
-  );
+
+  // The stream of a session with as many questions as one stream reads, each of them large.
+  const large = await legacySession(url);
+  const inputRequests = { confirm: { method: 'elicitation/create', params: { message: 'x'.repeat(ASKED), ...FORM } } };
+  const json = JSON.stringify({ inputRequests });
+  const asked = await some(limits.sessionStream.tasks, () => called('returns', { json }, large));
+  for (const taskId of asked) await until(taskId, (status) => status === 'input_required', large);
+  await sleep(limits.sessionStream.grace);
+  await states.fillNotes();
+  const listener = { body: undefined, headers: { ...large.headers, accept: 'text/event-stream' } };
+  await add('GET, 2025-11-25', listener, HELD, 'GET');
 
   // What reads no task.
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
@@ -147,24 +189,4 @@ async function some<T>(count: number, run: () => Promise<T>): Promise<T[]> {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, one));
   return done.slice(0, count);
-}
-
-/** Notes of sessions, as full as they may be. */
-async function fillNotes(cloud: Cloud): Promise<void> {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(cloud)));
-  const TableName = cloud.tables[0];
-  const filter = { FilterExpression: 'taskId = :notes', ExpressionAttributeValues: { ':notes': '#session' } };
-  const times = (name: (n: number) => string) =>
-    Object.fromEntries(Array.from({ length: limits.sessionStream.notes }, (_, n) => [name(n), Date.now()]));
-  const idOf = (n: number) => `${RANDOM}${String(n).padStart(3, '0')}`;
-  for await (const { Items = [] } of paginateScan({ client }, { TableName, ...filter })) {
-    for (const { owner, taskId } of Items)
-      await client.send(
-        new UpdateCommand({
-          ...{ TableName, Key: { owner, taskId } },
-          UpdateExpression: 'SET asked = :asked, waiting = :waiting',
-          ExpressionAttributeValues: { ':asked': times((n) => `${idOf(n)} r1.confirm`), ':waiting': times(idOf) },
-        }),
-      );
-  }
 }

@@ -25,12 +25,15 @@ server.addTool('quick', {
   ...{ engine: 'express', annotations: { readOnlyHint: true } },
 });
 
+const answer = "{ 'said': 'done', 'filler': $states.input.arguments.filler }";
+const form = "{ 'message': $states.input.arguments.filler, 'requestedSchema': { 'type': 'object', 'properties': {} } }";
+const question = `{ 'inputRequests': { 'sure': { 'method': 'elicitation/create', 'params': ${form} } } }`;
 const definition = {
   QueryLanguage: 'JSONata',
   StartAt: 'Pausing',
   States: {
     Pausing: { Type: 'Wait', Seconds: '{% $states.input.arguments.seconds %}', Next: 'Say' },
-    Say: { Type: 'Pass', Output: "{% { 'said': 'done', 'filler': $states.input.arguments.filler } %}", End: true },
+    Say: { Type: 'Pass', Output: `{% $states.input.arguments.ask ? ${question} : ${answer} %}`, End: true },
   },
 };
 const stateMachine = new StateMachine(stack, 'Machine', {

@@ -289,16 +289,25 @@ async function repairs(world: World): Promise<void> {
   await send(world, 'tasks/get', { taskId: running });
 }
 
-/** The machine of a tool has ended, and its workflow cannot store what it returned: the reconciler does. */
+/** The machine of a tool has ended, and its workflow cannot store what it returned or asks: the reconciler does. */
 async function lost(world: World): Promise<void> {
+  for (const [asks, status] of [
+    [false, 'completed'],
+    [true, 'input_required'],
+  ] as const) {
+    await lostOnce(world, asks, status);
+  }
+}
+
+async function lostOnce(world: World, asks: boolean, status: string): Promise<void> {
   const refused = { error: 'ServiceException', status: 500 };
   const caller = 'ServerToolmachineRole';
   const fault = world.cloud.faults.add({ service: 'lambda', operation: 'Invoke', caller, do: refused, times: 1_000 });
-  const taskId = await start(world, 'machine', { seconds: 1, filler: 'x'.repeat(2_000) });
+  const taskId = await start(world, 'machine', { seconds: 1, filler: 'x'.repeat(2_000), ask: asks });
   await world.until('a workflow that cannot store a result', () => fault.hits || undefined);
   const workflow = stateOf(world, taskId).find(({ status }) => status === 'RUNNING');
   await new SFNClient(clientConfig(world.cloud)).send(new StopExecutionCommand({ executionArn: workflow?.arn }));
-  await reaches(world, taskId, 'completed');
+  await reaches(world, taskId, status);
   fault.remove();
 }
 

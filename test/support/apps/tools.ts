@@ -150,7 +150,10 @@ const tools: Record<string, Tool> = {
   // Of ./slow-schema-app.ts: what matters is how long it takes to judge this.
   promises_slug: ({ arguments: args }) => args,
   promises_tree: ({ arguments: args }) => args,
-  ask_first: ({ inputResponses, task }) => ({ who: inputResponses.who, round: task?.round }),
+  ask_first: ({ arguments: { text }, inputResponses, task }) => ({
+    ...(text !== undefined && { bytes: String(text).length }),
+    ...{ who: inputResponses.who, round: task?.round },
+  }),
   broken_promise: () => ({ content: [], structuredContent: { n: 'not a number' } }),
   async slow_promise() {
     await sleep(2_500);

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { ResultStoreError } from '../../../../functions/tasks/results/result-store.ts';
-import { applied } from '../../tasks/applied.ts';
 import { form, world, YES } from '../support/legacy-world.ts';
 
 beforeEach(() => void vi.spyOn(console, 'error').mockReturnValue(undefined));
@@ -10,16 +9,11 @@ afterEach(() => void vi.restoreAllMocks());
 
 const LARGE = 'Sure?'.padEnd(limits.inlineInput + 1, '?');
 
-/** A world whose tool asks a question that lies in S3 from its first read on. `fails` says which reads of S3 fail. */
+/** A world whose tool asks a question that lies in S3. `fails` says which reads of S3 fail. */
 function storedWorld(fails: (record: TaskRecord) => boolean) {
   const here = world({ sure: form(LARGE) });
-  const { inputs, store } = here.server;
+  const { inputs } = here.server;
   const failed: string[] = [];
-  store.applyBlind = async ({ taskId }, change) => {
-    const after = applied(here.records.get(taskId) as TaskRecord, change);
-    if (after !== undefined) here.records.set(taskId, after);
-    return after !== undefined;
-  };
   const whole: typeof inputs.whole = async (record) => {
     if (record.inputRef === undefined || !fails(record)) return inputs.whole(record);
     failed.push(record.taskId);

@@ -145,15 +145,6 @@ describe('a listener (E-24 to E-27)', () => {
     expect(rounds(await here.messages(1))).toEqual(['r1.sure', 'r2.sure']);
   });
 
-  test('hears of large questions, and their input is moved to S3', async () => {
-    const large = asked.replace('"?"', JSON.stringify('x'.repeat(limits.inlineInput)));
-    const here = await world({
-      1000: () => here.change(1, { status: 'input_required', asked: large, arguments: '{}', updatedAt: T0 + 1 }),
-    });
-    expect(rounds(await here.messages(1))).toEqual(['r1.sure']);
-    expect(here.objects.objects.size).toBe(1);
-  });
-
   test('hears of a result that S3 gives late, and nothing of it before', async () => {
     const ref = JSON.stringify({ resultRef: { bytes: limits.result.inline + 1, sha256: 'f'.repeat(64) } });
     const here = await world({

@@ -186,13 +186,25 @@ describe('the stream of a session', () => {
       expect(await read({ activeAt })).toMatchObject({ retry: retry.min, last: { activeAt: begun } });
     });
 
-    test('moves large questions out of the record', async () => {
-      const { task, note, read, server, begun } = world();
-      await task(1, { arguments: JSON.stringify('x'.repeat(limits.inlineInput)) });
-      await note({ waiting: { [idOf(1)]: begun - 60_000 } });
-      const put = vi.spyOn(server.inputs, 'put');
-      expect((await read()).asked).toBe(1);
-      expect(put).toHaveBeenCalledOnce();
+    test('gets at most 240 KB of questions at once, and the rest when it comes back (B-09)', async () => {
+      const { task, note, read, begun } = world();
+      const asked = (bytes: number) => {
+        const params = { ...form.params, message: 'x'.repeat(bytes) };
+        return JSON.stringify({ inputRequests: { sure: { ...form, params } } });
+      };
+      const [one, three] = [200_000, limits.sessionStream.bytes / 3];
+      for (const n of [1, 2]) await task(n, { asked: asked(one) });
+      for (const n of [3, 4, 5]) await task(n, { asked: asked(three) });
+      await note({ waiting: Object.fromEntries([1, 2, 3, 4, 5].map((n) => [idOf(n), begun - 60_000])) });
+      const times: number[] = [];
+      let seen: readonly string[] = [];
+      for (let back = 0; back < 5; back++) {
+        const { asked: now, last } = await read({ seen });
+        times.push(now);
+        seen = last?.seen ?? [];
+      }
+      expect(times).toEqual([1, 1, 2, 1, 0]);
+      expect(new Set(seen)).toEqual(new Set([1, 2, 3, 4, 5].map(mark)));
     });
   });
 });

@@ -86,6 +86,7 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
         return write(key, change);
       },
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
+      withReports: async (records) => [...records],
       glimpse: async () => undefined,
       postpone: async () => {},
       report: async () => true,

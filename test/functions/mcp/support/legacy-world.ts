@@ -1,4 +1,5 @@
 import type { Manifest } from '../../../../functions/mcp/manifest.ts';
+import { apart } from '../../../../functions/tasks/s3/moved-input.ts';
 import type { Headers_ } from '../../../support/clients.ts';
 import { ALL_KINDS, clockedServer, manifest } from './fake-server.ts';
 import { exchanged, type Message } from './posted.ts';
@@ -25,7 +26,13 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
         const inputRequests = rounds[round - 1];
         const asked = JSON.stringify({ inputRequests });
         const waiting = { status: 'input_required', asked, accepts: ALL_KINDS, arguments: '{}', deadlineAt } as const;
-        if (inputRequests !== undefined) return change(taskId, waiting);
+        const record = records.get(taskId);
+        if (inputRequests !== undefined && record !== undefined) {
+          // As the workflow writes it: large questions lie in S3 from the first moment.
+          const stored = apart({ ...record, ...waiting, updatedAt: clock.now });
+          if (stored.text !== undefined) await server.inputs.put(stored.record, stored.text);
+          return void records.set(taskId, stored.record);
+        }
         change(taskId, { status: 'completed', result: JSON.stringify(JSON.parse(input).inputResponses) });
       },
       stop: async () => {},

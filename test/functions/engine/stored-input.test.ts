@@ -1,15 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { withQuestions } from '../../../../functions/engine/read.ts';
-import { startIfCrashed, startNext } from '../../../../functions/engine/start-round.ts';
-import { answerTask } from '../../../../functions/mcp/task/answer-task.ts';
-import { moveLargeInput } from '../../../../functions/mcp/task/task-input.ts';
-import { asOf } from '../../../../functions/tasks/deadlines.ts';
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
-import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
-import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
-import { fakeServer } from '../support/fake-server.ts';
+import { withQuestions } from '../../../functions/engine/read.ts';
+import { startIfCrashed, startNext } from '../../../functions/engine/start-round.ts';
+import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
+import { moved } from '../../../functions/tasks/s3/moved-input.ts';
+import { create } from '../../../functions/tasks/transitions.ts';
+import { fakeServer } from '../mcp/support/fake-server.ts';
+import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
 
 const now = 1_700_000_000_000;
 const taskId = '0123456789abcdefghjkmnpqrstvwxyz0123';
@@ -47,55 +45,6 @@ function away(record: TaskRecord, there = true) {
 beforeEach(() => void vi.spyOn(console, 'error').mockReturnValue(undefined));
 afterEach(() => vi.restoreAllMocks());
 
-describe('large questions in a record', () => {
-  test('are moved once, and nothing that a reader sees changes', async () => {
-    const { server, stored, objects } = world(waiting);
-    await moveLargeInput(stored(), server);
-    expect(stored()).toMatchObject({ status: 'input_required', round: 1, updatedAt: now, inputResponses: {} });
-    expect(stored()).not.toHaveProperty('asked');
-    expect(asOf(stored(), now)).toEqual(stored());
-    await moveLargeInput(stored(), server);
-    expect(objects.did).toEqual(['PUT']);
-    expect(await withQuestions(stored(), server)).toMatchObject({ asked, arguments: '{"n":1}' });
-  });
-
-  test('are not moved over an answer that comes meanwhile', async () => {
-    const { server, stored, records } = world(waiting);
-    const seen = stored();
-    records.set(taskId, { ...seen, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
-    await moveLargeInput(seen, server);
-    expect(stored()).toMatchObject({ asked, inputResponses: { 'r1.b': '{"action":"cancel"}' } });
-  });
-
-  test('stay if no client can be asked them: every reader must see why the task failed', async () => {
-    const { accepts: _, ...unasked } = waiting;
-    const { server, stored, objects } = world(unasked);
-    await moveLargeInput(stored(), server);
-    expect([stored(), objects.did]).toEqual([unasked, []]);
-  });
-
-  test('stay while S3 fails, which is logged, and tried again after 30 s', async () => {
-    const { server, stored, objects, clock } = world(waiting);
-    objects.state.down = 'SlowDown';
-    for (let looks = 0; looks < 5; looks++) await moveLargeInput(stored(), server);
-    clock.now += 29_999;
-    await moveLargeInput(stored(), server);
-    expect([stored(), objects.did]).toEqual([waiting, ['PUT']]);
-    clock.now += 1;
-    await moveLargeInput(stored(), server);
-    expect([objects.did, failures()]).toEqual([
-      ['PUT', 'PUT'],
-      ['moving input', 'moving input'],
-    ]);
-  });
-
-  test('of a task that has expired are left alone', async () => {
-    const { server, stored, objects } = world({ ...waiting, ttl: 0 });
-    await moveLargeInput(stored(), server);
-    expect(objects.did).toEqual([]);
-  });
-});
-
 describe('input in S3 is read only', () => {
   const { record: slim } = moved(waiting);
   test.each<[string, TaskRecord]>([
@@ -116,17 +65,6 @@ describe('input in S3 is read only', () => {
 });
 
 describe('an answer', () => {
-  test('that was decided on before the questions moved is decided again, and kept (F-09)', async () => {
-    const { server, stored } = world(waiting);
-    const get: typeof server.store.get = async (key) => {
-      const seen = await server.store.get(key);
-      if (seen?.asked !== undefined) await moveLargeInput(seen, server);
-      return seen;
-    };
-    await answerTask(principal, taskId, { 'r1.a': YES }, 'refuse', { ...server, store: { ...server.store, get } });
-    expect(stored()).toMatchObject({ status: 'working', round: 2, inputResponses: { 'r1.a': JSON.stringify(YES) } });
-  });
-
   test('is not stored while S3 cannot take it', async () => {
     const { server, stored, objects } = world({ ...waiting, asked: asked.replace(/m{9}m+/, 'm') });
     objects.state.down = 'SlowDown';
@@ -181,7 +119,7 @@ describe('input that is lost ends its task, which says so', () => {
   test('but not in a later round, which may run: that is for the sweep to find out', async () => {
     const { server, stored, did, objects } = away(answered, false);
     const before = stored();
-    await startIfCrashed(before, server);
+    await startIfCrashed([before], server);
     await expect(startNext(before, false, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored()).toEqual(before);
     expect(did).not.toContain('start');

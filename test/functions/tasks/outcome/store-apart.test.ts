@@ -1,20 +1,22 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { withResultApart } from '../../../../functions/tasks/results/outcome.ts';
+import { withOutcomeApart } from '../../../../functions/tasks/outcome/store-apart.ts';
 import { isOf, placeOf, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
-import { cancel, create, finish } from '../../../../functions/tasks/transitions.ts';
+import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { after, cancel, create, finish } from '../../../../functions/tasks/transitions.ts';
 import { fakeObjects } from '../s3/fake-inputs.ts';
 
 const T0 = 1_700_000_000_000;
 const { inline } = limits.result;
 const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const record = create({ owner: 'o', taskId: 't' }, task, T0);
+const to = (objects: ReturnType<typeof fakeObjects>) => ({ results: objects, inputs: inputStore(objects) });
 const ended = (text: string, isError = false) => finish(record, { text, asks: false, isError }, undefined, T0 + 1);
 
 test('a result that the record can hold stays, to the byte, and so does a change without one', async () => {
   const objects = fakeObjects();
   for (const change of [ended('x'.repeat(inline)), ended('é'.repeat(inline / 2)), cancel(T0)]) {
-    expect(await withResultApart(record, change, objects)).toBe(change);
+    expect(await withOutcomeApart(record, change, to(objects))).toBe(change);
   }
   expect(objects.did).toEqual([]);
 });
@@ -22,7 +24,7 @@ test('a result that the record can hold stays, to the byte, and so does a change
 test('a larger one is stored first, and the change refers to it where no tool can write', async () => {
   const objects = fakeObjects();
   const text = JSON.stringify({ a: 'é'.repeat(inline / 2), n: '🙂' });
-  const { set, ...rest } = await withResultApart(record, ended(text), objects);
+  const { set, ...rest } = await withOutcomeApart(record, ended(text), to(objects));
   const { set: before, ...same } = ended(text);
   expect([rest, { ...set, result: text }]).toEqual([same, before]);
   const stored = storedResult(set.result ?? '');
@@ -35,14 +37,16 @@ test('a larger one is stored first, and the change refers to it where no tool ca
 
 test('two ends of one round lie in two places, so the one that lost overwrites nothing', async () => {
   const objects = fakeObjects();
-  for (const letter of ['a', 'b', 'a']) await withResultApart(record, ended(letter.repeat(inline + 1)), objects);
+  for (const letter of ['a', 'b', 'a']) {
+    await withOutcomeApart(record, ended(letter.repeat(inline + 1)), to(objects));
+  }
   expect(objects.objects.size).toBe(2);
 });
 
 test('a result that cannot be stored ends nothing', async () => {
   const objects = fakeObjects();
   objects.state.down = 'SlowDown';
-  await expect(withResultApart(record, ended('x'.repeat(inline + 1)), objects)).rejects.toThrow('SlowDown');
+  await expect(withOutcomeApart(record, ended('x'.repeat(inline + 1)), to(objects))).rejects.toThrow('SlowDown');
 });
 
 const long = 'x'.repeat(3_000);
@@ -56,7 +60,41 @@ test.each<[string, unknown, string]>([
     '\u0001'.repeat(125),
   ],
 ])('the reference to an error begins like it: %s (C-29)', async (_what, value, says) => {
-  const change = await withResultApart(record, ended(JSON.stringify(value), true), fakeObjects());
+  const change = await withOutcomeApart(record, ended(JSON.stringify(value), true), to(fakeObjects()));
   expect(storedResult(change.set.result ?? '')?.says).toBe(says);
   expect(Buffer.byteLength(change.set.result ?? '')).toBeLessThanOrEqual(inline);
+});
+
+describe('questions', () => {
+  const form = (message: string) => ({
+    method: 'elicitation/create',
+    params: { message, requestedSchema: { type: 'object', properties: {} } },
+  });
+  const askable = create({ owner: 'o', taskId: 't' }, { ...task, accepts: ['elicitation/create'] }, T0);
+  const asking = (bytes: number, asked = askable) => {
+    const text = JSON.stringify({ inputRequests: { a: form('x'.repeat(bytes)) } });
+    return finish(asked, { text, asks: true, isError: false }, '{"n":1}', T0 + 1);
+  };
+
+  test('that the record can hold stay', async () => {
+    const objects = fakeObjects();
+    expect(await withOutcomeApart(askable, asking(100), to(objects))).toEqual(asking(100));
+    expect(objects.did).toEqual([]);
+  });
+
+  test('that it cannot hold are stored first, with the arguments', async () => {
+    const objects = fakeObjects();
+    const change = await withOutcomeApart(askable, asking(inline), to(objects));
+    const record = after(askable, change);
+    expect([record.status, record.asked, record.arguments]).toEqual(['input_required', undefined, undefined]);
+    const { asked } = asking(inline).set;
+    expect(await inputStore(objects).whole(record)).toMatchObject({ asked, arguments: '{"n":1}' });
+  });
+
+  test('that no client can be asked fail the task, and are stored nowhere (E-32)', async () => {
+    const objects = fakeObjects();
+    const change = await withOutcomeApart(record, asking(inline, record), to(objects));
+    expect(change).toMatchObject({ from: ['working'], round: 1, set: { status: 'failed', updatedAt: T0 + 1 } });
+    expect([change.set.failure, objects.did]).toEqual(['InputNotSupported', []]);
+  });
 });

@@ -1,0 +1,39 @@
+import { limits } from '../limits.ts';
+import { questionProblem } from '../questions/question-problem.ts';
+import type { TaskRecord } from '../record.ts';
+import { measured, referTo } from '../results/result-ref.ts';
+import type { ResultStore } from '../results/result-store.ts';
+import type { InputStore } from '../s3/input-store.ts';
+import { isLarge, moved } from '../s3/moved-input.ts';
+import { after, type Change, failAsSeen, withInputApart } from '../transitions.ts';
+
+export interface OutcomeObjects {
+  readonly results: Pick<ResultStore, 'put'>;
+  readonly inputs: InputStore;
+}
+
+/**
+ * The change that ends a round, with its result or its questions in S3 if they would make the record large. The object is
+ * stored first, so no record refers to one that was never written. Large questions that no client can be asked fail the task.
+ * Throws ResultStoreError, InputLost.
+ */
+export async function withOutcomeApart(
+  record: TaskRecord,
+  change: Change,
+  { results, inputs }: OutcomeObjects,
+): Promise<Change> {
+  const { owner, taskId } = record;
+  const { asked, result, isError = false, updatedAt = record.updatedAt } = change.set;
+  if (asked !== undefined) {
+    const waiting = after(record, change);
+    if (!isLarge(waiting)) return change;
+    const problem = questionProblem(waiting);
+    if (problem !== undefined) return failAsSeen(record, problem, updatedAt);
+    const { record: slim, text } = moved(await inputs.whole(waiting));
+    await inputs.put(slim, text);
+    return withInputApart(change, slim);
+  }
+  if (result === undefined || Buffer.byteLength(result) <= limits.result.inline) return change;
+  await results.put({ owner, taskId, outcome: measured(result).sha256 }, result);
+  return { ...change, set: { ...change.set, result: JSON.stringify(referTo(result, isError, { in: 'outcomes' })) } };
+}
