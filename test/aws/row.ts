@@ -80,7 +80,7 @@ export function requestOf(row: Row): TestStateInput {
   const { retries = earlier.length, retrierRetryCount = retries } = row;
   const request = { definition: definitions[workflow], stateName: state, input: JSON.stringify(input) };
   if (result === undefined && error === undefined) return { ...request, inspectionLevel: 'DEBUG' };
-  const errorOutput = error === undefined ? undefined : { error, cause: cause ?? 'mocked' };
+  const errorOutput = error === undefined ? undefined : { error, cause: cause ?? 'A mocked cause.' };
   return {
     ...request,
     inspectionLevel: 'DEBUG',

@@ -83,6 +83,7 @@ const errors = [
 const reports = [
   ...['', 'Rate Exceeded. (Service: Lambda, Status Code: 429)', 'The cause. Returned payload: {"trace":[]}'],
   ...['{"errorMessage":"secret"}', ' {"errorMessage":"secret","trace":["at x"]}', '{"stackTrace" : ["at x"]'],
+  ...['["Rate Exceeded."]', '"Rate Exceeded."', 'true', '5', `{"errorMessage":"${'x'.repeat(1_000)}`],
 ];
 
 /** Every expression of the project that decides something, over the values that engines are known to treat apart. */
@@ -104,10 +105,13 @@ export const cases: readonly Case[] = [
   ),
   ...errors.flatMap((error) =>
     reports.flatMap((Cause) =>
-      [{}, { tries: 600, crashes: 1, losses: 5, wait: 0 }].map((tried) =>
+      [{}, { tries: 200, crashes: 1, losses: 5, wait: 0 }].map((tried) =>
         caseOf('retry/run-again.jsonata', `${error}, ${Cause}`, { input: tried, errorOutput: { Error: error, Cause } }),
       ),
     ),
+  ),
+  ...errors.map((error) =>
+    caseOf('retry/run-again.jsonata', `${error}, no cause`, { input: {}, errorOutput: { Error: error } }),
   ),
   caseOf('function-event.jsonata', 'the event', {}),
   caseOf('machine/event.jsonata', 'the event', {}),

@@ -272,18 +272,72 @@ describe('definition', () => {
     expect([run(false).Retry, run(true).Retry]).toEqual([undefined, undefined]);
   });
 
-  test('a throttled tool is tried again until the longest deadline of a function, over 200 times', async () => {
+  test('a throttled tool is tried again until the longest deadline of a function, up to 20 s apart', async () => {
     const errorOutput = { Error: named('TooManyRequests'), Cause: 'Rate Exceeded.' };
     const failedAfter = (tries: number) => evaluate('retry/run-again.jsonata', { errorOutput, input: { tries } });
-    const most = 600;
+    const most = 200;
     expect([(await failedAfter(most - 1)).tries, (await failedAfter(most)).tries]).toEqual([most, undefined]);
     const waits = (await Promise.all(Array.from({ length: 300 }, () => failedAfter(9)))).map(({ wait }) => wait);
     const longest = Math.max(...waits);
-    expect(new Set(waits)).toEqual(new Set([0, 1, 2, 3, 4]));
+    // None is shorter than a second: a function that is throttled for long is not called all the time.
+    expect([Math.min(...waits), longest]).toEqual([1, 20]);
     expect((most * longest) / 2).toBeGreaterThan(1.25 * 900);
-    expect((200 * longest) / 2).toBeLessThan(0.75 * 600);
     // Nine events for each try, of 25,000 that an execution may have.
     expect(most * 9).toBeLessThan(20_000);
+  });
+
+  test.each([
+    [15_500, 15],
+    [1_500, 1],
+    [500, 1],
+    [-500, 1],
+  ])('the wait of a throttled tool does not end after its deadline: %i ms before it', async (left, most) => {
+    const errorOutput = { Error: named('TooManyRequests'), Cause: 'Rate Exceeded.' };
+    const Input = { ...input, deadlineAt: Date.now() + left };
+    const wait = () => evaluate('retry/run-again.jsonata', { errorOutput, input: { tries: 9 } }, { Input });
+    const waits = (await Promise.all(Array.from({ length: 200 }, wait))).map((again) => again.wait);
+    expect([Math.min(...waits), Math.max(...waits)]).toEqual([1, most]);
+  });
+
+  describe('an error with a name of AWS', () => {
+    const nameOf = (name: string, Cause?: string) =>
+      evaluate('retry/error-name.jsonata', { errorOutput: { Error: name, ...(Cause !== undefined && { Cause }) } });
+    const report = (more: object) => JSON.stringify({ errorType: 'x', errorMessage: 'x', ...more });
+    const OF_PROCESS = ['Runtime.ExitError', 'Sandbox.Timedout', 'Function.ResponseSizeTooLarge', 'Extension.Crash'];
+
+    test.each([
+      ...['Rate Exceeded. (Service: Lambda, Status Code: 429)', 'null (Service: AWSLambda; Status Code: 503)'],
+      'The cause could not be determined. Returned payload: {"trace":[]}',
+    ])('is of AWS if AWS says so in a sentence: %s', async (cause) => {
+      for (const name of [named('TooManyRequests'), 'Lambda.Unknown', 'States.DataLimitExceeded', ...OF_PROCESS])
+        expect(await nameOf(name, cause)).toBe(name);
+    });
+
+    test('that says what became of a process is of AWS if its cause is short, and has no trace', async () => {
+      for (const name of OF_PROCESS) {
+        expect(await nameOf(name, report({}))).toBe(name);
+        for (const own of [{ trace: [] }, { stackTrace: [] }, { errorMessage: 'x'.repeat(1_000) }])
+          expect(await nameOf(name, report(own))).toBe('ToolFailed');
+      }
+    });
+
+    test.each([undefined, '', ' ', '{}', ' {"a":1}', '["Rate Exceeded."]', '"Rate Exceeded."', 'true', '429', '-1'])(
+      'of Lambda is of the tool if its cause is %j',
+      async (cause) => {
+        for (const name of [named('TooManyRequests'), named('Service'), 'Lambda.Unknown'])
+          expect(await nameOf(name, cause)).toBe('ToolFailed');
+      },
+    );
+
+    test('of Step Functions is of the tool if its process reports one: a timeout has no cause', async () => {
+      expect(await nameOf('States.Timeout')).toBe('States.Timeout');
+      for (const cause of [report({}), '["x"]', '"x y"'])
+        expect(await nameOf('States.Timeout', cause)).toBe('ToolFailed');
+    });
+
+    test('of a process is of the tool without a cause', async () => {
+      for (const name of OF_PROCESS) expect(await nameOf(name)).toBe('ToolFailed');
+    });
   });
 
   test.each([definition(false), definition(true), machineDefinition()])(

@@ -78,7 +78,7 @@ export const ROWS: readonly Row[] = [
     fits: (facts) => works(facts) && facts.run?.status === 'RUNNING' && failuresOf(facts, THROTTLED).length > 0,
     why: (facts) => [
       `Lambda has refused to run its function ${times(failuresOf(facts, THROTTLED).length)}: no concurrency is free (${facts.run?.failures.at(-1)?.error}).`,
-      'The workflow tries again until the deadline, at most 4 s apart.',
+      'The workflow tries again until the deadline, at most 20 s apart.',
     ],
     next: () => ['aws lambda get-account-settings --query AccountLimit', ...OPEN_END],
   },

@@ -36,7 +36,7 @@ interface Counts {
 }
 /** Another try after a wait of at most so many seconds. */
 const again = (error: string, counts: Counts, longest: number) => {
-  const wait = expect.toSatisfy((seconds) => Number.isInteger(seconds) && seconds >= 0 && seconds <= longest);
+  const wait = expect.toSatisfy((seconds) => Number.isInteger(seconds) && seconds >= 1 && seconds <= longest);
   return { ...caught(error, 0), nextState: 'RunFailed', output: { crashes: 0, losses: 0, ...counts, wait } };
 };
 const ends = (error: string, output = fails(error)) => ({ ...caught(error, 0, output), nextState: 'RunFailed' });
@@ -47,6 +47,8 @@ const after = (tries: number, counts: Partial<Counts> = {}) => ({
 /** As Lambda passes on what a Node.js process reports, and a Python one. */
 const reported = (errorType: string, trace = 'trace') =>
   JSON.stringify({ errorType, errorMessage: 'secret', [trace]: ['at x'] });
+/** The same, so long that Step Functions cuts the cause before the trace. */
+const long = (errorType: string) => JSON.stringify({ errorType, errorMessage: 'x'.repeat(2_000) });
 /** As Lambda reports what became of a process. */
 const died = (errorType: string) => JSON.stringify({ errorType, errorMessage: 'RequestId: 1 Error: secret' });
 
@@ -134,11 +136,13 @@ export const runRows: readonly Row[] = [
       expected: ends(error, fails('ToolFailed')),
     })),
   ),
-  ...['States.Timeout', 'Sandbox.Timedout', 'Runtime.ExitError', 'Lambda.Unknown'].map((error) => ({
-    title: `${error} that the process has reported: not what AWS means by it`,
-    ...{ ...run('tool'), error, cause: reported(error) },
-    expected: caught(error, 1, fails('ToolFailed')),
-  })),
+  ...['States.Timeout', 'Sandbox.Timedout', 'Runtime.ExitError', 'Lambda.Unknown'].flatMap((error) =>
+    [reported(error), `["${error}"]`, '"Rate Exceeded. (Service: Lambda)"', 'true', long(error)].map((cause) => ({
+      title: `${error} that the process has reported, as ${cause.slice(0, 20)}: not what AWS means by it`,
+      ...{ ...run('tool'), error, cause },
+      expected: caught(error, 1, fails('ToolFailed')),
+    })),
+  ),
   {
     title: 'Output over 256 KiB: States.DataLimitExceeded, caught by its name',
     ...{ ...run('tool'), result: returns(almostTooLarge) },
@@ -164,11 +168,16 @@ export const runRows: readonly Row[] = [
     ...{ ...run('tool'), error: 'States.Runtime' },
     expected: { status: 'FAILED', error: 'States.Runtime' },
   },
-  ...[0, 5].map((retries) => ({
+  ...[0, 3, 5].map((retries) => ({
     title: `throttled, after ${retries} retries: surely not executed`,
     ...{ ...run('tool'), ...after(retries), error: THROTTLED },
-    expected: again(THROTTLED, { tries: retries + 1 }, Math.min(4, 2 ** retries)),
+    expected: again(THROTTLED, { tries: retries + 1 }, Math.min(20, 2 ** retries)),
   })),
+  {
+    title: 'throttled 7 s before the deadline: the wait is not past it',
+    ...{ ...run('tool'), ...after(30), error: THROTTLED, more: { deadlineAt: Date.now() + 7_000 } },
+    expected: again(THROTTLED, { tries: 31 }, 7),
+  },
   ...[
     ...['ResourceConflict', 'ResourceNotReady', 'CodeArtifactUserPending', 'SnapStartNotReady', 'SnapStartTimeout'],
     ...['EC2Throttled', 'Ec2Throttled', 'ENILimitReached', 'EniLimitReached', 'ENINotReady', 'EniNotReady'],
@@ -181,7 +190,7 @@ export const runRows: readonly Row[] = [
   })),
   {
     title: 'throttled on every try',
-    ...{ ...run('tool'), ...after(600), error: THROTTLED },
+    ...{ ...run('tool'), ...after(200), error: THROTTLED },
     expected: ends(THROTTLED, BUSY),
   },
   {

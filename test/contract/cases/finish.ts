@@ -77,7 +77,7 @@ export function finishContract(referee: () => Referee): void {
 
   test.each([
     ['of the function', () => thrown('TypeError'), 'TypeError'],
-    ['of Lambda', () => new AwsError('ResourceNotFoundException', 'secret'), 'Lambda.ResourceNotFoundException'],
+    ['of Lambda', () => new AwsError('ResourceNotFoundException', 'a secret'), 'Lambda.ResourceNotFoundException'],
   ])('an error fails the task, with its reason and nothing else (A-15): %s', async (_what, result, reason) => {
     const record = await created();
     expect(await run(record, result())).toMatchObject(finished);
