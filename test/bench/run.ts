@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: measures each arm, prints its rows, and writes them into docs/performance.md when all have run.
- * `-- growth`: only that one, and writes nothing. Measure on a quiet machine: the ratios are of pairs, but a run beside
+ * `-- cost`: only that one, and writes nothing. Measure on a quiet machine: the ratios are of pairs, but a run beside
  * others has wide spreads.
  */
 import { execFileSync } from 'node:child_process';
