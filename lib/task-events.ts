@@ -12,15 +12,13 @@ import {
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Status } from '../functions/tasks/record.ts';
+import { STATUSES } from '../functions/tasks/record.ts';
 import { BundledCode, bundleTaskEvents } from './bundles.ts';
 import { allow, serverFunction } from './server-function.ts';
 import type { McpTaskServerProps } from './server-props.ts';
 import { deadLetterAlarm, deadLetterQueue } from './storage/dead-letters.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
-
-const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 
 export interface TaskEventsProps {
   /** Has a stream with old and new images. */

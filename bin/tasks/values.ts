@@ -1,5 +1,4 @@
-import { OPEN, STATUSES } from '../../functions/operator/list.ts';
-import type { Status } from '../../functions/tasks/record.ts';
+import { OPEN, STATUSES, type Status } from '../../functions/tasks/record.ts';
 import { UsageError } from './usage-error.ts';
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -22,7 +21,7 @@ export function count(option: string, text: string): number {
 export function statuses(text: string): readonly Status[] {
   if (text === 'open') return OPEN;
   if (text === 'all') return STATUSES;
-  if (text === 'ended') return STATUSES.filter((status) => !OPEN.includes(status));
+  if (text === 'ended') return STATUSES.filter((status) => !OPEN.some((open) => open === status));
   return text.split(',').map((name) => {
     const found = STATUSES.find((status) => status === name.trim());
     if (found !== undefined) return found;

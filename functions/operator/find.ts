@@ -1,8 +1,7 @@
 import { createdAtOf, taskKey } from '../tasks/ids.ts';
-import type { TaskKey } from '../tasks/record.ts';
+import { STATUSES, type TaskKey } from '../tasks/record.ts';
 import type { OperatorReads, PageKey } from '../tasks/table/operator-reads.ts';
 import { OperatorError } from './errors.ts';
-import { STATUSES } from './list.ts';
 
 /**
  * The shortest end of an id that names a task. `dev` prints as many. 50 bits: a client that chooses its idempotency keys

@@ -1,12 +1,9 @@
-import type { Status } from '../tasks/record.ts';
+import { OPEN, type Status } from '../tasks/record.ts';
 import type { IndexedTask, PageKey, Selection, StoredTask } from '../tasks/table/operator-reads.ts';
 import type { OperatorContext } from './context.ts';
 import { OperatorError } from './errors.ts';
 import { type Progress, progressOf } from './show.ts';
 import { recordOf } from './view.ts';
-
-export const OPEN: readonly Status[] = ['working', 'input_required'];
-export const STATUSES: readonly Status[] = [...OPEN, 'completed', 'failed', 'cancelled'];
 
 export interface ListFilter extends Selection {
   /** @default those of open tasks */

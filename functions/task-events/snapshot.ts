@@ -1,6 +1,6 @@
 import type { AttributeValue } from 'aws-lambda';
 import { isErrorName } from '../tasks/log.ts';
-import type { Status, TaskEvent } from '../tasks/record.ts';
+import { STATUSES, type Status, type TaskEvent } from '../tasks/record.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
@@ -24,14 +24,6 @@ export interface Snapshot {
   readonly events: readonly TaskEvent[];
 }
 
-const STATUSES: readonly string[] = [
-  'working',
-  'input_required',
-  'completed',
-  'failed',
-  'cancelled',
-] satisfies Status[];
-
 /** Undefined for an image that is no task record as this release knows it. */
 export function snapshotOf(image: Image): Snapshot | undefined {
   const text = (name: string) => image[name]?.S;
@@ -53,7 +45,8 @@ export function snapshotOf(image: Image): Snapshot | undefined {
 /** The last time that JavaScript can hold, in ms. Larger than any count. */
 const LAST_TIME = 8.64e15;
 
-const isStatus = (status: string | undefined): status is Status => status !== undefined && STATUSES.includes(status);
+const isStatus = (status: string | undefined): status is Status =>
+  status !== undefined && STATUSES.some((known) => known === status);
 
 function numberOf(value: AttributeValue | undefined): number | undefined {
   const number = Number(value?.N);

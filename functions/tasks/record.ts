@@ -6,7 +6,10 @@ import type { FailureReason } from './failures.ts';
  * endpoint fills it in `functions/mcp/methods/create-task.ts`, a rerun in `functions/operator/acts/rerun.ts`.
  */
 
-export type Status = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+/** Of a task that has not ended. */
+export const OPEN = ['working', 'input_required'] as const;
+export const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
+export type Status = (typeof STATUSES)[number];
 
 export interface TaskRecord {
   /** Partition key: whom the task belongs to. */

@@ -2,6 +2,7 @@ import { type Failure, failure } from './failures.ts';
 import { dueShard } from './ids.ts';
 import { limits } from './limits.ts';
 import type { Status, TaskEvent, TaskKey, TaskRecord } from './record.ts';
+import { BEFORE_QUESTION, RUNNING } from './table/attributes.ts';
 import { RECORD_VERSION } from './table/known-record.ts';
 import { endEvent, openEvent } from './task-event.ts';
 
@@ -36,8 +37,6 @@ const MOVES: Readonly<Record<Status, readonly Status[]>> = {
   failed: [],
   cancelled: [],
 };
-const INPUT_FIELDS = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
-const RUNNING_FIELDS = ['due', 'dueAt', 'progressToken', ...INPUT_FIELDS, 'refused'] as const;
 
 export const isTerminal = (status: Status): boolean => MOVES[status].length === 0;
 export const canMove = (from: Status, to: Status): boolean => MOVES[from].includes(to);
@@ -106,7 +105,7 @@ export function cancel(now: number): Change {
     from: sourcesOf('cancelled'),
     set: { status: 'cancelled', updatedAt: now, statusMessage: 'Cancelled by the client' },
     event: { at: now, what: 'cancelled' },
-    remove: RUNNING_FIELDS,
+    remove: RUNNING,
   };
 }
 
@@ -116,7 +115,7 @@ export function fail({ reason, error }: Failure, now: number): Change {
     from: sourcesOf('failed'),
     set: { status: 'failed', updatedAt: now, ...said },
     event: { at: now, what: 'failed' },
-    remove: RUNNING_FIELDS,
+    remove: RUNNING,
   };
 }
 
@@ -150,10 +149,10 @@ export function withdraw(record: TaskRecord, now: number): Change {
  */
 export function finish(record: TaskRecord, returned: Returned, args: string | undefined, now: number): Change {
   const { text: result, asks, isError } = returned;
-  if (asks) return { ...askFirst(record, result, args, now), remove: ['refused'] };
+  if (asks) return { ...askFirst(record, result, args, now), remove: BEFORE_QUESTION };
   const set = { status: 'completed', updatedAt: now, result, isError } as const;
   const event = endEvent('completed', record, now);
-  return { from: ['working'], round: record.round, set, remove: RUNNING_FIELDS, event };
+  return { from: ['working'], round: record.round, set, remove: RUNNING, event };
 }
 
 /** The run of a working task's round exists. The sweep comes back to check whether it still runs. */

@@ -8,6 +8,7 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
+import { INDEXES } from '../../functions/tasks/table/attributes.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**
@@ -29,19 +30,21 @@ export function taskTable(scope: Construct, props: OperationProps): TableV2 {
     ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
     globalSecondaryIndexes: [
       {
-        indexName: 'due',
-        partitionKey: { name: 'due', type: AttributeType.STRING },
-        sortKey: { name: 'dueAt', type: AttributeType.NUMBER },
+        ...index(INDEXES.due),
         projectionType: ProjectionType.KEYS_ONLY,
       },
       {
-        indexName: 'status',
-        partitionKey: { name: 'status', type: AttributeType.STRING },
-        sortKey: { name: 'createdAt', type: AttributeType.NUMBER },
+        ...index(INDEXES.status),
         // They never change, so only a new status writes into the index.
         projectionType: ProjectionType.INCLUDE,
-        nonKeyAttributes: ['tool', 'deadlineAt'],
+        nonKeyAttributes: [...INDEXES.status.others],
       },
     ],
   });
 }
+
+const index = ({ name, partition, sort }: (typeof INDEXES)[keyof typeof INDEXES]) => ({
+  indexName: name,
+  partitionKey: { name: partition, type: AttributeType.STRING },
+  sortKey: { name: sort, type: AttributeType.NUMBER },
+});

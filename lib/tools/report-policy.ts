@@ -5,25 +5,8 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { PROGRESS_PARTITION, RUN_READS, RUN_WRITES } from '../../functions/tasks/table/attributes.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
-
-/** What the role of a tool may read of a task: whether it is still wanted, and the steps of an earlier attempt. */
-const READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound', 'expiresAt'];
-/** What it may write: nothing that puts an item into an index. */
-const WRITES = [
-  'owner',
-  'taskId',
-  'round',
-  'updatedAt',
-  'statusMessage',
-  'progress',
-  'progressTotal',
-  'memoryRound',
-  'memory',
-  'expiresAt',
-];
-/** Where it may write: the partitions of `functions/tasks/table/progress-item.ts`. */
-const PARTITIONS = 'progress#*';
 
 export interface ReportTargets {
   readonly table: TableV2;
@@ -52,10 +35,10 @@ function statements(scope: Construct, { table, results, encryptionKey }: ReportT
       actions: ['dynamodb:UpdateItem'],
       resources: [table.tableArn],
       conditions: {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [PARTITIONS] },
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${PROGRESS_PARTITION}*`] },
         // ForAllValues holds for a request without the key.
         Null: { 'dynamodb:LeadingKeys': 'false' },
-        'ForAllValues:StringEquals': { 'dynamodb:Attributes': WRITES },
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': RUN_WRITES },
         StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
       },
     }),
@@ -63,7 +46,7 @@ function statements(scope: Construct, { table, results, encryptionKey }: ReportT
       actions: ['dynamodb:GetItem'],
       resources: [table.tableArn],
       conditions: {
-        'ForAllValues:StringEquals': { 'dynamodb:Attributes': READS },
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': RUN_READS },
         // As in IAM's example for GetItem: the key is documented for Query and Scan only (docs/verify-on-aws.md).
         StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
       },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Engine } from '../../functions/mcp/manifest.ts';
 import { CRASHED_NAME, RUN_FAILURES, RUN_MESSAGES } from '../../functions/tasks/failures.ts';
 import { limits, MAX_TTL } from '../../functions/tasks/limits.ts';
+import { BEFORE_QUESTION, RUNNING } from '../../functions/tasks/table/attributes.ts';
 
 /**
  * The function did not run: a retry is safe even for a tool with side effects. Besides throttling, these are functions
@@ -63,6 +64,8 @@ const TABLES = {
   runFailures: JSON.stringify(RUN_FAILURES),
   runMessages: JSON.stringify(RUN_MESSAGES),
   crashedName: String(CRASHED_NAME),
+  running: `[${RUNNING.map((name) => `"${name}"`).join(', ')}]`,
+  beforeQuestion: JSON.stringify(BEFORE_QUESTION),
 };
 
 interface EngineText {

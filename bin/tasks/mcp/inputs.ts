@@ -1,4 +1,4 @@
-import { STATUSES } from '../../../functions/operator/list.ts';
+import { STATUSES } from '../../../functions/tasks/record.ts';
 
 /** JSON Schemas of the inputs that tools share. */
 

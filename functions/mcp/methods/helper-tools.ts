@@ -1,7 +1,7 @@
 import { InvalidParams, NotSupportedByTool } from '../../tasks/errors.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import type { TaskRecord } from '../../tasks/record.ts';
+import { STATUSES, type TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions.ts';
@@ -26,7 +26,7 @@ const outputSchema = {
   type: 'object',
   properties: {
     taskId: { type: 'string' },
-    status: { type: 'string', enum: ['working', 'input_required', 'completed', 'failed', 'cancelled'] },
+    status: { type: 'string', enum: STATUSES },
     message: { type: 'string', description: 'How far it is, or why it ended.' },
     retryAfterSeconds: { type: 'number', description: 'When to ask again, while it is not over.' },
     next: { type: 'string', description: 'What to do, while it is not over.' },

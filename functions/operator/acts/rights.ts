@@ -1,6 +1,6 @@
 import type { EngineContext } from '../../engine/ports.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { ENDED } from '../../tasks/table/shown-attributes.ts';
+import { ENDED } from '../../tasks/table/attributes.ts';
 import { after, type Change, isTerminal } from '../../tasks/transitions.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed } from '../errors.ts';

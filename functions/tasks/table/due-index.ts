@@ -1,5 +1,6 @@
 import type { DynamoDb } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
+import { INDEXES } from './attributes.ts';
 
 /** Where the next page of a shard begins. Only this file reads it. */
 export type Cursor = Readonly<Record<string, unknown>>;
@@ -18,9 +19,9 @@ export function dueIndex(db: DynamoDb, table: string, pageSize: number): DueInde
     async page(shard, until, after) {
       const { Items = [], LastEvaluatedKey: next } = await db.query({
         TableName: table,
-        IndexName: 'due',
+        IndexName: INDEXES.due.name,
         KeyConditionExpression: '#due = :shard AND #dueAt <= :until',
-        ExpressionAttributeNames: { '#due': 'due', '#dueAt': 'dueAt' },
+        ExpressionAttributeNames: { '#due': INDEXES.due.partition, '#dueAt': INDEXES.due.sort },
         ExpressionAttributeValues: { ':shard': String(shard), ':until': until },
         Limit: pageSize,
         ...(after !== undefined && { ExclusiveStartKey: after }),

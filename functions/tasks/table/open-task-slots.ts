@@ -4,6 +4,7 @@ import { InternalError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
 import { isTerminal } from '../transitions.ts';
+import { SEEN, SORT_KEYS } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 import { isKnown } from './known-record.ts';
 
@@ -23,8 +24,6 @@ export interface OpenTaskSlotStore {
   slotFreed(owner: string, now: number): Promise<void>;
 }
 
-const SORT_KEY = '#slots';
-const FULL_SORT_KEY = '#slots-full';
 const ATTEMPTS = 8;
 const BATCH = 100;
 /**
@@ -33,32 +32,13 @@ const BATCH = 100;
 const ID = 36;
 const MINUTE = 60_000;
 
-/** The attributes that `isKnown` and `asOf` read. */
-const SEEN = [
-  'owner',
-  'version',
-  'tool',
-  'expiresAt',
-  'taskId',
-  'status',
-  'round',
-  'createdAt',
-  'updatedAt',
-  'ttl',
-  'deadlineAt',
-  'asked',
-  'accepts',
-  'arguments',
-  'inputResponses',
-  'inputRef',
-] as const;
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 
 export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStore {
   async function add(owner: string, slot: string, most: number, expiresAt: number): Promise<boolean> {
     const update: UpdateInput = {
       TableName: table,
-      Key: { owner, taskId: SORT_KEY },
+      Key: { owner, taskId: SORT_KEYS.slots },
       ConditionExpression:
         // A repeat of the same create uses the slot of the first.
         'attribute_not_exists(#taken) OR contains(#taken, :one) OR (size(#taken) < :most AND ' +
@@ -77,7 +57,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
   }
 
   async function taken(owner: string): Promise<string[]> {
-    const Key = { owner, taskId: SORT_KEY };
+    const Key = { owner, taskId: SORT_KEYS.slots };
     const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
     return Item?.taken instanceof Set ? [...(Item.taken as Set<string>)] : [];
   }
@@ -85,7 +65,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
   async function free(owner: string, slots: readonly string[], room: number): Promise<void> {
     const update: UpdateInput = {
       TableName: table,
-      Key: { owner, taskId: SORT_KEY },
+      Key: { owner, taskId: SORT_KEYS.slots },
       UpdateExpression: `SET #room = :room${slots.length > 0 ? ' DELETE #taken :slots' : ''}`,
       ExpressionAttributeNames: { '#room': 'room', ...(slots.length > 0 && { '#taken': 'taken' }) },
       ExpressionAttributeValues: { ':room': room, ...(slots.length > 0 && { ':slots': new Set(slots) }) },
@@ -131,7 +111,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
 
   /** How many open tasks the last search found, if it found the owner full and still counts. */
   async function full(owner: string, now: number): Promise<number | undefined> {
-    const Key = { owner, taskId: FULL_SORT_KEY };
+    const Key = { owner, taskId: SORT_KEYS.full };
     // Consistent: a cancel may have ended it a moment ago.
     const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
     return Item !== undefined && now < Item.until ? (Item.open as number) : undefined;
@@ -142,7 +122,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
    * close this gap, each cancel would have to write, too.
    */
   async function noteFull(owner: string, open: number, until: number, expiresAt: number): Promise<void> {
-    const Item = { owner, taskId: FULL_SORT_KEY, open, until, expiresAt };
+    const Item = { owner, taskId: SORT_KEYS.full, open, until, expiresAt };
     await db.put({ TableName: table, Item });
   }
 

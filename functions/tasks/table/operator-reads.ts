@@ -1,8 +1,8 @@
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
+import { BEFORE_TASKS, INDEXED, INDEXES, PAYLOAD, SHOWN } from './attributes.ts';
 import { progressKey } from './progress-item.ts';
-import { PAYLOAD, SHOWN } from './shown-attributes.ts';
 
 /** An item as it is stored. It may be one that this release does not understand. */
 export type StoredTask = TaskKey & Readonly<Record<string, unknown>>;
@@ -75,7 +75,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
       const { filter, values } = filterExpression(selection, ['tool', 'deadlineAt']);
       const { items, next } = await query(
         {
-          IndexName: 'status',
+          IndexName: INDEXES.status.name,
           KeyConditionExpression: '#status = :status AND #createdAt BETWEEN :from AND :until',
           ...filter,
           ExpressionAttributeValues: { ':status': status, ':from': createdFrom, ':until': createdUntil, ...values },
@@ -95,7 +95,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
           KeyConditionExpression: '#owner = :owner AND #taskId > :first',
           ...filter,
           // The sort keys of items that are no tasks begin with #.
-          ExpressionAttributeValues: { ':owner': owner, ':first': '$', ...values },
+          ExpressionAttributeValues: { ':owner': owner, ':first': BEFORE_TASKS, ...values },
           ConsistentRead: true,
           ScanIndexForward: false,
           Limit: limit,
@@ -160,7 +160,6 @@ const reported = (payload: boolean): Names => [
   ...['round', 'updatedAt', 'progress', 'progressTotal'],
   ...(payload ? ['statusMessage'] : []),
 ];
-const INDEXED = ['owner', 'taskId', 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
 
 /** `names`: attributes that an expression names, beside those that are read. */
 function projection(attributes: readonly string[], names: Names) {

@@ -3,14 +3,10 @@ import { limits } from '../limits.ts';
 import { logEvent } from '../log.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
+import { MEMORY_SUFFIX, PROGRESS_PARTITION } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
-/**
- * The runs of a task write into this partition, not into that of its record: IAM can tell the two apart by the
- * partition key, and the credentials of a tool may only write here. Progress and memory are two items, so a poll does
- * not pay for the memory.
- */
-export const PROGRESS_PARTITION = 'progress#';
+// Progress and memory of a run are two items, so a poll does not pay for the memory.
 
 /** What a run reports. A tool writes it, so each field is checked before use. */
 interface ProgressItem {
@@ -51,7 +47,7 @@ export interface ProgressStore {
 export const progressKey = ({ owner, taskId }: TaskKey): TaskKey => ({ owner: PROGRESS_PARTITION + owner, taskId });
 const memoryKey = ({ owner, taskId }: TaskKey): TaskKey => ({
   owner: PROGRESS_PARTITION + owner,
-  taskId: `${taskId}#memory`,
+  taskId: taskId + MEMORY_SUFFIX,
 });
 
 export function progressStore(db: DynamoDb, table: string): ProgressStore {

@@ -1,4 +1,5 @@
 import type { DynamoDb, PutInput } from '../aws/dynamodb.ts';
+import { SORT_KEYS } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
@@ -33,13 +34,12 @@ export type Times = Readonly<Record<string, number>>;
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const SORT_KEY = '#session';
 /** At most a few streams of one session change its notes at once. */
 const ATTEMPTS = 10;
 
 export function sessionStore(db: DynamoDb, table: string): SessionStore {
   async function read(session: string): Promise<{ notes: SessionNotes; version: number }> {
-    const Key = { owner: session, taskId: SORT_KEY };
+    const Key = { owner: session, taskId: SORT_KEYS.session };
     const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
     if (Item === undefined) return { notes: { waiting: {}, asked: {} }, version: 0 };
     const { owner: _o, taskId: _t, expiresAt: _e, version, ...notes } = Item;
@@ -49,7 +49,7 @@ export function sessionStore(db: DynamoDb, table: string): SessionStore {
   async function write(session: string, notes: SessionNotes, version: number, expiresAt: number): Promise<boolean> {
     const put: PutInput = {
       TableName: table,
-      Item: { ...notes, owner: session, taskId: SORT_KEY, version: version + 1, expiresAt },
+      Item: { ...notes, owner: session, taskId: SORT_KEYS.session, version: version + 1, expiresAt },
       ConditionExpression: 'attribute_not_exists(#version) OR #version = :version',
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':version': version },

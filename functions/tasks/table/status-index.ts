@@ -1,7 +1,6 @@
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
-import type { Status } from '../record.ts';
-
-const OPEN = ['working', 'input_required'] as const satisfies Status[];
+import { OPEN } from '../record.ts';
+import { INDEXES } from './attributes.ts';
 
 /**
  * When the oldest unfinished task was created, in ms since the epoch, by the index `status`. Undefined if there is none. The
@@ -12,7 +11,7 @@ export async function oldestOpen(db: DynamoDb, table: string): Promise<number | 
     OPEN.map(async (status) => {
       const query: QueryInput = {
         TableName: table,
-        IndexName: 'status',
+        IndexName: INDEXES.status.name,
         KeyConditionExpression: '#status = :status',
         ProjectionExpression: '#createdAt',
         ExpressionAttributeNames: { '#status': 'status', '#createdAt': 'createdAt' },

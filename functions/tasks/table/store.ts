@@ -2,6 +2,7 @@ import type { DynamoDb, GetInput, PutInput, UpdateInput } from '../aws/dynamodb.
 import { Unavailable } from '../errors.ts';
 import type { TaskEvent, TaskKey, TaskRecord, Writer } from '../record.ts';
 import type { Change } from '../transitions.ts';
+import { BEFORE_TASKS } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 import { isKnown, known } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
@@ -122,7 +123,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
         TableName: table,
         KeyConditionExpression: '#owner = :owner AND #taskId > :first',
         ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
-        ExpressionAttributeValues: { ':owner': owner, ':first': '$' },
+        ExpressionAttributeValues: { ':owner': owner, ':first': BEFORE_TASKS },
         ConsistentRead: true,
         ScanIndexForward: false,
         Limit: limit,

@@ -1,4 +1,5 @@
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
+import { SORT_KEYS } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
@@ -26,16 +27,14 @@ export interface CountedStream {
   readonly window: number;
 }
 
-const STREAMS = '#streams';
-const REFUSED = '#refused';
 /** A write fails when a new window has begun since the read, or when another request took the last stream. */
 const ATTEMPTS = 3;
 /** The attribute that counts the streams opened in a window. */
 const countOf = (window: number): string => `n${window}`;
 
 export function streamCountStore(db: DynamoDb, table: string): StreamCountStore {
-  const streams = countByWindow(db, table, STREAMS);
-  const refused = countByWindow(db, table, REFUSED);
+  const streams = countByWindow(db, table, SORT_KEYS.streams);
+  const refused = countByWindow(db, table, SORT_KEYS.refused);
   return {
     openStream: streams.open,
     closeStream: streams.close,

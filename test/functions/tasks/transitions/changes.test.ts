@@ -27,7 +27,7 @@ const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({ ...create(key,
 const waiting = (over: Partial<TaskRecord> = {}) => record({ status: 'input_required', asked, round: 3, ...over });
 const failed = failure('ToolFailed', { reason: 'TypeError' });
 const open = ['working', 'input_required'];
-const RUNNING = ['due', 'dueAt', 'progressToken', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused'];
+const RUNNING = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused', 'progressToken'];
 
 describe('a new record', () => {
   test('has what every task has, and nothing that its call did not bring (C-09)', () => {

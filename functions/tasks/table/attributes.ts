@@ -1,0 +1,151 @@
+/**
+ * The names of all attributes and items of the tasks table, by what needs them. Policies, projections and the JSONata of the
+ * workflow are made from these lists.
+ */
+
+/** The sparse index of unfinished tasks, by the time at which the sweep checks them, and the index of operators. */
+export const INDEXES = {
+  due: { name: 'due', partition: 'due', sort: 'dueAt' },
+  status: { name: 'status', partition: 'status', sort: 'createdAt', others: ['tool', 'deadlineAt'] },
+} as const;
+/** What the index of operators holds of a task. */
+export const INDEXED = ['owner', 'taskId', 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
+
+/** Sort keys of items that are no tasks. They come before all ids of tasks, so that a list begins behind them. */
+export const SORT_KEYS = {
+  slots: '#slots',
+  full: '#slots-full',
+  session: '#session',
+  streams: '#streams',
+  refused: '#refused',
+} as const;
+/** Comes after all sort keys above, and before every id of a task. */
+export const BEFORE_TASKS = '$';
+
+/**
+ * The runs of a task write into this partition, not into that of its record: IAM can tell the two apart by the
+ * partition key, and the credentials of a tool may only write here.
+ */
+export const PROGRESS_PARTITION = 'progress#';
+/** What the sort key of a run's steps has behind the id of its task. */
+export const MEMORY_SUFFIX = '#memory';
+
+/** What a record holds of the questions of its task, and of what answers them. */
+const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
+/** What only an unfinished task has. */
+export const RUNNING = ['due', 'dueAt', ...INPUT, 'refused', 'progressToken'] as const;
+/** What a new question of the task leaves out of its record. */
+export const BEFORE_QUESTION = ['refused'] as const;
+
+/** What readers need of a record to say whether its task is open: `isKnown` and `asOf`. */
+export const SEEN = [
+  'owner',
+  'version',
+  'tool',
+  'expiresAt',
+  'taskId',
+  'status',
+  'round',
+  'createdAt',
+  'updatedAt',
+  'ttl',
+  'deadlineAt',
+  'asked',
+  'accepts',
+  'arguments',
+  'inputResponses',
+  'inputRef',
+] as const;
+
+/** What the role of a tool may read of a task: whether it is still wanted, and the steps of an earlier attempt. */
+export const RUN_READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound', 'expiresAt'] as const;
+/** What it may write: nothing that puts an item into an index. */
+export const RUN_WRITES = [
+  'owner',
+  'taskId',
+  'round',
+  'updatedAt',
+  'statusMessage',
+  'progress',
+  'progressTotal',
+  'memoryRound',
+  'memory',
+  'expiresAt',
+] as const;
+
+/**
+ * The attributes of a record that an operator may read without the right to payloads. None holds what a client or a tool
+ * wrote: no argument, question, answer, result, message or token. The policy of operators names the same ones.
+ */
+export const SHOWN = [
+  'owner',
+  'taskId',
+  'version',
+  'status',
+  'round',
+  'tool',
+  'createdAt',
+  'updatedAt',
+  'ttl',
+  'deadlineAt',
+  'express',
+  'legacy',
+  'scopes',
+  'outputSchemaId',
+  'accepts',
+  'inputRef',
+  'isError',
+  'failure',
+  'error',
+  'due',
+  'dueAt',
+  'seenRound',
+  'expiresAt',
+  'progress',
+  'progressTotal',
+  'events',
+  'rerunOf',
+  'traceparent',
+] as const;
+
+/** The rest of a record: only with the right to payloads. */
+export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept', 'digest'] as const;
+
+/**
+ * What `cancel` and `fail` of an operator name. No payload is among them: DynamoDB lets an update copy one attribute that it
+ * names into another, so who may name a payload could copy it into what the read policy shows.
+ */
+export const ENDED = [
+  'owner',
+  'taskId',
+  'status',
+  'round',
+  'updatedAt',
+  // Of a record, not of a report: text of the server.
+  'statusMessage',
+  'failure',
+  'error',
+  'events',
+  'due',
+  'dueAt',
+] as const;
+
+/** What `answer` names. It needs the right to payloads. */
+export const ANSWERED = [
+  'owner',
+  'taskId',
+  'version',
+  'status',
+  'round',
+  'updatedAt',
+  'dueAt',
+  'seenRound',
+  'express',
+  'events',
+  'statusMessage',
+  'refused',
+  'inputRef',
+  'asked',
+  'arguments',
+  'inputResponses',
+] as const;
