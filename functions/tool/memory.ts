@@ -6,6 +6,8 @@ export interface Memory {
   readonly variables: Record<string, unknown>;
   /** The results of its finished steps. */
   readonly steps: Record<string, unknown>;
+  /** Why the result of a finished step could not be kept, as `kept` says it: the step is not done again. */
+  readonly misfits: Record<string, string>;
   /** In a call without a task: the answers to earlier questions. Such a call brings only those to the last ones. */
   readonly answers: Record<string, InputResponse>;
 }
@@ -13,33 +15,41 @@ export interface Memory {
 /** Bounds of one task's memory (docs/writing-tools.md, "Limits"). */
 const bounds = { bytes: 100_000, depth: 10, string: 64_000 } as const;
 
+/** Why a value cannot be kept beside the others. No other reason is longer. */
+export const NO_ROOM = `does not fit: the variables and steps of a task may take ${bounds.bytes} bytes together`;
+
 /** An empty memory, or that of the last round or attempt. */
 export function openMemory(saved: unknown): Memory {
-  const { variables, steps, answers } = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Memory>;
-  return { variables: own(variables), steps: own(steps), answers: own(answers) };
+  const found = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Memory>;
+  const { variables, steps, misfits, answers } = found;
+  return { variables: own(variables), steps: own(steps), misfits: own(misfits), answers: own(answers) };
 }
 
-/** The value as it is after JSON. Throws ToolError, which names the limit, if it is too large. */
-export function checked(what: string, value: unknown): unknown {
-  const check = (one: unknown) => {
-    const problem = tooMuch(one, bounds.depth);
-    if (problem !== undefined) throw new ToolError(`${what} ${problem}`);
-    return one;
-  };
-  // After JSON again: a toJSON may return anything, or nothing.
-  return check(JSON.parse(JSON.stringify(check(value) ?? null) ?? 'null'));
+/** The value as it is after JSON, or why it cannot be kept. */
+export function kept(value: unknown): { readonly value: unknown } | { readonly problem: string } {
+  const before = tooMuch(value, bounds.depth);
+  if (before !== undefined) return { problem: before };
+  try {
+    // Checked after JSON again: a toJSON may return anything, or nothing.
+    const parsed: unknown = JSON.parse(JSON.stringify(value ?? null) ?? 'null');
+    const problem = tooMuch(parsed, bounds.depth);
+    return problem === undefined ? { value: parsed } : { problem };
+  } catch {
+    return { problem: 'is not JSON' };
+  }
 }
 
-/** Throws ToolError, which names the limit, if a value has no room beside the others. */
-export function checkRoom(memory: Memory, kind: 'variables' | 'steps', name: string, value: unknown): void {
-  memoryText({ ...memory, [kind]: { ...memory[kind], [name]: value } });
-}
-
-/** Throws as `checkRoom`. */
-export function memoryText(memory: Memory): string {
+/** Undefined if it is larger than a memory may be. */
+export function textOf(memory: Memory): string | undefined {
   const text = JSON.stringify(memory);
-  if (Buffer.byteLength(text) <= bounds.bytes) return text;
-  throw new ToolError(`The variables and steps of a task may take ${bounds.bytes} bytes together`);
+  return Buffer.byteLength(text) <= bounds.bytes ? text : undefined;
+}
+
+/** Throws ToolError, which names the limit. */
+export function memoryText(memory: Memory): string {
+  const text = textOf(memory);
+  if (text === undefined) throw new ToolError(`What the task keeps ${NO_ROOM}`);
+  return text;
 }
 
 function tooMuch(value: unknown, left: number): string | undefined {

@@ -1,7 +1,6 @@
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { TaskEnded } from './errors.ts';
-import { checked, checkRoom } from './memory.ts';
 import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
 import type { RunMemory } from './run-memory.ts';
@@ -41,9 +40,9 @@ export interface Task {
   getVariable<T = unknown>(name: string): T | undefined;
   /**
    * Does work once: its result is stored across rounds and retries, and a later run gets the stored result, as it is
-   * after JSON. The result of a step that throws is not stored, nor one that does not fit beside variables and other steps
-   * (100 KB in all): that throws ToolError after the work. If there is no room at all, the work is not done. Each step of a run
-   * needs a different name.
+   * after JSON. The result of a step that throws is not stored. One that does not fit beside variables and other steps (100 KB in
+   * all), or is not JSON, is lost: this throws ToolError, in later runs, too, and the work is not done again. If there is no room
+   * at all, it throws before the work. Each step of a run needs a different name.
    */
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
 }
@@ -99,19 +98,15 @@ export function createTask(event: ToolEvent, runMemory: RunMemory, signal: Abort
       begun.add(name);
       try {
         await runMemory.recall();
-        if (name in memory.steps) return memory.steps[name] as never;
-        // Before the work: what is done and does not fit is lost, and a retry would do it again.
-        checkRoom(memory, 'steps', name, null);
-        const result = checked(`Step '${name}'`, await work());
-        checkRoom(memory, 'steps', name, result);
-        // Meanwhile another run of the round may have stored this step.
-        if (!(name in memory.steps)) memory.steps[name] = result;
+        const before = runMemory.resultOf(name);
+        if (before !== undefined) return before.value as never;
+        await runMemory.doStep(name, work);
       } catch (error) {
         begun.delete(name);
         throw error;
       }
       checkAlive(await runMemory.remember());
-      return memory.steps[name] as never;
+      return runMemory.resultOf(name)?.value as never;
     },
   };
 }

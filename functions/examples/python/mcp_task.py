@@ -8,6 +8,7 @@ import time
 
 DAY = 86_400
 MEMORY = 100_000  # Bytes of JSON that all steps of a task may return together.
+FULL = "The steps of a task may take %d bytes together" % MEMORY
 _last_report = 0.0
 
 
@@ -39,7 +40,7 @@ def tool(run):
             return run(event["arguments"], event)
         except Question as question:
             # Without a step, nothing was read that the next round needs.
-            memory = event.get("_memory", event.get("requestState") or {})
+            memory = event.get("_memory") or event.get("requestState") or {}
             return {"inputRequests": question.requests, "requestState": memory}
 
     return handler
@@ -48,16 +49,22 @@ def tool(run):
 def step(event, name, work):
     """Calls `work` once for all rounds and attempts of a task, and returns its JSON result from then on.
 
-    Raises ValueError if there is no room for a result, before the work, or if the result does not fit, after it.
+    Raises ValueError if there is no room for a result, before the work, or if the result does not fit, after it: then in
+    later runs, too, without the work.
     """
     memory = _memory(event)
-    if name not in memory:
-        _fitting(memory, name, None)
-        result = _fitting(memory, name, work())
-        memory.setdefault(name, result)
+    if name not in memory["steps"] and name not in memory["misfits"]:
+        _fitting(memory, "misfits", name, "x" * 100)
+        result = work()
+        try:
+            memory["steps"][name] = _fitting(memory, "steps", name, result)
+        except (TypeError, ValueError) as error:
+            memory["misfits"][name] = str(error)[:100]
         if event.get("task") is not None:
             _remember(event, event["task"], memory)
-    return memory[name]
+    if name not in memory["steps"]:
+        raise ValueError(memory["misfits"][name])
+    return memory["steps"][name]
 
 
 def progress(event, message, done=None, total=None):
@@ -102,25 +109,31 @@ def _table():
     return _client
 
 
-def _fitting(memory, name, result):
-    """The result as it is after JSON, if it fits beside those of the other steps."""
-    text = json.dumps({**memory, name: result}, allow_nan=False)
+def _fitting(memory, kind, name, value):
+    """The value as it is after JSON, if it fits beside what the other steps keep."""
+    text = json.dumps({**memory, kind: {**memory[kind], name: value}}, allow_nan=False)
     if len(text) > MEMORY:
-        raise ValueError("The steps of a task may take %d bytes together" % MEMORY)
-    return json.loads(text)[name]
+        raise ValueError(FULL)
+    return json.loads(text)[kind][name]
 
 
 def _memory(event):
-    """What steps have stored: in this round, or at the end of the last one."""
+    """What steps have stored, in this round or until the end of the last one: results, and why others could not be kept."""
     if "_memory" not in event:
-        memory = dict(event.get("requestState") or {})
+        memory = {"steps": {}, "misfits": {}}
+        _add(memory, event.get("requestState") or {})
         task = event.get("task")
         # A run on Express has a name: an earlier run of its round may have been lost, at attempt 0, too.
         if task is not None and (task["attempt"] > 0 or "run" in task):
             event["_stored"] = _stored(task)
-            memory.update(json.loads(event["_stored"] or "{}"))
+            _add(memory, json.loads(event["_stored"] or "{}"))
         event["_memory"] = memory
     return event["_memory"]
+
+
+def _add(memory, other):
+    for kind in memory:
+        memory[kind].update(other.get(kind, {}))
 
 
 def _stored(task):
@@ -155,7 +168,7 @@ def _remember(event, task, memory):
         if event["_stored"] is None:
             return  # A later round has begun.
         # Of a step that two runs have done, the result that was stored first counts, in both.
-        memory.update(json.loads(event["_stored"]))
+        _add(memory, json.loads(event["_stored"]))
     raise RuntimeError("Other runs of this round store steps all the time")
 
 

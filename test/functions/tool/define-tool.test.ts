@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
@@ -247,6 +247,45 @@ describe('memory', () => {
       return task.step('small', () => 'done');
     });
     expect((await runTool(tool, {})).result).toBe('done');
+  });
+
+  test.each([
+    ['too large', () => tooLarge, /100000 bytes/],
+    ['too deep', () => JSON.parse('['.repeat(11) + ']'.repeat(11)), /10 levels/],
+    ['no JSON', () => ({ toJSON: () => JSON.parse('{') }), /not JSON/],
+  ])('a step whose result is %s is not done again, however the tool goes on', async (_what, make, message) => {
+    let charged = 0;
+    const tool = defineTool(anything, async (_args, task) => {
+      const charge = task.step('charge', () => {
+        charged++;
+        return make();
+      });
+      await expect(charge).rejects.toThrow(message);
+      await task.step('next', () => 'done');
+      await task.requireInput({ go: ask });
+      return { rounds: task.round };
+    });
+    const { result } = await runTool(tool, {}, { answers: { go: accept({ ok: true }) } });
+    expect([result, charged]).toEqual([{ rounds: 2 }, 1]);
+  });
+
+  test('steps that are done at once leave room to remember each other', async () => {
+    const done: string[] = [];
+    // It fits, but not beside what is kept of the others.
+    const work = (name: string) => async () => {
+      done.push(name);
+      await setImmediate();
+      return ['x'.repeat(49_920), 'x'.repeat(49_920)];
+    };
+    const tool = defineTool(anything, async (_args, task) => {
+      const steps = ['a', 'b', 'c', 'd'].map((name) => task.step(name, work(name)));
+      const kept = (await Promise.allSettled(steps)).map(({ status }) => status);
+      await task.requireInput({ go: ask });
+      return { kept };
+    });
+    const { result } = await runTool(tool, {}, { answers: { go: accept({ ok: true }) } });
+    expect(result).toEqual({ kept: ['rejected', 'rejected', 'rejected', 'rejected'] });
+    expect(done.join('')).toBe('abcd');
   });
 
   test('a step without room for any result does no work', async () => {
