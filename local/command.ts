@@ -19,8 +19,8 @@ export function explain(error: unknown, port: number): string {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it finds.
 const COLOUR = /\u001b\[[\d;]*m/g;
-/** Controls, and what turns the direction of text or takes no room. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+/** Controls, what turns the direction of text or takes no room, and signs without ink (an empty Braille cell, a null notehead). */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
 
 /** A text that a tool or a client may have written, for a terminal. Of the characters without a sign, `\n` and `\t` stay. */
 export const printable = (text: string): string =>

@@ -16,8 +16,8 @@ export const clock = (at: number): string => new Date(at).toISOString().slice(11
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it finds.
 const COLOUR = /\u001b\[[\d;]*m/g;
-/** Controls, and what turns the direction of text or takes no room. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+/** Controls, what turns the direction of text or takes no room, and signs without ink (an empty Braille cell, a null notehead). */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
 /** What ends a line, or moves in it. */
 const BREAKS = /[\t-\r\u0085\u2028\u2029]+/g;
 

@@ -46,7 +46,7 @@ const isForm = has(
 const LONGEST_URL = 2_000;
 /** Without user info: no `@` before the path. Without a backslash: some parsers take it for a slash. */
 const PAGE = /^https?:\/\/[^/?#@\\]+([/?#]|$)/;
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** A page that a client may open for a person: no scheme that runs code or opens a file, and its host is what one reads. */

@@ -11,14 +11,14 @@ import { terminal } from '../../../local/dev/terminal.ts';
 const DIRTY = 'a\u001b[2Jb\u009bc\u007fd\re\tf\ng é';
 /** Clipboard, screen, direction, room, tags, and line ends of all kinds. */
 const EVIL =
-  '\u001b]52;c;Y3Vyb\u0007\u001b[2J\u009b2J\u202e\u2066\u200b\u00ad\u3164\u{e0041}\r\nNext  evil\u2028Next  evil\u2029x\u0085y\vz';
-const SIGNLESS = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+  '\u001b]52;c;Y3Vyb\u0007\u001b[2J\u009b2J\u202e\u2066\u200b\u00ad\u3164\u{e0041}\u2800\u{1d159}\r\nNext  evil\u2028Next  evil\u2029x\u0085y\vz';
+const SIGNLESS = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/u;
 const ALL = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
 
 test('text is printed without characters that have no sign, but newline and tab', () => {
   expect(printable(DIRTY)).toBe('a[2Jbcde\tf\ng é');
   expect(printable('\u001b[1;31mred\u001b[39m, 日本 🎉')).toBe('red, 日本 🎉');
-  expect(printable(EVIL)).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  expect(printable(EVIL)).not.toMatch(SIGNLESS);
 });
 
 test('a value is one line, whatever ends a line in it', () => {

@@ -83,7 +83,13 @@ describe('a question has all its members checked (B-18, D-21)', () => {
     ],
     ...['http://login.example/', 'http://localhost.example/', 'https://bank.example@a.example/', 'https://@a.example/'],
     ...['https:a.example', 'https:/a.example', 'https:\\\\a.example', 'https://bank.example\\@a.example/', 'https://'],
-    ...[' https://a.example/', 'https://a.example/\n', 'https://a.example/\u202egnp', 'https://a.example/\u200b'],
+    ...[
+      ' https://a.example/',
+      'https://a.example/\n',
+      'https://a.example/\u202egnp',
+      'https://a.example/\u200b',
+      'https://a.example/\u2800',
+    ],
     ...['https://a.example/ a', 'https://a.example/\ud800', `https://a.example/${'x'.repeat(1_983)}`],
   ])('a person is not asked to open %j', (url) => {
     expect(isQuestion(page(url))).toBe(false);
