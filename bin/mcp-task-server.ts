@@ -18,7 +18,6 @@ const [command, ...args] = process.argv.slice(2);
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  env: process.env,
   folder: process.cwd(),
 };
 // No top-level await: the package is there as CommonJS, too.

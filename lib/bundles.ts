@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Aspects, Lazy } from 'aws-cdk-lib';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
@@ -82,10 +82,17 @@ export function bundleRotation<T>(use: Use<T>): T {
 function bundle<T>(name: ServerFunction, parts: Readonly<Record<string, string | Uint8Array>>, use: Use<T>): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {
-    const files = Object.entries({ ...parts, 'index.js': serverCode(name) });
-    for (const [part, content] of files) writeFileSync(join(folder, part), content);
+    writeFiles(folder, { ...parts, ...serverCode(name) });
     return use(folder);
   } finally {
     rmSync(folder, { recursive: true });
+  }
+}
+
+/** @param files by their paths in the folder */
+export function writeFiles(folder: string, files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
   }
 }

@@ -41,18 +41,56 @@ const bundleOptions = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-const built = new Map<ServerFunction, Uint8Array>();
+/** AWS clients in files of their own, which a function loads when it needs one first: by name, the source. */
+const PARTS = {
+  dynamodb: 'functions/tasks/aws/dynamodb.ts',
+  eventbridge: 'functions/tasks/aws/eventbridge.ts',
+  lambda: 'functions/tasks/aws/lambda.ts',
+  s3: 'functions/tasks/aws/s3.ts',
+  'secrets-manager': 'functions/tasks/aws/secrets-manager.ts',
+} as const;
 
-/** The code of a function. The package has it prebuilt; the repository builds it from source, once per process. */
-export function serverCode(name: ServerFunction): Uint8Array {
-  const prebuilt = join(ROOT, PREBUILT, `${name}.js`);
-  const code = built.get(name) ?? (existsSync(prebuilt) ? readFileSync(prebuilt) : fromSource(name));
-  built.set(name, code);
-  return code;
+/** Options of esbuild that leave the parts in files beside the code. */
+export const partsBeside = {
+  alias: { '#mcp-task-server': './aws' },
+  external: ['./aws/*'],
+} as const satisfies BuildOptions;
+
+/** Clients get their credentials from the environment: the chain that searches for others is 130 KB, and is loaded first. */
+const withoutChain = {
+  alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'lib/no-credential-chain.ts') },
+} as const satisfies BuildOptions;
+
+const built = new Map<string, Uint8Array>();
+
+/** The files of a function, by their paths. The package has them prebuilt; the repository builds them from source, once. */
+export function serverCode(name: ServerFunction): Record<string, Uint8Array> {
+  const code = made(`${name}.js`, () =>
+    output({
+      ...{ entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])], banner: { js: FIRST_LINE } },
+      ...{ external: partsBeside.external, alias: { ...partsBeside.alias, ...withoutChain.alias } },
+    }),
+  );
+  return { 'index.js': code, ...partsOf(code) };
 }
 
-function fromSource(name: ServerFunction): Uint8Array {
-  return output({ entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])], banner: { js: FIRST_LINE } });
+/** The parts that code needs beside it, by their paths. */
+export function partsOf(code: Uint8Array): Record<string, Uint8Array> {
+  const required = Buffer.from(code)
+    .toString()
+    .matchAll(/require\("\.\/aws\/([\w-]+)"\)/g);
+  const names = new Set([...required].map(([, name]) => name as keyof typeof PARTS));
+  return Object.fromEntries([...names].map((name) => [`aws/${name}.js`, partCode(name)]));
+}
+
+const partCode = (name: keyof typeof PARTS): Uint8Array =>
+  made(`aws/${name}.js`, () => output({ entryPoints: [join(ROOT, PARTS[name])], ...withoutChain }));
+
+function made(file: string, build: () => Uint8Array): Uint8Array {
+  const prebuilt = join(ROOT, PREBUILT, file);
+  const code = built.get(file) ?? (existsSync(prebuilt) ? readFileSync(prebuilt) : build());
+  built.set(file, code);
+  return code;
 }
 
 /** CommonJS code, bundled with what it requires of this package's dependencies. */

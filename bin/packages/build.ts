@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFiles } from '../../lib/bundles.ts';
 import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
 import { addCommonJs } from './common-js.ts';
 import { packageJson, templateJson } from './package-json.ts';
@@ -21,9 +22,9 @@ function server(out: string): void {
   const json = packageJson(ROOT, { commonJs: true });
   removeUnreached(out, json);
   copyTracked(ROOT, 'lib/workflow', join(out, 'lib/workflow'), (file) => !file.endsWith('.ts'));
-  mkdirSync(join(out, PREBUILT));
   for (const name of Object.keys(SERVER_FUNCTIONS) as ServerFunction[]) {
-    writeFileSync(join(out, PREBUILT, `${name}.js`), serverCode(name));
+    const { 'index.js': code = '', ...parts } = serverCode(name);
+    writeFiles(join(out, PREBUILT), { [`${name}.js`]: code, ...parts });
   }
   addCommonJs(out);
   const python = 'mcp_task.py';

@@ -6,6 +6,7 @@ interface Source {
   readonly name: string;
   readonly version: string;
   readonly exports?: Readonly<Record<string, string>>;
+  readonly imports?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }
@@ -19,6 +20,8 @@ export interface Entry {
 
 export interface Published extends Readonly<Record<string, unknown>> {
   readonly exports?: Readonly<Record<string, Entry>>;
+  /** Names of files for the package itself. */
+  readonly imports?: Readonly<Record<string, Entry>>;
   /** Compiled files, by the name of the command. */
   readonly bin?: Readonly<Record<string, string>>;
 }
@@ -40,7 +43,9 @@ const KEPT = [
 /** What to publish as package.json of `folder`. `commonJs`: whether each entry is there for `require`, too. */
 export function packageJson(folder: string, { commonJs = false } = {}): Published {
   const source: Source = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const entries = Object.entries(source.exports ?? {}).map(([name, file]) => [name, entry(file, commonJs)] as const);
+  const entriesOf = (files: Readonly<Record<string, string>> = {}) =>
+    Object.entries(files).map(([name, file]) => [name, entry(file, commonJs)] as const);
+  const entries = entriesOf(source.exports);
   const main = entries.find(([name]) => name === '.')?.[1];
   const { GITHUB_REPOSITORY: repository } = process.env;
   return {
@@ -48,6 +53,7 @@ export function packageJson(folder: string, { commonJs = false } = {}): Publishe
     // npm verifies the provenance of a package against it.
     ...(repository && { repository: { type: 'git', url: `git+https://github.com/${repository}.git` } }),
     ...(source.bin && { bin: compiled(source.bin) }),
+    ...(source.imports && { imports: Object.fromEntries(entriesOf(source.imports)) }),
     ...(main && {
       exports: Object.fromEntries(entries),
       types: main.types,

@@ -8,7 +8,7 @@ import type { Published } from './package-json.ts';
  */
 export function removeUnreached(
   folder: string,
-  { exports = {}, bin = {}, dependencies, peerDependencies }: Published,
+  { exports = {}, imports = {}, bin = {}, dependencies, peerDependencies }: Published,
 ): void {
   const entries = Object.values(exports).flatMap((entry) => [join(entry.types), join(entry.default)]);
   const reached = new Set([...entries, ...Object.values(bin).map((file) => join(file))]);
@@ -16,6 +16,7 @@ export function removeUnreached(
   for (const file of reached) {
     for (const name of importsIn(readFileSync(join(folder, file), 'utf8'))) {
       if (name.startsWith('.')) reached.add(target(join(dirname(file), name), file));
+      else if (name.startsWith('#')) reached.add(join(ownFile(name, imports)));
       else if (!name.startsWith('node:') && !packages.has(packageOf(name))) {
         throw new Error(`${file} imports ${name}: not a dependency`);
       }
@@ -33,5 +34,11 @@ const importsIn = (code: string): string[] => [...code.matchAll(IMPORT)].map(([,
 
 /** The file that an import names. TypeScript writes `.ts` into declarations, and means the declaration beside it. */
 const target = (path: string, from: string) => (from.endsWith('.d.ts') ? path.replace(/\.(js|ts)$/, '.d.ts') : path);
+
+/** What the package calls by a name like `#aws/s3`. */
+function ownFile(name: string, imports: NonNullable<Published['imports']>): string {
+  const [folder = '', part = ''] = name.split('/');
+  return (imports[`${folder}/*`]?.default ?? '').replace('*', part);
+}
 
 const packageOf = (name: string) => name.split('/', name.startsWith('@') ? 2 : 1).join('/');

@@ -1,16 +1,18 @@
 import { userInfo } from 'node:os';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import type { Act, OperatorContext } from '../../functions/operator/context.ts';
-import { type AwsJson, awsJson } from '../../functions/tasks/aws/aws-json.ts';
+import { type ClientOptions, clientConfig, quiet } from '../../functions/tasks/aws/client.ts';
 import { dynamoDb } from '../../functions/tasks/aws/dynamodb.ts';
-import type { AwsCredentials } from '../../functions/tasks/aws/signed-request.ts';
+import { stepFunctions } from '../../functions/tasks/aws/step-functions.ts';
 import { resultStore } from '../../functions/tasks/results/result-store.ts';
 import { inputStore } from '../../functions/tasks/s3/input-store.ts';
 import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
 import { taskStore } from '../../functions/tasks/table/store.ts';
 import { workflow } from '../../functions/tasks/workflow.ts';
-import { awsQuery, element } from './aws-query.ts';
-import { findDevSession } from './dev-session.ts';
+import { accessTo, findDevSession } from './dev-session.ts';
 import { discover } from './discover.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -27,44 +29,29 @@ export interface Target {
 }
 
 export interface Surroundings {
-  readonly env: NodeJS.ProcessEnv;
   readonly folder: string;
   readonly audit: (act: Act) => void;
 }
 
 /** Where the services are, and with which credentials. */
-interface Access {
-  readonly region: string;
-  readonly credentials: () => Promise<AwsCredentials>;
-  readonly endpoint: (service: string) => string | undefined;
-}
+type Access = Pick<ClientOptions, 'region' | 'credentials' | 'endpoint'>;
 
-/** Of one attempt, in ms. */
-const TIMEOUT = 10_000;
+/** `requestTimeout` of one attempt, in ms. */
+const PATIENCE = { requestTimeout: 10_000, attempts: 4 };
 
 /** Throws UsageError, OperatorError, and errors of AWS. */
-export async function connect(target: Target, { env, folder, audit }: Surroundings): Promise<OperatorContext> {
+export async function connect(target: Target, { folder, audit }: Surroundings): Promise<OperatorContext> {
   const dev = target.stack === undefined ? await findDevSession(folder, target.pid) : undefined;
-  const access = dev === undefined ? await deployed(target, env) : local(dev.endpoint, dev.region);
-  const { region, credentials } = access;
-  const query = (service: string, version: string) =>
-    awsQuery({ service, version, region, credentials, endpoint: access.endpoint(service) });
+  const access = dev === undefined ? await deployed(target) : accessTo(dev);
+  const options = { ...PATIENCE, ...access };
+  const config = clientConfig(options);
+  const cloudFormation = new CloudFormationClient(config);
+  const sts = new STSClient(config);
   const stacks = target.stack === undefined ? (dev?.stacks ?? []) : [target.stack];
-  const server = await firstServer(stacks, (stack) =>
-    discover(query('cloudformation', '2010-05-15'), region, stack, target.server),
-  );
-  const endpoint = access.endpoint('dynamodb');
-  const options = { region, credentials, requestTimeout: TIMEOUT, attempts: 5, ...(endpoint && { endpoint }) };
-  // The endpoint is that of the target. Variables of the environment count for a deployed server only.
-  const db = dynamoDb(options, {});
-  const json = (service: string, prefix: string, version: '1.0' | '1.1'): AwsJson =>
-    awsJson({
-      ...{ service, target: prefix, version, region, credentials },
-      ...{ requestTimeout: TIMEOUT, attempts: 4, endpoint: access.endpoint(service) },
-    });
-  const states = json('states', 'AWSStepFunctions', '1.0');
-  const s3 = access.endpoint('s3');
-  const results = resultStore({ bucket: server.bucket, region, credentials, ...(s3 && { endpoint: s3 }) });
+  const server = await firstServer(stacks, (stack) => discover(cloudFormation, config.region, stack, target.server));
+  const db = dynamoDb({ ...options, attempts: 5 });
+  const states = stepFunctions(options);
+  const results = resultStore({ bucket: server.bucket, ...access });
   const store = taskStore(db, server.table, 'operator');
   return {
     server,
@@ -80,11 +67,12 @@ export async function connect(target: Target, { env, folder, audit }: Surroundin
     log: () => {},
     results,
     states,
-    logs: json('logs', 'Logs_20140328', '1.1'),
-    sqs: json('sqs', 'AmazonSQS', '1.0'),
+    logs: quiet(new CloudWatchLogsClient(config)),
+    // What the environment says of endpoints counts, not the host in the URL of a queue.
+    sqs: quiet(new SQSClient({ ...config, useQueueUrlAsEndpoint: false })),
     who: async () => {
       if (dev !== undefined) return userInfo().username;
-      return element(await query('sts', '2011-06-15')('GetCallerIdentity', {}), 'Arn') ?? 'unknown';
+      return (await sts.send(new GetCallerIdentityCommand())).Arn ?? 'unknown';
     },
     audit,
     now: Date.now,
@@ -92,28 +80,14 @@ export async function connect(target: Target, { env, folder, audit }: Surroundin
   };
 }
 
-const local = (endpoint: string, region: string): Access => ({
-  region,
-  credentials: async () => ({ accessKeyId: 'operator', secretAccessKey: 'local' }),
-  endpoint: () => endpoint,
-});
-
 /** Region and credentials as the AWS CLI finds them: profiles and SSO, too. */
-async function deployed({ region: wanted, profile }: Target, env: NodeJS.ProcessEnv): Promise<Access> {
-  const { config } = new DynamoDBClient({ ...(wanted && { region: wanted }), ...(profile && { profile }) });
+async function deployed({ region: wanted, profile }: Target): Promise<Access> {
+  const { config } = new STSClient({ ...(wanted && { region: wanted }), ...(profile && { profile }) });
   const region = await config.region().catch(() => {
     throw new UsageError('Which region? Give --region, or set AWS_REGION');
   });
-  return {
-    region,
-    credentials: () => config.credentials(),
-    endpoint: (service) =>
-      env[`AWS_ENDPOINT_URL_${VARIABLES[service] ?? service.toUpperCase()}`] ?? env.AWS_ENDPOINT_URL,
-  };
+  return { region, credentials: config.credentials };
 }
-
-/** Where the variable of a service does not have the name of its host. */
-const VARIABLES: Readonly<Record<string, string>> = { states: 'SFN', logs: 'CLOUDWATCH_LOGS' };
 
 /** The stacks of `dev` may be more than that of its server. */
 async function firstServer<T>(stacks: readonly string[], find: (stack: string) => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { awsQuery } from './aws-query.ts';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { clientConfig } from '../../functions/tasks/aws/client.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What a running `mcp-task-server dev` says of itself: see local/dev/session-file.ts. */
@@ -100,11 +101,16 @@ function isOwnProcess(pid: number): boolean {
   }
 }
 
+/** Its embedded cloud knows these credentials as its user's. */
+export const accessTo = ({ endpoint, region }: Pick<DevSession, 'endpoint' | 'region'>) => ({
+  ...{ region, endpoint },
+  credentials: async () => ({ accessKeyId: 'operator', secretAccessKey: 'local' }),
+});
+
 /** Whether its embedded cloud answers. A `dev` that was killed leaves its file, and its pid may be another process's. */
-function answers({ endpoint, region }: DevSession): Promise<boolean> {
-  const credentials = async () => ({ accessKeyId: 'operator', secretAccessKey: 'local' });
-  const sts = awsQuery({ service: 'sts', version: '2011-06-15', endpoint, region, credentials });
-  return sts('GetCallerIdentity', {}).then(
+function answers(session: DevSession): Promise<boolean> {
+  const sts = new STSClient(clientConfig({ requestTimeout: 10_000, attempts: 1, ...accessTo(session) }));
+  return sts.send(new GetCallerIdentityCommand()).then(
     () => true,
     () => false,
   );

@@ -1,7 +1,11 @@
+import {
+  type CloudFormationClient,
+  DescribeStackResourceCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
 import type { ServerFacts, ToolFacts } from '../../functions/operator/context.ts';
 import { OperatorError } from '../../functions/operator/errors.ts';
 import { SERVER_MARK, type ServerMark, type ToolMark } from '../../functions/operator/server-mark.ts';
-import { type AwsQuery, element, members } from './aws-query.ts';
 
 interface StackResource {
   readonly type: string;
@@ -21,7 +25,7 @@ const ENDPOINT = /Endpoint[0-9A-F]{8}$/;
  * @param wanted the construct id of the server, if the stack has more than one
  */
 export async function discover(
-  cloudFormation: AwsQuery,
+  cloudFormation: CloudFormationClient,
   region: string,
   stack: string,
   wanted: string | undefined,
@@ -32,8 +36,9 @@ export async function discover(
   );
   const servers = new Map<string, ServerMark>();
   for (const [logicalId] of endpoints) {
-    const detail = await cloudFormation('DescribeStackResource', { StackName: stack, LogicalResourceId: logicalId });
-    const mark = (JSON.parse(element(detail, 'Metadata') ?? '{}') as Record<string, unknown>)[SERVER_MARK];
+    const describe = new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId });
+    const { Metadata = '{}' } = (await cloudFormation.send(describe)).StackResourceDetail ?? {};
+    const mark = (JSON.parse(Metadata) as Record<string, unknown>)[SERVER_MARK];
     if (mark !== undefined) servers.set(logicalId.replace(ENDPOINT, ''), mark as ServerMark);
   }
   const names = [...servers.keys()];
@@ -47,20 +52,14 @@ export async function discover(
   return factsOf(`${stack}/${name}`, region, mark, resources);
 }
 
-async function resourcesOf(cloudFormation: AwsQuery, StackName: string): Promise<Map<string, StackResource>> {
+async function resourcesOf(client: CloudFormationClient, StackName: string): Promise<Map<string, StackResource>> {
   const resources = new Map<string, StackResource>();
-  let token: string | undefined;
-  do {
-    const page = await cloudFormation('ListStackResources', { StackName, ...(token && { NextToken: token }) });
-    for (const member of members(page)) {
-      resources.set(element(member, 'LogicalResourceId') ?? '', {
-        type: element(member, 'ResourceType') ?? '',
-        physicalId: element(member, 'PhysicalResourceId') ?? '',
-        changedAt: Date.parse(element(member, 'LastUpdatedTimestamp') ?? '') || 0,
-      });
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {
+    for (const { LogicalResourceId = '', ResourceType: type = '', ...found } of StackResourceSummaries) {
+      const { PhysicalResourceId: physicalId = '', LastUpdatedTimestamp } = found;
+      resources.set(LogicalResourceId, { type, physicalId, changedAt: LastUpdatedTimestamp?.getTime() ?? 0 });
     }
-    token = element(page, 'NextToken');
-  } while (token !== undefined);
+  }
   return resources;
 }
 

@@ -46,10 +46,8 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   const functions = list(env, 'TOOL_FUNCTIONS');
   const stateMachines = list(env, 'TOOL_MACHINES');
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
-  const region = variable(env, 'AWS_REGION');
-  const db = dynamoDb({ region, requestTimeout: REQUEST_TIMEOUT }, env);
-  const place = { bucket: variable(env, 'RESULTS_BUCKET'), region };
-  const results = resultStore(place);
+  const db = dynamoDb({ requestTimeout: REQUEST_TIMEOUT });
+  const bucket = variable(env, 'RESULTS_BUCKET');
   const tools = wiredTools(manifest, validators, functions, stateMachines);
   return {
     manifest,
@@ -58,13 +56,13 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     log: logEvent,
     store: taskStore(db, variable(env, 'TASKS_TABLE'), 'endpoint'),
     audit: printAudit,
-    workflow: workflow(stepFunctions({ region, requestTimeout: REQUEST_TIMEOUT, attempts: 3 }, env), machineArnPrefix),
+    workflow: workflow(stepFunctions({ requestTimeout: REQUEST_TIMEOUT, attempts: 3 }), machineArnPrefix),
     // Each read of a waiting task may need it.
-    inputs: inputStore(resultStore({ ...place, patience: INPUT_PATIENCE })),
-    results,
-    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(region, env), Date.now),
-    invoke: invoker(functions, env),
-    signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'), env)),
+    inputs: inputStore(resultStore({ bucket, patience: INPUT_PATIENCE })),
+    results: resultStore({ bucket }),
+    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
+    invoke: invoker(functions),
+    signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'))),
     pollLimit: pollLimit(Date.now),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -72,8 +70,8 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
 }
 
 /** One short attempt: a client waits for it, and the answer is only progress. */
-function stateReader(region: string, env: NodeJS.ProcessEnv) {
-  const states = stepFunctions({ region, requestTimeout: 1_000, attempts: 1 }, env);
+function stateReader() {
+  const states = stepFunctions({ requestTimeout: 1_000, attempts: 1 });
   return (executionArn: string) => currentState(states, executionArn);
 }
 

@@ -1,5 +1,7 @@
+import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import type { SFNClient } from '@aws-sdk/client-sfn';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { EngineContext } from '../engine/ports.ts';
-import type { AwsJson } from '../tasks/aws/aws-json.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
@@ -56,15 +58,18 @@ export interface Act {
   readonly outcome: string;
 }
 
+/** Step Functions. */
+export type States = Pick<SFNClient, 'send'>;
+
 /** The clients of AWS that the verbs use, with the credentials of the operator. Tests replace single members. */
 export interface OperatorContext extends Omit<EngineContext, 'store'> {
   readonly server: ServerFacts;
   readonly reads: OperatorReads;
   readonly store: Pick<TaskStore, 'create' | 'applyBlind'>;
   readonly results: Pick<ResultStore, 'get'>;
-  readonly states: AwsJson;
-  readonly logs: AwsJson;
-  readonly sqs: AwsJson;
+  readonly states: States;
+  readonly logs: Pick<CloudWatchLogsClient, 'send'>;
+  readonly sqs: Pick<SQSClient, 'send'>;
   /** Who acts: an IAM identity, or the name of a local user. */
   readonly who: () => Promise<string>;
   /** Gets one line for each act. */

@@ -1,3 +1,4 @@
+import { FilterLogEventsCommand, type FilterLogEventsCommandInput } from '@aws-sdk/client-cloudwatch-logs';
 import type { TaskKey } from '../tasks/record.ts';
 import { readRecord } from './acts/act.ts';
 import type { OperatorContext } from './context.ts';
@@ -64,16 +65,16 @@ export async function logsOf(
   return { lines: found.flat().toSorted((a, b) => a.at - b.at), hidden };
 }
 
-async function linesOf(query: object, source: string, { logs }: OperatorContext): Promise<LogLine[]> {
+async function linesOf(
+  query: FilterLogEventsCommandInput,
+  source: string,
+  { logs }: OperatorContext,
+): Promise<LogLine[]> {
   const lines: LogLine[] = [];
-  let nextToken: unknown;
+  let nextToken: string | undefined;
   for (let page = 0; page < PAGES; page++) {
-    const found = await logs('FilterLogEvents', {
-      ...query,
-      limit: LINES,
-      ...(nextToken !== undefined && { nextToken }),
-    });
-    for (const { timestamp, message } of (found.events ?? []) as { timestamp: number; message: string }[]) {
+    const found = await logs.send(new FilterLogEventsCommand({ ...query, limit: LINES, nextToken }));
+    for (const { timestamp = 0, message = '' } of found.events ?? []) {
       // Those that CloudWatch makes metrics of.
       if (!message.startsWith('{"_aws":')) lines.push({ at: timestamp, source, line: message.trimEnd() });
     }

@@ -1,12 +1,12 @@
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { isExpress } from '../engine/stop.ts';
-import type { AwsJson } from '../tasks/aws/aws-json.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isOf, placeOf, storedResult } from '../tasks/results/result-ref.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
-import type { OperatorContext } from './context.ts';
+import type { OperatorContext, States } from './context.ts';
 import { NotAllowed } from './errors.ts';
 import { isDenied, isOlder } from './runs.ts';
 import type { Thrown } from './thrown.ts';
@@ -70,10 +70,10 @@ export async function firstInputOf(
   return own === undefined ? undefined : { arguments: own, inputResponses: {} };
 }
 
-async function inputOf(record: TaskRecord, executionArn: string, states: AwsJson): Promise<FirstInput | undefined> {
+async function inputOf(record: TaskRecord, executionArn: string, states: States): Promise<FirstInput | undefined> {
   try {
-    const { input, startDate } = await states('DescribeExecution', { executionArn });
-    const value = typeof input === 'string' ? parsed(input) : undefined;
+    const { input, startDate } = await states.send(new DescribeExecutionCommand({ executionArn }));
+    const value = parsed(input ?? '');
     if (isOlder(startDate, record) || !isObject(value) || typeof value.arguments !== 'string') return undefined;
     return { arguments: value.arguments, inputResponses: isObject(value.inputResponses) ? value.inputResponses : {} };
   } catch (error) {

@@ -1,10 +1,16 @@
-import type { AwsJson } from '../tasks/aws/aws-json.ts';
-import { type HistoryEvent, openState } from '../tasks/aws/execution-history.ts';
+import {
+  DescribeExecutionCommand,
+  type ExecutionStatus,
+  GetExecutionHistoryCommand,
+  type HistoryEvent,
+  ListExecutionsCommand,
+} from '@aws-sdk/client-sfn';
+import { openState } from '../tasks/aws/execution-history.ts';
 import { executionName } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
-import type { ToolFacts } from './context.ts';
+import type { States, ToolFacts } from './context.ts';
 import type { StateVisit } from './states.ts';
 
 /** What Step Functions says of one round of a task. */
@@ -42,21 +48,21 @@ const LISTED = 1_000;
 /** How far the clocks of the endpoint and of Step Functions may differ, in ms. */
 const SKEW = 60_000;
 
-/** Whether an execution is one of an older task, whose idempotency key this task has used again. @param startDate in s */
-export const isOlder = (startDate: unknown, { createdAt }: Pick<TaskRecord, 'createdAt'>): boolean =>
-  typeof startDate === 'number' && startDate * 1_000 < createdAt - SKEW;
+/** Whether an execution is one of an older task, whose idempotency key this task has used again. */
+export const isOlder = (startDate: Date | undefined, { createdAt }: Pick<TaskRecord, 'createdAt'>): boolean =>
+  startDate !== undefined && startDate.getTime() < createdAt - SKEW;
 
 /** The run of one round, without what it got and returned. */
 export async function runOf(
   record: Pick<TaskRecord, 'taskId' | 'createdAt'>,
   round: number,
   machineArn: string,
-  states: AwsJson,
+  states: States,
 ): Promise<RunFacts> {
   const executionArn = executionArnOf({ taskId: record.taskId, round }, machineArn);
   const run = { round, executionArn, failures: [] };
   try {
-    const described = await states('DescribeExecution', { executionArn, includedData: 'METADATA_ONLY' });
+    const described = await states.send(new DescribeExecutionCommand({ executionArn, includedData: 'METADATA_ONLY' }));
     if (isOlder(described.startDate, record)) return { ...run, status: 'missing' };
     return { ...run, ...factsOf(described), ...(await historyOf(executionArn, states)) };
   } catch (error) {
@@ -73,12 +79,18 @@ export const expressLogs = ({ machineArn = '' }: ToolFacts): string =>
 
 export const isDenied = (error: unknown): boolean => /AccessDenied/.test((error as Error).name);
 
-function factsOf(found: Readonly<Record<string, unknown>>): Omit<RunFacts, 'round' | 'executionArn' | 'failures'> {
-  const { status, startDate, stopDate, error } = found;
+interface Found {
+  readonly status?: ExecutionStatus | undefined;
+  readonly startDate?: Date | undefined;
+  readonly stopDate?: Date | undefined;
+  readonly error?: string | undefined;
+}
+
+function factsOf({ status = 'RUNNING', startDate, stopDate, error }: Found) {
   return {
-    status: status === 'PENDING_REDRIVE' ? 'RUNNING' : (status as RunFacts['status']),
-    ...(typeof startDate === 'number' && { startedAt: Math.round(startDate * 1_000) }),
-    ...(typeof stopDate === 'number' && { stoppedAt: Math.round(stopDate * 1_000) }),
+    status: status === 'PENDING_REDRIVE' ? ('RUNNING' as const) : status,
+    ...(startDate !== undefined && { startedAt: startDate.getTime() }),
+    ...(stopDate !== undefined && { stoppedAt: stopDate.getTime() }),
     ...(isErrorName(error) && { error }),
   };
 }
@@ -86,44 +98,31 @@ function factsOf(found: Readonly<Record<string, unknown>>): Omit<RunFacts, 'roun
 /** What runs a tool: a function, or a state machine. The other tasks of a workflow are the server's own. */
 const TOOLS: readonly unknown[] = ['lambda', 'states'];
 
-interface TaskDetails {
-  readonly resourceType?: unknown;
-}
-
-type TaskEvent = HistoryEvent & {
-  readonly taskScheduledEventDetails?: TaskDetails;
-  readonly taskSucceededEventDetails?: TaskDetails;
-};
-
-type FailureEvent = TaskEvent & {
-  readonly taskFailedEventDetails?: { readonly error?: unknown };
-  readonly taskSubmitFailedEventDetails?: { readonly error?: unknown };
-  readonly taskTimedOutEventDetails?: { readonly error?: unknown };
-};
-
 async function historyOf(
   executionArn: string,
-  states: AwsJson,
+  states: States,
 ): Promise<Pick<RunFacts, 'failures' | 'state' | 'attempts'>> {
   const newest = { maxResults: EVENTS, reverseOrder: true, includeExecutionData: false };
-  const events = ((await states('GetExecutionHistory', { executionArn, ...newest })).events ?? []) as FailureEvent[];
+  const { events = [] } = await states.send(new GetExecutionHistoryCommand({ executionArn, ...newest }));
   const failures = events
-    .flatMap(({ timestamp = 0, ...event }) => {
+    .flatMap(({ timestamp, ...event }) => {
       const details =
         event.taskFailedEventDetails ?? event.taskSubmitFailedEventDetails ?? event.taskTimedOutEventDetails;
       if (details === undefined) return [];
-      return [{ at: Math.round(timestamp * 1_000), error: isErrorName(details.error) ? details.error : 'Error' }];
+      return [{ at: timeOf(timestamp), error: isErrorName(details.error) ? details.error : 'Error' }];
     })
     .reverse();
   const state = openState(events);
   return { failures, attempts: attemptsIn(events), ...(state && { state: state.name }) };
 }
 
+const timeOf = (timestamp: Date | undefined): number => timestamp?.getTime() ?? 0;
+
 /** `events` from the newest to the oldest. */
-function attemptsIn(events: readonly FailureEvent[]): Attempt[] {
+function attemptsIn(events: readonly HistoryEvent[]): Attempt[] {
   const attempts: { from: number; to?: number }[] = [];
   for (const event of events.toReversed()) {
-    const at = Math.round((event.timestamp ?? 0) * 1_000);
+    const at = timeOf(event.timestamp);
     if (TOOLS.includes(event.taskScheduledEventDetails?.resourceType)) attempts.push({ from: at });
     const over = event.taskSucceededEventDetails ?? event.taskFailedEventDetails ?? event.taskTimedOutEventDetails;
     const last = attempts.at(-1);
@@ -137,12 +136,12 @@ async function listedRun(
   record: Pick<TaskRecord, 'taskId' | 'createdAt'>,
   round: number,
   stateMachineArn: string,
-  states: AwsJson,
+  states: States,
 ) {
   const name = executionName(record.taskId, round);
   try {
-    const listed = await states('ListExecutions', { stateMachineArn, maxResults: LISTED });
-    const executions = (listed.executions ?? []) as Readonly<Record<string, unknown>>[];
+    const list = new ListExecutionsCommand({ stateMachineArn, maxResults: LISTED });
+    const { executions = [] } = await states.send(list);
     const found = executions.find((execution) => execution.name === name);
     if (found !== undefined) return isOlder(found.startDate, record) ? { status: 'missing' as const } : factsOf(found);
     return { status: executions.length < LISTED ? ('missing' as const) : ('unknown' as const) };

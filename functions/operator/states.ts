@@ -1,5 +1,7 @@
-import type { AwsJson } from '../tasks/aws/aws-json.ts';
+import { type HistoryEvent as Event, GetExecutionHistoryCommand } from '@aws-sdk/client-sfn';
+import type { HistoryEvent } from '../tasks/aws/execution-history.ts';
 import { isErrorName } from '../tasks/log.ts';
+import type { States } from './context.ts';
 
 /** One stay of an execution in a state of the state machine that is its tool. Times in ms since the epoch. */
 export interface StateVisit {
@@ -20,14 +22,8 @@ export interface Try {
 }
 
 /** What is read of an event. */
-export interface StateEvent {
-  readonly id: number;
-  readonly previousEventId?: number;
-  readonly type: string;
-  /** In seconds since the epoch, with a fraction. */
-  readonly timestamp?: number;
-  readonly stateEnteredEventDetails?: { readonly name?: string };
-  readonly stateExitedEventDetails?: { readonly name?: string };
+export interface StateEvent extends HistoryEvent, Partial<Pick<Event, 'id' | 'previousEventId'>> {
+  readonly type?: string | undefined;
 }
 
 /** Events of one execution that are read, the newest: GetExecutionHistory returns no more at once. */
@@ -37,10 +33,10 @@ const EVENTS = 1_000;
  * The states that the execution of a state machine has visited, in the order in which it entered them, as far as its newest
  * 1,000 events tell. Throws errors of Step Functions.
  */
-export async function visitsOf(executionArn: string, states: AwsJson): Promise<StateVisit[]> {
+export async function visitsOf(executionArn: string, states: States): Promise<StateVisit[]> {
   const newest = { maxResults: EVENTS, reverseOrder: true, includeExecutionData: false };
-  const { events = [] } = await states('GetExecutionHistory', { executionArn, ...newest });
-  return visitsIn((events as StateEvent[]).toReversed());
+  const { events = [] } = await states.send(new GetExecutionHistoryCommand({ executionArn, ...newest }));
+  return visitsIn(events.toReversed());
 }
 
 const WORK = '(?:Task|LambdaFunction|Activity)';
@@ -57,11 +53,11 @@ const UNKNOWN = 'Error';
 
 /** `events` from the oldest to the newest. The events before theirs identify branches of a Parallel and of a Map. */
 export function visitsIn(events: readonly StateEvent[]): StateVisit[] {
-  const before = new Map(events.map(({ id, previousEventId }) => [id, previousEventId ?? 0]));
-  const entered = new Map<number, OpenVisit>();
+  const before = new Map(events.map(({ id, previousEventId }) => [id, previousEventId]));
+  const entered = new Map<number | undefined, OpenVisit>();
   /** The state that an event belongs to: the last one that was entered on the way to it. */
   const visitAt = (event: StateEvent, name?: string): OpenVisit | undefined => {
-    for (let id = before.get(event.id) ?? 0; id > 0; id = before.get(id) ?? 0) {
+    for (let id = before.get(event.id); id !== undefined; id = before.get(id)) {
       const visit = entered.get(id);
       if (visit !== undefined && (name === undefined || visit.name === name)) return visit;
     }
@@ -74,8 +70,8 @@ export function visitsIn(events: readonly StateEvent[]): StateVisit[] {
     if (last !== undefined) last.to ??= at;
   };
   for (const event of events) {
-    const { id, type, timestamp = 0, stateEnteredEventDetails, stateExitedEventDetails } = event;
-    const at = Math.round(timestamp * 1_000);
+    const { id, type = '', timestamp, stateEnteredEventDetails, stateExitedEventDetails } = event;
+    const at = timestamp?.getTime() ?? 0;
     const name = stateEnteredEventDetails?.name;
     // Of a state of the type Fail only the end of the execution says the error.
     if (type === 'FailStateEntered')
@@ -104,9 +100,9 @@ function endTry(visit: OpenVisit | undefined, at: number, error?: string): void 
 }
 
 /** `TaskFailed` has `taskFailedEventDetails`. */
-function errorOf(event: StateEvent): string {
-  const member = `${event.type.charAt(0).toLowerCase()}${event.type.slice(1)}EventDetails`;
-  const { error } = ((event as unknown as Record<string, unknown>)[member] ?? {}) as { readonly error?: unknown };
+function errorOf({ type = '', ...event }: StateEvent): string {
+  const member = `${type.charAt(0).toLowerCase()}${type.slice(1)}EventDetails`;
+  const { error } = ((event as Record<string, unknown>)[member] ?? {}) as { readonly error?: unknown };
   return isErrorName(error) ? error : UNKNOWN;
 }
 

@@ -1,8 +1,10 @@
+import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn';
 import { isErrorName } from '../tasks/log.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { isDenied, type RunFacts } from './runs.ts';
+import type { StateEvent } from './states.ts';
 
 /** What one failed attempt of a task threw, in the words of the tool. */
 export interface Thrown {
@@ -46,8 +48,8 @@ export async function thrownIn(
     failed.map(async ({ round, executionArn }) => {
       try {
         const newest = { maxResults: EVENTS, reverseOrder: true, includeExecutionData: false };
-        const { events = [] } = await states('GetExecutionHistory', { executionArn, ...newest });
-        return thrownBy((events as object[]).toReversed(), round);
+        const { events = [] } = await states.send(new GetExecutionHistoryCommand({ executionArn, ...newest }));
+        return thrownBy(events.toReversed(), round);
       } catch (error) {
         if (isDenied(error)) return [];
         throw error;
@@ -65,10 +67,10 @@ interface FailureDetails {
 const hasCause = (value: unknown): value is FailureDetails => isObject(value) && typeof value.cause === 'string';
 
 /** `TaskFailed` has `taskFailedEventDetails`, with the name of the error and its cause. */
-export function thrownBy(events: readonly object[], round: number): Thrown[] {
+export function thrownBy(events: readonly StateEvent[], round: number): Thrown[] {
   const all = events.flatMap((event) => {
-    const { timestamp = 0, type = '' } = event as { readonly timestamp?: number; readonly type?: string };
-    const at = Math.round(timestamp * 1_000);
+    const { timestamp, type = '' } = event;
+    const at = timestamp?.getTime() ?? 0;
     const details = Object.values(event).filter(hasCause);
     return details.map(({ error, cause }) => ({
       type,

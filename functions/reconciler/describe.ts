@@ -1,4 +1,4 @@
-import type { AwsJson } from '../tasks/aws/aws-json.ts';
+import { DescribeExecutionCommand, type SFNClient } from '@aws-sdk/client-sfn';
 
 /** What Step Functions says of an execution. */
 export interface Execution {
@@ -13,21 +13,17 @@ export interface Execution {
   readonly stoppedAt?: number | undefined;
 }
 
-type DescribedExecution = Pick<Execution, 'error' | 'input' | 'output'> & {
-  readonly status: Exclude<Execution['status'], 'missing'> | 'PENDING_REDRIVE';
-  /** In seconds since the epoch, with a fraction. */
-  readonly stopDate?: number;
-};
-
 /** Asks Step Functions about an execution. It may be a moment behind, so do not ask for one that was just started. */
-export function describer(stepFunctions: AwsJson): (executionArn: string) => Promise<Execution> {
+export function describer(stepFunctions: Pick<SFNClient, 'send'>): (executionArn: string) => Promise<Execution> {
   return async (executionArn) => {
     try {
-      const found = (await stepFunctions('DescribeExecution', { executionArn })) as unknown as DescribedExecution;
-      const { error, input, output, stopDate } = found;
-      // Only children of Map runs have the status PENDING_REDRIVE.
-      const status = found.status === 'PENDING_REDRIVE' ? 'RUNNING' : found.status;
-      return { status, error, input, output, stoppedAt: stopDate && Math.round(stopDate * 1_000) };
+      const found = await stepFunctions.send(new DescribeExecutionCommand({ executionArn }));
+      const { status = 'RUNNING', error, input, output, stopDate } = found;
+      return {
+        // Only children of Map runs have the status PENDING_REDRIVE.
+        ...{ status: status === 'PENDING_REDRIVE' ? 'RUNNING' : status, error, input, output },
+        stoppedAt: stopDate?.getTime(),
+      };
     } catch (error) {
       if ((error as Error).name === 'ExecutionDoesNotExist') return { status: 'missing' };
       throw error;

@@ -78,9 +78,9 @@ function createContext(
   stateMachines: Readonly<Record<string, number>>,
   env: NodeJS.ProcessEnv,
 ): SweepContext {
-  const db = dynamoDb(PATIENCE, env);
+  const db = dynamoDb(PATIENCE);
   const objects = resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 });
-  const states = stepFunctions({ region: env.AWS_REGION ?? '', ...PATIENCE }, env);
+  const states = stepFunctions(PATIENCE);
   const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
   const names = (env.TOOL_MACHINES ?? '').split(',');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);

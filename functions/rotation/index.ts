@@ -3,7 +3,7 @@ import { secretsManager } from '../tasks/aws/secrets-manager.ts';
 import { logEvent } from '../tasks/log.ts';
 import { rotate } from './rotate.ts';
 
-const secrets = secretsManager(process.env);
+const secrets = secretsManager();
 
 /** Secrets Manager calls this once for each step of a rotation. */
 export async function handler(event: SecretsManagerRotationEvent): Promise<void> {

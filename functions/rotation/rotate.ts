@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import {
+  DescribeSecretCommand,
+  PutSecretValueCommand,
+  type SecretsManagerClient,
+  UpdateSecretVersionStageCommand,
+} from '@aws-sdk/client-secrets-manager';
 import type { SecretsManagerRotationEvent } from 'aws-lambda';
-import type { AwsJson } from '../tasks/aws/aws-json.ts';
+
+type Secrets = Pick<SecretsManagerClient, 'send'>;
 
 /**
  * One step of the rotation of the signing key; `done` when it was the last. Secrets Manager repeats all steps after a
@@ -9,10 +16,10 @@ import type { AwsJson } from '../tasks/aws/aws-json.ts';
  */
 export async function rotate(
   { Step, SecretId, ClientRequestToken: version }: SecretsManagerRotationEvent,
-  secrets: AwsJson,
+  secrets: Secrets,
 ): Promise<'done' | undefined> {
   if (Step !== 'createSecret' && Step !== 'finishSecret') return undefined;
-  const { VersionIdsToStages = {} } = (await secrets('DescribeSecret', { SecretId })) as Described;
+  const { VersionIdsToStages = {} } = await secrets.send(new DescribeSecretCommand({ SecretId }));
   const stages = VersionIdsToStages[version] ?? [];
   if (stages.includes('AWSCURRENT')) return undefined;
   if (!stages.includes('AWSPENDING')) throw new Error('This version is not the one to rotate to');
@@ -22,20 +29,15 @@ export async function rotate(
   }
   const [current] = Object.entries(VersionIdsToStages).find(([, labels]) => labels.includes('AWSCURRENT')) ?? [];
   const move = { VersionStage: 'AWSCURRENT', MoveToVersionId: version, RemoveFromVersionId: current };
-  await secrets('UpdateSecretVersionStage', { SecretId, ...move });
+  await secrets.send(new UpdateSecretVersionStageCommand({ SecretId, ...move }));
   return 'done';
 }
 
-/** The labels of each version. */
-interface Described {
-  readonly VersionIdsToStages?: Readonly<Record<string, readonly string[]>>;
-}
-
 /** The version may have its key already: then it keeps it. */
-async function create(SecretId: string, version: string, secrets: AwsJson): Promise<void> {
+async function create(SecretId: string, version: string, secrets: Secrets): Promise<void> {
   const SecretString = randomBytes(48).toString('base64url');
   const put = { SecretId, SecretString, ClientRequestToken: version, VersionStages: ['AWSPENDING'] };
-  await secrets('PutSecretValue', put).catch((error: Error) => {
+  await secrets.send(new PutSecretValueCommand(put)).catch((error: Error) => {
     if (error.name !== 'ResourceExistsException') throw error;
   });
 }

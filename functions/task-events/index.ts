@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { type Audit, printAudit } from '../tasks/audit.ts';
-import { awsJson } from '../tasks/aws/aws-json.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
+import type { PutEvents } from '../tasks/aws/eventbridge.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
@@ -17,7 +17,7 @@ export interface TaskEventsContext {
   /** The name of the server: a dimension of its metrics. */
   readonly server: string;
   /** Puts up to ten entries on the bus. Returns for each whether it was accepted. */
-  readonly putEvents: (entries: readonly object[]) => Promise<readonly boolean[]>;
+  readonly putEvents: PutEvents;
   readonly audit: Audit;
   /** In ms since the epoch. */
   readonly now: () => number;
@@ -107,17 +107,12 @@ function changesIn({ dynamodb }: DynamoDBRecord): TaskChange[] {
 
 function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
   const bus = env.EVENT_BUS ?? '';
-  const events = awsJson({
-    ...{ service: 'events', target: 'AWSEvents', version: '1.1', region: env.AWS_REGION ?? '' },
-    ...{ endpoint: env.AWS_ENDPOINT_URL_EVENTBRIDGE ?? env.AWS_ENDPOINT_URL, requestTimeout: 3_000, attempts: 3 },
-  });
+  let put: PutEvents | undefined;
   return {
     server: env.SERVER_NAME ?? '',
     async putEvents(entries) {
-      const { Entries } = await events('PutEvents', {
-        Entries: entries.map((entry) => ({ ...entry, EventBusName: bus })),
-      });
-      return (Entries as readonly { readonly EventId?: string }[]).map(({ EventId }) => EventId !== undefined);
+      put ??= (await import('#mcp-task-server/eventbridge')).eventPutter(bus, { requestTimeout: 3_000, attempts: 3 });
+      return put(entries);
     },
     audit: printAudit,
     now: Date.now,
@@ -129,7 +124,7 @@ function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {
   const results = resultStore({ bucket: env.RESULTS_BUCKET ?? '' });
   return {
     // Soon enough that no write comes after readers have seen the task fail: the workflow tries again.
-    store: taskStore(dynamoDb({ requestTimeout: 2_000, attempts: 2 }, env), env.TASKS_TABLE ?? ''),
+    store: taskStore(dynamoDb({ requestTimeout: 2_000, attempts: 2 }), env.TASKS_TABLE ?? ''),
     results,
     inputs: inputStore(results),
     now: Date.now,

@@ -1,5 +1,6 @@
+import { type SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { isThrottlingError } from '@smithy/core/retry';
-import type { AwsJson } from './aws/aws-json.ts';
+import type { AwsFailure } from './aws/client.ts';
 import { NoMachine, TooManyStarts } from './errors.ts';
 import { executionName } from './ids.ts';
 import { answersByName, requestState } from './input.ts';
@@ -61,16 +62,17 @@ export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'r
 }
 
 /** The ARN of every tool workflow of this server begins with `machineArnPrefix`. */
-export function workflow(stepFunctions: AwsJson, machineArnPrefix: string): Workflow {
+export function workflow(stepFunctions: Pick<SFNClient, 'send'>, machineArnPrefix: string): Workflow {
   return {
     async start(record, machine, input) {
       const name = executionName(record.taskId, record.round);
+      const start = new StartExecutionCommand({ stateMachineArn: machineArnPrefix + machine, name, input });
+      start.middlewareStack.add((next) => (args) => next(args).catch(asFull), WITHIN_RETRIES);
       try {
-        // The client gets a refusal at once.
-        await stepFunctions('StartExecution', { stateMachineArn: machineArnPrefix + machine, name, input }, isFull);
+        await stepFunctions.send(start);
       } catch (error) {
-        const { name: kind, $metadata: { attempts = 1 } = {} } = error as AttemptedError;
-        if (isFull(error)) throw new TooManyStarts(attempts === 1);
+        const { name: kind, $metadata: { attempts = 1 } = {} } = error as AwsFailure;
+        if (isFull(error as Error)) throw new TooManyStarts(attempts === 1);
         if (NO_MACHINE.includes(kind)) throw new NoMachine(attempts === 1);
         if (kind !== 'ExecutionAlreadyExists') throw error;
         // The first attempt may have started it, before a second one found the name taken.
@@ -80,7 +82,7 @@ export function workflow(stepFunctions: AwsJson, machineArnPrefix: string): Work
     },
     async stop(record, machine) {
       const executionArn = executionArnOf(record, machineArnPrefix + machine);
-      await stepFunctions('StopExecution', { executionArn, cause: 'The task is over' });
+      await stepFunctions.send(new StopExecutionCommand({ executionArn, cause: 'The task is over' }));
     },
   };
 }
@@ -89,12 +91,17 @@ export function workflow(stepFunctions: AwsJson, machineArnPrefix: string): Work
 const NO_MACHINE = ['StateMachineDoesNotExist', 'StateMachineDeleting'];
 
 /** Step Functions has no room for one more execution: too many starts a second, or too many open ones. */
-function isFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return (
-    ['ExecutionLimitExceeded', 'KmsThrottlingException'].includes(error.name) || isThrottlingError(error as SdkError)
-  );
+const isFull = (error: Error): boolean => FULL.includes(error.name) || isThrottlingError(error as SdkError);
+const FULL = ['Full', 'ExecutionLimitExceeded', 'KmsThrottlingException'];
+type SdkError = Parameters<typeof isThrottlingError>[0];
+
+/** The client gets this refusal at once: the AWS client tries an error of this name no second time. */
+class Full extends Error {
+  override readonly name = 'Full';
 }
 
-type SdkError = Parameters<typeof isThrottlingError>[0];
-type AttemptedError = Error & { readonly $metadata?: { readonly attempts?: number } };
+const WITHIN_RETRIES = { step: 'deserialize', priority: 'high' } as const;
+
+function asFull(error: Error): never {
+  throw isFull(error) ? new Full() : error;
+}

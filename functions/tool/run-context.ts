@@ -1,4 +1,3 @@
-import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { setBounded } from '../tasks/bounded-map.ts';
 import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
@@ -48,7 +47,7 @@ export const runContext: RunContext = {
     setBounded(last, run, { at: now, amount: { ...before?.amount, ...amount } }, MOST_RUNS);
     try {
       // A read is cheaper than a write, so a cancelled task pays for no more writes.
-      return (await alive(task)) && (await storeOf(task).report(task, report, now));
+      return (await alive(task)) && (await (await storeOf(task)).report(task, report, now));
     } catch (error) {
       // The work goes on without this report.
       if (!isDenied(error, 'dynamodb:UpdateItem')) logEvent('progress_failed', { error: (error as Error).name });
@@ -59,12 +58,13 @@ export const runContext: RunContext = {
   async remember(task, memory, before) {
     try {
       if (!(await alive(task))) return false;
-      if (await storeOf(task).remember(task, memory, before ?? null)) return true;
+      const store = await storeOf(task);
+      if (await store.remember(task, memory, before ?? null)) return true;
       const other = await runContext.recall(task);
       // A write whose answer was lost has stored the same.
       if (other !== undefined) return other === memory || other;
       // A later round has stored, and refuses this, too. Or the role may not read: then the last write counts.
-      return await storeOf(task).remember(task, memory);
+      return await store.remember(task, memory);
     } catch (error) {
       // Possible during a deployment. The step is done; only a retried round would do it again.
       if (isDenied(error, 'dynamodb:UpdateItem')) return true;
@@ -73,7 +73,7 @@ export const runContext: RunContext = {
   },
   async recall(task) {
     try {
-      return await storeOf(task).recall(task);
+      return await (await storeOf(task)).recall(task);
     } catch (error) {
       if (isDenied(error, 'dynamodb:GetItem')) return undefined;
       throw error;
@@ -88,7 +88,7 @@ export const runContext: RunContext = {
  */
 async function alive(task: TaskContext): Promise<boolean> {
   try {
-    const seen = await storeOf(task).glimpse(task);
+    const seen = await (await storeOf(task)).glimpse(task);
     return seen?.status === 'working' && seen.round === task.round;
   } catch (error) {
     if (isDenied(error, 'dynamodb:GetItem')) return true;
@@ -108,8 +108,11 @@ function isDenied(error: unknown, action: 'dynamodb:GetItem' | 'dynamodb:UpdateI
   return true;
 }
 
-function storeOf({ table }: TaskContext): RunStore {
-  const store = stores.get(table) ?? runStore(dynamoDb({ requestTimeout: REQUEST_TIMEOUT }, process.env), table);
+async function storeOf({ table }: TaskContext): Promise<RunStore> {
+  const known = stores.get(table);
+  if (known !== undefined) return known;
+  const { dynamoDb } = await import('#mcp-task-server/dynamodb');
+  const store = runStore(dynamoDb({ requestTimeout: REQUEST_TIMEOUT }), table);
   stores.set(table, store);
   return store;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CfnResource } from 'aws-cdk-lib';
 import { AssetHashType } from 'aws-cdk-lib';
@@ -5,6 +6,8 @@ import { Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { type BundlingOptions, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { writeFiles } from '../bundles.ts';
+import { partsBeside, partsOf } from '../server-code.ts';
 import { NODE_ON_ARM } from '../server-function.ts';
 
 /** Read by `mcp-task-server dev`: the file and the options from which it builds the function. */
@@ -57,13 +60,18 @@ export const isDev = (scope: Construct): boolean => scope.node.tryGetContext(CON
 export function codeOf({ entry, options }: ToolSource, { sourceMap, sourcesContent }: BundlingOptions): Code {
   const build: BuildOptions = {
     ...options,
+    ...{ external: [...(options.external ?? []), ...partsBeside.external], alias: partsBeside.alias },
     entryPoints: [entry],
     bundle: true,
     platform: 'node',
     ...(sourceMap !== undefined && { sourcemap: sourceMap }),
     ...(sourcesContent !== undefined && { sourcesContent }),
   };
-  return bundledCode(entry, build, (folder) => buildSync({ ...build, outfile: `${folder}/index.js` }));
+  return bundledCode(entry, build, (folder) => {
+    const outfile = `${folder}/index.js`;
+    buildSync({ ...build, outfile });
+    writeFiles(folder, partsOf(readFileSync(outfile)));
+  });
 }
 
 /** Stands for the code until `dev` has built it. */

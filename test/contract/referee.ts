@@ -53,7 +53,7 @@ export async function openReferee(): Promise<Referee> {
   const client = new DynamoDBClient({ endpoint, region, credentials });
   if (own === undefined) await createTable(client, table);
   const db = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-  const lean = dynamoDb({ endpoint, region, credentials: async () => credentials, requestTimeout: 30_000 }, {});
+  const lean = dynamoDb({ endpoint, region, credentials: async () => credentials, requestTimeout: 30_000 });
   return {
     ...{ endpoint, db, machines, dynamoDb: lean },
     table: table.name,

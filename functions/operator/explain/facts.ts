@@ -1,3 +1,4 @@
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
@@ -58,11 +59,9 @@ export async function healthOf(record: TaskRecord | undefined, context: Operator
 
 async function lettersIn(QueueUrl: string, { sqs }: OperatorContext): Promise<number> {
   try {
-    const { Attributes } = await sqs('GetQueueAttributes', {
-      QueueUrl,
-      AttributeNames: ['ApproximateNumberOfMessages'],
-    });
-    return Number((Attributes as Record<string, string> | undefined)?.ApproximateNumberOfMessages ?? 0);
+    const get = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] });
+    const { Attributes } = await sqs.send(get);
+    return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
   } catch (error) {
     if (isDenied(error)) return 0;
     throw error;

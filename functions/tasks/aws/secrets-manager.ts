@@ -1,10 +1,13 @@
-import { type AwsJson, awsJson } from './aws-json.ts';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { clientConfig, quiet } from './client.ts';
 
-/** Secrets Manager. `region`: @default AWS_REGION */
-export function secretsManager(env: NodeJS.ProcessEnv, region = env.AWS_REGION ?? ''): AwsJson {
-  const endpoint = env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? env.AWS_ENDPOINT_URL;
-  return awsJson({
-    ...{ service: 'secretsmanager', target: 'secretsmanager', version: '1.1', endpoint, region },
-    ...{ requestTimeout: 5_000, attempts: 3 },
-  });
+export const secretsManager = (): SecretsManagerClient =>
+  quiet(new SecretsManagerClient(clientConfig({ requestTimeout: 5_000, attempts: 3 })));
+
+export type SecretReader = (SecretId: string, VersionStage: string) => Promise<string | undefined>;
+
+export function secretReader(): SecretReader {
+  const client = secretsManager();
+  return async (SecretId, VersionStage) =>
+    (await client.send(new GetSecretValueCommand({ SecretId, VersionStage }))).SecretString;
 }

@@ -1,13 +1,4 @@
-import { type AwsJson, awsJson } from './aws-json.ts';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { type ClientOptions, clientConfig, quiet } from './client.ts';
 
-export type StepFunctionsOptions = {
-  readonly region: string;
-  readonly requestTimeout: number;
-  readonly attempts: number;
-};
-
-/** Step Functions: StartExecution, StopExecution, DescribeExecution, GetExecutionHistory. `requestTimeout` in ms. */
-export function stepFunctions(options: StepFunctionsOptions, env: NodeJS.ProcessEnv): AwsJson {
-  const endpoint = env.AWS_ENDPOINT_URL_SFN ?? env.AWS_ENDPOINT_URL;
-  return awsJson({ service: 'states', target: 'AWSStepFunctions', version: '1.0', endpoint, ...options });
-}
+export const stepFunctions = (options: ClientOptions): SFNClient => quiet(new SFNClient(clientConfig(options)));

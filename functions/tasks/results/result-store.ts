@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type AwsCredentials, signedRequests } from '../aws/signed-request.ts';
+import type { AwsFailure, ClientOptions } from '../aws/client.ts';
+import type { Objects } from '../aws/s3.ts';
 import { executionName } from '../ids.ts';
 import type { TaskKey } from '../record.ts';
 
@@ -41,73 +41,48 @@ export class ResultStoreError extends Error {
   /** The code of S3 (`SlowDown`, `NoSuchKey`) or of the connection (`ECONNREFUSED`, `TimeoutError`). */
   readonly code: string;
 
-  constructor(method: string, code: string) {
-    super(`The result could not be ${method === 'PUT' ? 'stored' : 'read'}: ${code}`);
+  constructor(done: 'stored' | 'read', code: string) {
+    super(`The result could not be ${done}: ${code}`);
     this.code = code;
   }
 }
 
-const ATTEMPTS = 3;
-const PAUSE = 100;
+/** Of one attempt, in ms. */
+const REQUEST = { requestTimeout: 5_000, attempts: 3 };
 const PATIENCE = 15_000;
-/** Status 0: no answer. */
-type Answer = { readonly status: number; readonly text: string; readonly code: string };
 
-export interface ResultStoreOptions {
+export interface ResultStoreOptions extends Pick<ClientOptions, 'region' | 'endpoint' | 'credentials'> {
   readonly bucket: string;
-  /** @default AWS_REGION */
-  readonly region?: string;
-  /** Serves buckets by path. @default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, then S3 itself */
-  readonly endpoint?: string;
   /** Of all attempts together, in ms. @default 15 seconds */
   readonly patience?: number;
-  /** @default those of the environment */
-  readonly credentials?: () => Promise<AwsCredentials>;
 }
 
 /**
- * Two operations of S3 by signed requests: the client of S3 would add more to a cold start than all code of
- * the endpoint. Credentials are Lambda's, from the environment.
+ * Two operations of S3. Its client is loaded for the first of them.
  *
  * @example
  * await resultStore({ bucket: task.results }).put(task, JSON.stringify(result));
  */
-export function resultStore(options: ResultStoreOptions): ResultStore {
-  const { region = process.env.AWS_REGION ?? '', patience = PATIENCE } = options;
-  const { origin, prefix } = place(options, region);
-  const request = signedRequests('s3', origin, region, 5_000, options.credentials);
-
-  const attempt = async (method: string, key: ObjectKey, abortSignal: AbortSignal, body?: Buffer): Promise<Answer> => {
-    const sent = { method, path: prefix + objectKey(key), ...(body && { body }) };
-    const answer = await request(sent, abortSignal);
-    const { status } = answer;
-    const text = answer.body.toString();
-    const code = isDone(status) ? '' : (/<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `status ${status}`);
-    return { status, text, code };
-  };
-  const send = async (method: string, key: ObjectKey, body?: Buffer): Promise<string> => {
+export function resultStore({ bucket, patience = PATIENCE, ...options }: ResultStoreOptions): ResultStore {
+  let objects: Objects | undefined;
+  async function within<T>(done: 'stored' | 'read', call: (objects: Objects, signal: AbortSignal) => Promise<T>) {
     const signal = AbortSignal.timeout(patience);
-    for (let tried = 1; ; tried++) {
-      const { status, text, code } = await attempt(method, key, signal, body).catch(unanswered);
-      if (isDone(status)) return text;
-      const again = status === 0 || status === 429 || status >= 500 || code === 'RequestTimeout';
-      if (signal.aborted) throw new ResultStoreError(method, 'TimeoutError');
-      if (!again || tried === ATTEMPTS) throw new ResultStoreError(method, code);
-      await sleep(PAUSE * 2 ** tried * Math.random());
-    }
-  };
+    objects ??= (await import('#mcp-task-server/s3')).objects(bucket, { ...REQUEST, ...options });
+    return call(objects, signal).catch((error: AwsFailure) => {
+      throw new ResultStoreError(done, signal.aborted ? 'TimeoutError' : codeOf(error));
+    });
+  }
   return {
     async put(key, text) {
-      await send('PUT', key, Buffer.from(text));
+      await within('stored', (objects, signal) => objects.put(objectKey(key), text, signal));
     },
-    get: (key) => send('GET', key),
+    get: (key) => within('read', (objects, signal) => objects.get(objectKey(key), signal)),
   };
 }
 
-const isDone = (status: number): boolean => status >= 200 && status < 300;
-
-function unanswered({ code, name }: Error & { readonly code?: string }): Answer {
-  return { status: 0, text: '', code: code ?? name };
+/** A proxy in between may answer without a code. */
+function codeOf({ code, name, $metadata }: AwsFailure): string {
+  return code ?? (name === 'Error' ? `status ${$metadata?.httpStatusCode}` : name);
 }
 
 /**
@@ -123,10 +98,4 @@ export function objectKey(key: ObjectKey): string {
   const { taskId, round, attempt = 0, run } = key;
   const place = `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;
   return run === undefined ? place : `${place}-${run}`;
-}
-
-function place({ bucket, endpoint }: ResultStoreOptions, region: string): { origin: URL; prefix: string } {
-  const given = endpoint ?? process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
-  if (given !== undefined) return { origin: new URL(given), prefix: `/${bucket}/` };
-  return { origin: new URL(`https://${bucket}.s3.${region}.amazonaws.com`), prefix: '/' };
 }

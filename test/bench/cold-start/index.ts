@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startAws } from '../endpoint/aws.ts';
 import { environment } from '../endpoint/endpoint.ts';
-import { bundled, endpoint, handler, release } from './arms.ts';
+import { bundled, endpoint, handler, release, well } from './arms.ts';
 import { LAST_RELEASE } from './release.ts';
 import { type Measured, type Round, type Row, rowsOf, type Sample } from './rows.ts';
 
@@ -40,6 +40,7 @@ const armsOf = (ref: string) =>
   new Map<string, { readonly make: (folder: string) => void; readonly poll?: string }>([
     [NOW, { make: endpoint }],
     [BARE, { make: handler('bare') }],
+    ['the same, bundled well', { make: well }],
     ['official SDK, same AWS clients', { make: handler('sdk'), poll: 'poll' }],
     [`endpoint of ${ref}`, { make: release(ref) }],
   ]);

@@ -1,4 +1,5 @@
 import type { PassThrough } from 'node:stream';
+import type { calls } from './clients.ts';
 
 /** What API Gateway hands over, as far as the benchmark uses it. */
 export interface HttpEvent {
@@ -12,3 +13,12 @@ export const answered =
   async (event: HttpEvent, stream: PassThrough): Promise<void> => {
     stream.end(await answer(event));
   };
+
+/** Answers a create and a poll by these calls, and nothing else of the protocol. */
+export const bareHandler = ({ create, poll }: ReturnType<typeof calls>) =>
+  answered(async ({ body }: HttpEvent) => {
+    const { id, method, params } = JSON.parse(body);
+    if (method === 'server/discover') return JSON.stringify({ jsonrpc: '2.0', id, result: {} });
+    const result = method === 'tools/call' ? await create() : await poll(params.taskId);
+    return JSON.stringify({ jsonrpc: '2.0', id, result });
+  });

@@ -1,6 +1,8 @@
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import { create, poll } from './clients.ts';
+import { calls } from './clients.ts';
 import { answered, type HttpEvent } from './lambda.ts';
+
+const { create, poll } = calls();
 
 /** The official SDK's server with the AWS clients. It has no tasks: one tool creates, another one polls. */
 const mcp = createMcpHandler(() => {

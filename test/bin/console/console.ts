@@ -1,11 +1,12 @@
 import { request as httpRequest } from 'node:http';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
 import { type Console, startConsole } from '../../../bin/console/server.ts';
 import { connect } from '../../../bin/tasks/connect.ts';
 import type { Act } from '../../../functions/operator/context.ts';
 import type { Cloud } from '../../../local/cloud.ts';
+import { useCredentials } from '../tasks/verbs.ts';
 
 export interface TestConsole {
   readonly url: string;
@@ -25,20 +26,16 @@ export function useConsole(cloud: () => Cloud, accessKey = 'administrator', loca
   beforeAll(async () => {
     page = await startConsole({
       connect: () => {
-        const { region, endpoint, stacks } = cloud();
-        const credentials = { AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: region };
-        Object.assign(process.env, credentials);
-        const surroundings = {
-          env: { AWS_ENDPOINT_URL: endpoint },
-          folder: '/',
-          audit: (act: Act) => void acts.push(act),
-        };
-        return connect({ stack: stacks[0] }, surroundings);
+        useCredentials(cloud(), accessKey);
+        return connect({ stack: cloud().stacks[0] }, { folder: '/', audit: (act) => void acts.push(act) });
       },
       ...{ local, options: '' },
     });
   });
-  afterAll(() => page?.stop());
+  afterAll(async () => {
+    await page?.stop();
+    vi.unstubAllEnvs();
+  });
   return () => {
     const { url = 'http://127.0.0.1' } = page ?? {};
     const { port, pathname } = new URL(url);

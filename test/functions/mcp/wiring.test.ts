@@ -65,7 +65,8 @@ test.each([
 
 test('the endpoint does not start without a variable of its environment, and names it', () => {
   vi.stubGlobal('awslambda', { streamifyResponse: (handler: unknown) => handler });
-  const names = ['AWS_REGION', 'TASKS_TABLE', 'RESULTS_BUCKET', 'SIGNING_KEY_SECRET', 'MACHINE_ARN_PREFIX'];
+  vi.stubEnv('AWS_REGION', 'eu-west-1');
+  const names = ['TASKS_TABLE', 'RESULTS_BUCKET', 'SIGNING_KEY_SECRET', 'MACHINE_ARN_PREFIX'];
   for (const missing of names) {
     for (const name of names) vi.stubEnv(name, name === missing ? undefined : 'named');
     const start = () => createHandler({ ...manifest, tools: [] }, { inputs: [], outputs: [] });

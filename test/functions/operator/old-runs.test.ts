@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { OperatorContext } from '../../../functions/operator/context.ts';
+import type { OperatorContext, States } from '../../../functions/operator/context.ts';
 import { firstInputOf } from '../../../functions/operator/payload.ts';
 import { runOf } from '../../../functions/operator/runs.ts';
-import type { AwsJson } from '../../../functions/tasks/aws/aws-json.ts';
 import { create } from '../../../functions/tasks/transitions.ts';
+import { fakeClient } from '../../support/aws-client.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const machineArn = 'arn:aws:states:r:1:stateMachine:s-x';
@@ -11,17 +11,17 @@ const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: 
 const record = create({ owner: 'o', taskId: 'a' }, task, now);
 
 /** A Step Functions that has one run of that name, started so many ms after the task was created. */
-const started = (after: number, describes = true): AwsJson => {
+const started = (after: number, describes = true): States => {
   const found = {
-    ...{ name: 'a-r1', status: 'SUCCEEDED', startDate: (now + after) / 1_000 },
+    ...{ name: 'a-r1', status: 'SUCCEEDED', startDate: new Date(now + after) },
     input: JSON.stringify({ arguments: '{"of":"run"}', inputResponses: { first: 1 } }),
   };
-  return async (operation) => {
+  return fakeClient(async (operation) => {
     if (operation === 'ListExecutions') return { executions: [found] };
     if (operation === 'GetExecutionHistory') return { events: [] };
     if (describes) return found;
     throw Object.assign(new Error('no'), { name: 'AccessDeniedException' });
-  };
+  });
 };
 const DAY = 86_400_000;
 
@@ -32,7 +32,7 @@ describe('the run of an older task under the same idempotency key', () => {
     expect(await runOf(record, 1, machineArn, started(-1_000, describes))).toMatchObject({ status: 'SUCCEEDED' });
   });
 
-  const inputOf = (states: AwsJson, more = {}) => {
+  const inputOf = (states: States, more = {}) => {
     const server = { tools: new Map([['x', { machineArn }]]) };
     return firstInputOf({ ...record, ...more }, { server, states } as unknown as OperatorContext);
   };

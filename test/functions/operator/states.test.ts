@@ -10,7 +10,7 @@ const events = (...told: readonly Told[]): StateEvent[] =>
     const kind = move ?? type;
     const member = `${kind.charAt(0).toLowerCase()}${kind.slice(1)}EventDetails`;
     const named = details !== undefined && { [member]: { [move ? 'name' : 'error']: details } };
-    return { id: i + 1, previousEventId, type, timestamp: (i + 1) / 1_000, ...named };
+    return { id: i + 1, previousEventId, type, timestamp: new Date(i + 1), ...named };
   });
 /** `Charge 2-9: 3-5 Timeout, 6-8` */
 const visits = (...told: readonly Told[]) =>

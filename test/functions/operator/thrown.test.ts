@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import type { States } from '../../../functions/operator/context.ts';
 import type { RunFacts } from '../../../functions/operator/runs.ts';
 import { thrownBy, thrownIn } from '../../../functions/operator/thrown.ts';
+import { fakeClient } from '../../support/aws-client.ts';
 
 const failed = (at: number, error: string, cause: string) => ({
-  ...{ id: at, timestamp: at, type: 'TaskFailed' },
+  ...{ id: at, timestamp: new Date(at * 1_000), type: 'TaskFailed' },
   taskFailedEventDetails: { resourceType: 'lambda', error, cause },
 });
 const body = { errorType: 'E', errorMessage: 'no\nseats' };
@@ -12,7 +14,7 @@ test('each failed try has its time, its name, its message, and the lines of its 
   const trace = ['E: no', 'seats', '    at book (book.ts:3:1)', '    at run (node:internal/x:1:1)'];
   const stackTrace = ['  File "/var/task/book.py", line 3, in book\n    raise E\n'];
   const events = [
-    { id: 1, timestamp: 1, type: 'TaskScheduled', taskScheduledEventDetails: { resourceType: 'lambda' } },
+    { id: 1, timestamp: new Date(1_000), type: 'TaskScheduled', taskScheduledEventDetails: { resourceType: 'lambda' } },
     failed(2, 'E', JSON.stringify({ ...body, trace })),
     failed(3, 'E', JSON.stringify({ ...body, stackTrace })),
     failed(4, 'States.Timeout', 'It took too long'),
@@ -43,11 +45,12 @@ const TRY = { from: 1, to: 2, error: 'E' };
 
 test('only histories with a failure are read: of a state machine its own, if it may be read', async () => {
   const asked: unknown[] = [];
-  const states = async (_: string, { executionArn }: { executionArn?: unknown }) => {
+  const states = fakeClient<States>(async (_, given) => {
+    const { executionArn } = given as { executionArn?: string };
     asked.push(executionArn);
     if (String(executionArn).includes(':own:')) throw Object.assign(new Error(), { name: 'AccessDeniedException' });
     return { events: [failed(1, 'E', 'no')] };
-  };
+  });
   const machine = 'arn:aws:states:x:1:stateMachine:own';
   const at = { at: 1, error: 'E' };
   const visits = [{ name: 'S', from: 1, tries: [TRY] }];

@@ -1,14 +1,10 @@
 import { inspect } from 'node:util';
+import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createHandler, handle, type ReconcilerEvent } from '../../../functions/reconciler/index.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import { executionArn, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
-
-// Files share a process: another one may have loaded what is replaced here.
-vi.hoisted(() => vi.resetModules());
-
-const read = vi.hoisted(() => vi.fn());
-vi.mock('../../../functions/tasks/aws/dynamodb.ts', () => ({ dynamoDb: () => ({ get: read }) }));
 
 const lines: string[] = [];
 beforeEach(() => {
@@ -114,14 +110,17 @@ test('the end of a run is dealt with at once; without effect it says nothing (ro
 
 test("an AWS error text with a run's input is in neither the log nor the dead letter (A-15)", async () => {
   const planted = new Error('Invalid Input: \'{"iban":"planted"}\'');
-  read.mockRejectedValue(Object.assign(planted, { name: 'InvalidExecutionInput' }));
+  const db = mockClient(DynamoDBDocumentClient);
+  db.on(GetCommand).rejects(Object.assign(planted, { name: 'InvalidExecutionInput' }));
+  vi.stubEnv('AWS_REGION', 'eu-west-1');
   vi.stubEnv('MACHINE_ARN_PREFIX', executionArn('t', 1).replace(/:execution:.*/, ':stateMachine:'));
   const settled = createHandler({ tool: 'm' })(ended, { getRemainingTimeInMillis: () => 60_000 });
   const error = await settled.then(
     () => undefined,
     (thrown: unknown) => thrown as Error,
   );
-  expect(read).toHaveBeenCalled();
+  expect(db.calls()).toHaveLength(1);
+  db.restore();
   expect(error).toMatchObject({ name: 'Error', message: expect.stringContaining('could not be settled') });
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('planted');
   const logged = JSON.stringify(vi.mocked(console.error).mock.calls);

@@ -1,5 +1,7 @@
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, test } from 'vitest';
 import { rotate } from '../../../functions/rotation/rotate.ts';
+import { fakeClient } from '../../support/aws-client.ts';
 
 type Stages = Record<string, string[]>;
 
@@ -7,7 +9,7 @@ type Stages = Record<string, string[]>;
 function secretsManager(stages: Stages, values: Record<string, string> = {}) {
   const did: string[] = [];
   const put: string[] = [];
-  const send = async (name: string, given: object) => {
+  const send = fakeClient<SecretsManagerClient>(async (name, given) => {
     const input = given as Record<string, string>;
     did.push(name);
     if (name === 'DescribeSecret') return { VersionIdsToStages: stages };
@@ -19,7 +21,7 @@ function secretsManager(stages: Stages, values: Record<string, string> = {}) {
     }
     if (name === 'UpdateSecretVersionStage') did.push(JSON.stringify(input));
     return {};
-  };
+  });
   const step = (Step: 'createSecret' | 'setSecret' | 'testSecret' | 'finishSecret') =>
     rotate({ Step, SecretId: 'arn', ClientRequestToken: 'new' }, send);
   return { did, put, step };

@@ -1,19 +1,16 @@
-import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 import { defineTool } from '../../../functions/tool/define-tool.ts';
-import { byDocumentClient } from '../../support/dynamodb.ts';
-
-// What it replaces may already be loaded: test files share a process.
-vi.hoisted(() => vi.resetModules());
 
 const db = mockClient(DynamoDBDocumentClient);
-afterAll(() => db.restore());
-vi.mock('../../../functions/tasks/aws/dynamodb.ts', () => ({
-  dynamoDb: () => byDocumentClient(DynamoDBDocumentClient.from(new DynamoDBClient())),
-}));
+vi.stubEnv('AWS_REGION', 'eu-west-1');
+afterAll(() => {
+  db.restore();
+  vi.unstubAllEnvs();
+});
 const denied = Object.assign(new Error('arn:aws:dynamodb:secret is not authorized'), { name: 'AccessDeniedException' });
 const lost = new ConditionalCheckFailedException({ message: 'The conditional request failed', $metadata: {} });
 const logged = vi.spyOn(console, 'error').mockImplementation(() => {});

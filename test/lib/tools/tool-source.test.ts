@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
@@ -40,21 +40,29 @@ test('dev is told the file, and the options of esbuild that the bundling stands 
 
 /** The files of the function's code, by name. */
 function codeOf(bundling: BundlingOptions): Record<string, string> {
-  const app = new App({ outdir: join(outdir, String(Object.keys(bundling).length)) });
+  const app = new App({ outdir: join(outdir, `of${JSON.stringify(bundling).replace(/\W/g, '')}`) });
   const stack = new Stack(app, 'S');
   new ToolFunction(stack, 'Tool', { entry: 'functions/examples/greet.ts', bundling });
   const { directory } = app.synth();
   const folder = readdirSync(directory).find((name) => /^asset\.[0-9a-f]+$/.test(name)) ?? '';
-  const names = readdirSync(join(directory, folder)).sort();
+  const names = globSync('**/*.{js,map}', { cwd: join(directory, folder) }).sort();
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, folder, name), 'utf8')]));
 }
 
-test('the code is what the bundling of CDK makes, with its source map', () => {
-  const own = codeOf({});
-  // An option that only CDK knows.
-  const cdks = codeOf({ esbuildArgs: { '--log-limit': '1' } });
+test('the code is what the bundling of CDK makes, with its source map, and AWS clients beside it', () => {
+  const { 'aws/dynamodb.js': dynamodb = '', 'aws/s3.js': s3 = '', ...own } = codeOf({});
+  // An option that only CDK knows, and what leaves the clients out.
+  const apart = { '--alias:#mcp-task-server': './aws', '--external:./aws/*': true } as const;
+  const cdks = codeOf({ esbuildArgs: { '--log-limit': '1', ...apart } });
   expect(Object.keys(own)).toEqual(['index.js', 'index.js.map']);
   expect(own).toEqual(cdks);
+  expect([dynamodb, s3]).toEqual([expect.stringContaining('dynamodb'), expect.stringContaining('PutObject')]);
+});
+
+test('a function that CDK bundles has the AWS clients in its one file', () => {
+  const cdks = codeOf({ esbuildArgs: { '--log-limit': '2', '--minify': true } });
+  expect(Object.keys(cdks)).toEqual(['index.js', 'index.js.map']);
+  expect(cdks['index.js']).toContain('PutObject');
 });
 
 test('two functions of one file with other options have code of their own', () => {

@@ -1,10 +1,10 @@
 import { describe } from 'vitest';
+import { byDocumentClient } from '../../../functions/tasks/aws/dynamodb.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { answersContract } from '../../contract/cases/answers.ts';
 import { besideContract } from '../../contract/cases/beside.ts';
 import { changesContract } from '../../contract/cases/changes.ts';
 import { racesContract } from '../../contract/cases/races.ts';
-import { byDocumentClient } from '../../support/dynamodb.ts';
 import { documentClient } from './table/client.ts';
 import { createTable } from './table/table.ts';
 

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { signingKey } from '../../../../functions/mcp/identity/signing-key.ts';
 import { type FakeAnswer, fakeService } from '../../tasks/aws/fake-service.ts';
 
 async function secretsManager(...answers: FakeAnswer[]) {
   const { asked, endpoint } = await fakeService(...answers);
-  return { asked, read: signingKey('the-secret', { AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL: endpoint }) };
+  vi.stubEnv('AWS_REGION', 'eu-west-1');
+  vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
+  return { asked, read: signingKey('the-secret') };
 }
 const refusal = (name: string): FakeAnswer => [
   400,

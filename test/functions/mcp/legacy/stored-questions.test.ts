@@ -17,7 +17,7 @@ function storedWorld(fails: (record: TaskRecord) => boolean) {
   const whole: typeof inputs.whole = async (record) => {
     if (record.inputRef === undefined || !fails(record)) return inputs.whole(record);
     failed.push(record.taskId);
-    throw new ResultStoreError('GET', 'SlowDown');
+    throw new ResultStoreError('read', 'SlowDown');
   };
   Object.assign(here.server, { inputs: { ...inputs, whole } });
   return { ...here, failed };

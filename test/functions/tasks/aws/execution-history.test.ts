@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { currentState, type HistoryEvent, openState } from '../../../../functions/tasks/aws/execution-history.ts';
 import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
+import { fakeClient } from '../../../support/aws-client.ts';
 import { type FakeAnswer, fakeService } from './fake-service.ts';
 
-const enter = (name: string, at = 0) => ({ timestamp: at / 1_000, stateEnteredEventDetails: { name } });
-const leave = (name: string) => ({ timestamp: 0, stateExitedEventDetails: { name } });
-const other = { timestamp: 0 };
+const enter = (name: string, at = 0) => ({ timestamp: new Date(at), stateEnteredEventDetails: { name } });
+const leave = (name: string) => ({ timestamp: new Date(0), stateExitedEventDetails: { name } });
+const other = { timestamp: new Date(0) };
 /** Written in the order in which they happened. */
 const stateAfter = (...events: HistoryEvent[]) => openState([...events].reverse())?.name;
 
@@ -26,7 +27,12 @@ describe('the state an execution is in', () => {
   });
 
   test('is unknown without events, and since the epoch without a time', async () => {
-    expect(await currentState(async () => ({}), 'arn:e')).toBeUndefined();
+    expect(
+      await currentState(
+        fakeClient(async () => ({})),
+        'arn:e',
+      ),
+    ).toBeUndefined();
     expect(openState([{ stateEnteredEventDetails: { name: 'A' } }])).toEqual({ name: 'A', enteredAt: 0 });
   });
 
@@ -38,8 +44,7 @@ describe('the state an execution is in', () => {
 describe('the question', () => {
   const asking = async (...answers: FakeAnswer[]) => {
     const { asked, endpoint } = await fakeService(...answers);
-    const options = { region: 'eu-west-1', requestTimeout: 5_000, attempts: 1 };
-    return { asked, states: stepFunctions(options, { AWS_ENDPOINT_URL_SFN: endpoint }) };
+    return { asked, states: stepFunctions({ region: 'eu-west-1', endpoint, requestTimeout: 5_000, attempts: 1 }) };
   };
 
   test('is GetExecutionHistory, newest events first, without data; only needed fields are read', async () => {

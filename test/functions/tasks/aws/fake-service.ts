@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished, vi } from 'vitest';
 
-/** Status, body and headers. `cut` closes the connection, `half` in the middle of a body, `silence` never answers. */
+/** Status, body and headers. `cut` closes the connection, `half` in the middle of a body; `stall` stops there, `silence` never answers. */
 export type FakeAnswer =
   | [status: number, body?: object | string, headers?: Record<string, string>]
   | 'cut'
   | 'half'
+  | 'stall'
   | 'silence';
 
 /** An AWS service that speaks awsJson. It gives these answers in turn, and the last one again and again. */
@@ -22,6 +23,7 @@ export async function fakeService(...answers: FakeAnswer[]) {
     if (answer === 'half') {
       return response.writeHead(200, { 'content-length': 1_000 }).write('{"Item":', () => request.socket.destroy());
     }
+    if (answer === 'stall') return response.writeHead(200, { 'content-length': 1_000 }).write('{"Item":');
     if (answer === 'silence') return undefined;
     const [status, body, headers] = answer;
     response.writeHead(status, headers);

@@ -30,7 +30,7 @@ describe('storeIfLarge', () => {
   });
 
   test('a result that S3 refuses is returned, if the workflow can carry it: the work is done', async () => {
-    const refuse = () => ({ put: () => Promise.reject(new ResultStoreError('PUT', 'SlowDown')) });
+    const refuse = () => ({ put: () => Promise.reject(new ResultStoreError('stored', 'SlowDown')) });
     const { carried } = limits.result;
     expect(await storeIfLarge(json(carried), task, refuse)).toBe(json(carried));
     await expect(storeIfLarge(json(carried + 1), task, refuse)).rejects.toThrow(ResultStoreError);
@@ -115,6 +115,7 @@ describe('the bucket of the task', () => {
       request.resume().on('end', () => response.end());
     }).on('connection', () => void connections++);
     vi.stubEnv('AWS_ENDPOINT_URL_S3', await listen(s3, 0));
+    vi.stubEnv('AWS_REGION', 'eu-west-1');
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
     for (const _ of [1, 2]) expect(await storeIfLarge(json(inline + 1), task)).toHaveProperty('resultRef');
     await close(s3);

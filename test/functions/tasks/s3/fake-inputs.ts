@@ -6,9 +6,9 @@ export function fakeObjects() {
   const objects = new Map<string, string>();
   const did: string[] = [];
   const state: { down?: string } = {};
-  const call = (method: string): void => {
+  const call = (method: 'PUT' | 'GET'): void => {
     did.push(method);
-    if (state.down !== undefined) throw new ResultStoreError(method, state.down);
+    if (state.down !== undefined) throw new ResultStoreError(method === 'PUT' ? 'stored' : 'read', state.down);
   };
   return {
     ...{ objects, did, state },
@@ -19,7 +19,7 @@ export function fakeObjects() {
     async get(key: ObjectKey) {
       call('GET');
       const text = objects.get(objectKey(key));
-      if (text === undefined) throw new ResultStoreError('GET', 'NoSuchKey');
+      if (text === undefined) throw new ResultStoreError('read', 'NoSuchKey');
       return text;
     },
   };

@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { byDocumentClient } from '../../../support/dynamodb.ts';
+import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
 
 /** The parts of a command's input that these tests read. */
 export interface Input {

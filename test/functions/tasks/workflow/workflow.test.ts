@@ -1,9 +1,11 @@
+import type { SFNClient } from '@aws-sdk/client-sfn';
 import { expect, test } from 'vitest';
 import { startAgain } from '../../../../functions/engine/start-round.ts';
 import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
 import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
 import { create } from '../../../../functions/tasks/transitions.ts';
 import { executionArnOf, roundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
+import { fakeClient } from '../../../support/aws-client.ts';
 import { type FakeAnswer, fakeService } from '../aws/fake-service.ts';
 import { noInputs } from '../s3/fake-inputs.ts';
 
@@ -19,8 +21,8 @@ const refused = (name: string, status = 400): FakeAnswer => [
 /** A workflow of a Step Functions that gives these answers. */
 async function answering(...answers: FakeAnswer[]) {
   const { asked, endpoint } = await fakeService(...answers);
-  const options = { region: 'eu-west-1', requestTimeout: 5_000, attempts: 3 };
-  const { start, stop } = workflow(stepFunctions(options, { AWS_ENDPOINT_URL: endpoint }), prefix);
+  const options = { region: 'eu-west-1', endpoint, requestTimeout: 5_000, attempts: 3 };
+  const { start, stop } = workflow(stepFunctions(options), prefix);
   return { asked, start: () => start(record, 't', '{}'), stop: () => stop(record, 't') };
 }
 
@@ -65,7 +67,8 @@ test.each([
   ['Error', new Error('no answer')],
   ['a text', 'no answer'],
 ])('%s that did not come from Step Functions is thrown as it came', async (_title, thrown) => {
-  await expect(workflow(() => Promise.reject(thrown), 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
+  const failing = fakeClient<SFNClient>(() => Promise.reject(thrown));
+  await expect(workflow(failing, 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
 });
 
 test('a round starts with what the tool needs of its record, within the limit of Step Functions', () => {

@@ -1,9 +1,9 @@
 import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { type StatusChange, settleEnded } from '../../../../functions/reconciler/ended-run.ts';
 import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
+import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
 import { fakeObjects, noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
-import { byDocumentClient } from '../../../support/dynamodb.ts';
 import { documentClient } from '../table/client.ts';
 import type { Process } from '../world/process.ts';
 import { type Execution, MACHINE_PREFIX } from '../world/step-functions.ts';

@@ -1,5 +1,5 @@
+import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { Run } from '../../../../functions/reconciler/outcome.ts';
-import type { AwsJson } from '../../../../functions/tasks/aws/aws-json.ts';
 import {
   type Answer,
   asStatesError,
@@ -11,6 +11,7 @@ import {
   type Replay,
   runExecution,
 } from '../../../../local/testing.ts';
+import { fakeClient } from '../../../support/aws-client.ts';
 import type { Agenda } from './agenda.ts';
 import { memoize } from './memo.ts';
 import type { Process } from './process.ts';
@@ -27,7 +28,7 @@ export interface Execution {
 
 /** The embedded cloud's Step Functions in the time of a run: the same interpreter, the same expressions. */
 export interface StepFunctions {
-  client(process: Process): AwsJson;
+  client(process: Process): Pick<SFNClient, 'send'>;
   get(arn: string): Execution | undefined;
   executions(): Iterable<Execution>;
   /** Ends a running execution in a way that no state can catch. */
@@ -138,7 +139,7 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
   };
 
   return {
-    client: (process) => (operation, input) => send(process, operation, input as Input),
+    client: (process) => fakeClient((operation, input) => send(process, operation, input as Input)),
     get: (arn) => executions.get(arn),
     executions: () => executions.values(),
     fail(arn, error) {
@@ -148,7 +149,7 @@ export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): 
   };
 }
 
-/** An attempt adds its number: see `AwsJson`. */
+/** Of the first attempt. */
 const refusal = (name: string): Error => Object.assign(new Error(name), { name, $metadata: {} });
 
 /** `<taskId>-r<round>` as `r<round> of <taskId>`. */

@@ -1,4 +1,5 @@
 import { describer } from '../../../../functions/reconciler/describe.ts';
+import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { asOf, lapse, overdue } from '../../../../functions/tasks/deadlines.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -7,7 +8,6 @@ import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { type Integration, StatesError } from '../../../../local/testing.ts';
-import { byDocumentClient } from '../../../support/dynamodb.ts';
 import { announce } from '../actors/reconciler.ts';
 import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';
 import { checkBegin, checkExecution } from '../checks/starts.ts';
