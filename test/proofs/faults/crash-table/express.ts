@@ -10,10 +10,10 @@ export const RUN = { service: 'states', operation: 'RunExpress' } as const;
 /** The first sweep after a minute, and five and a half minutes later the one that starts the round again. */
 export const LOST_RUN = 8 * MINUTE;
 
-/** As `useCrashCloud`, with the tools on Express. */
-export function useExpressCloud() {
+/** As `useCrashCloud`, with the tools on Express. At its scale, a run of five minutes has three seconds. */
+export function useExpressCloud(timeScale = TIME_SCALE) {
   const assembly = useAssembly('test/support/apps/express-app.ts');
-  const world = useCrashCloud({ assembly, timeScale: TIME_SCALE });
+  const world = useCrashCloud({ assembly, timeScale });
   const { url, now, start, stored, runsOf, sweepAfter, pass, quiet } = world;
   return {
     ...world,
