@@ -10,11 +10,11 @@ import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
 import {
   after,
   type Change,
+  checkAgain,
   confirmStart,
   failAsSeen,
   isSeen,
   keyExpired,
-  lookAgain,
   withdraw,
 } from '../tasks/transitions.ts';
 import { roundInput } from '../tasks/workflow.ts';
@@ -254,7 +254,7 @@ export async function claimRound(
   } catch (error) {
     if (error instanceof TooManyStarts && error.certain) {
       const claimed = after(record, change);
-      await store.applyBlind(claimed, { ...lookAgain(claimed, now()), ...unmoved(claimed) }).catch(() => undefined);
+      await store.applyBlind(claimed, { ...checkAgain(claimed, now()), ...unmoved(claimed) }).catch(() => undefined);
     }
     throw error;
   }

@@ -18,7 +18,7 @@ export interface ToolNow {
  */
 export function decideExpress(record: TaskRecord | undefined, now: number, tool: ToolNow): Decision {
   const decision = decide(record, now);
-  if (record === undefined || (decision.kind !== 'look' && decision.kind !== 'look_again'))
+  if (record === undefined || (decision.kind !== 'check' && decision.kind !== 'check_again'))
     return withoutStop(decision);
   // A start would be too late: the task lapses within the grace.
   if (now >= record.deadlineAt) return { kind: 'nothing' };

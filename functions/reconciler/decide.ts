@@ -5,11 +5,11 @@ import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import {
   type Change,
+  checkAgain,
   confirmStart,
   failAsSeen,
   isSeen,
   isTerminal,
-  lookAgain,
   restarted,
 } from '../tasks/transitions.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
@@ -18,8 +18,8 @@ import { isUnheard, outcome, type Run } from './outcome.ts';
 export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended' | 'run_lost';
 
 export type Decision =
-  /** `nothing` is to repair. `look`: depends on the run, which was not seen yet. `look_again`: on one seen before. */
-  | { readonly kind: 'nothing' | 'look' | 'look_again' }
+  /** `nothing` is to repair. `check`: depends on the run, which was not seen yet. `check_again`: on one seen before. */
+  | { readonly kind: 'nothing' | 'check' | 'check_again' }
   | {
       /** `postponed`: nothing is wrong. The sweep comes back later. */
       readonly kind: Repair | 'postponed';
@@ -51,7 +51,7 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   // The index may be behind and show a round whose run is too young to be found.
   if (run === undefined) {
     if ((record.dueAt ?? now) > now) return NOTHING;
-    return { kind: isSeen(record) ? 'look_again' : 'look' };
+    return { kind: isSeen(record) ? 'check_again' : 'check' };
   }
   const running = run.status === 'RUNNING';
   if (running && !isUnheard(run.work, now)) return { kind: 'postponed', change: comeBack(record, run, now) };
@@ -71,10 +71,10 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
 /** Soon if the tool's state machine has ended: its workflow is probably about to see that. */
 function comeBack(record: TaskRecord, { work }: Run, now: number): Change {
   const ended = work !== undefined && work.status !== 'RUNNING' && work.status !== 'missing';
-  return ended ? lookAgain(record, now, limits.unheard) : confirmStart(record, now);
+  return ended ? checkAgain(record, now, limits.unheard) : confirmStart(record, now);
 }
 
 /** For a task whose tool this version of the server does not know. The next version, or the last one, may know it. */
 export function postpone(record: TaskRecord, now: number): Decision {
-  return { kind: 'postponed', change: { ...lookAgain(record, now, limits.unknownTool), ...unmoved(record) } };
+  return { kind: 'postponed', change: { ...checkAgain(record, now, limits.unknownTool), ...unmoved(record) } };
 }

@@ -69,7 +69,7 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
     return;
   }
   const done = await settleEnded(event.detail, context);
-  if (done === 'nothing' || done === 'look' || done === 'look_again' || done === 'postponed') return;
+  if (done === 'nothing' || done === 'check' || done === 'check_again' || done === 'postponed') return;
   print(repairLines({ [done]: 1 }, server, context.now()));
 }
 

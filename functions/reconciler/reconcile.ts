@@ -8,7 +8,7 @@ import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-ap
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { InputLost } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { after, type Change, isSeen, lookAgain, loseInput } from '../tasks/transitions.ts';
+import { after, type Change, checkAgain, isSeen, loseInput } from '../tasks/transitions.ts';
 import { executionArnOf } from '../tasks/workflow.ts';
 import { type Decision, decide, postpone } from './decide.ts';
 import { decideExpress, runEnded } from './decide-express.ts';
@@ -31,13 +31,13 @@ export interface ReconcilerContext extends Omit<EngineContext, 'store'>, Outcome
 }
 
 /**
- * What was done. `look`, `look_again`: nothing, as it depends on the run and `mayLook` was false. `start`: nothing, as it
+ * What was done. `check`, `check_again`: nothing, as it depends on the run and `mayCheck` was false. `start`: nothing, as it
  * starts on Express.
  */
 export type Done = Decision['kind'] | 'start';
 
 /** Repairs one task after a crash at any point: read, decide, write. It may crash between any two of its calls. */
-export async function reconcile(key: TaskKey, mayLook: boolean, context: ReconcilerContext): Promise<Done> {
+export async function reconcile(key: TaskKey, mayCheck: boolean, context: ReconcilerContext): Promise<Done> {
   const record = await readKnown(key, context);
   if (record === 'unknown') {
     await context.store.postpone(key, context.now(), context.now() + limits.unknownRecord);
@@ -48,13 +48,13 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
     ? decideExpress(record, context.now(), toolNow(record, context))
     : decide(record, context.now());
   if (record === undefined) return decision.kind;
-  const looks = decision.kind === 'look' || decision.kind === 'look_again';
+  const looks = decision.kind === 'check' || decision.kind === 'check_again';
   const starts = 'start' in decision && decision.start === true;
   if (!looks && !starts && !endsRun(decision)) return act(record, decision, context);
   // A start is a call of Step Functions, too: the sweep makes those one by one.
-  if (!mayLook) {
+  if (!mayCheck) {
     if (starts) return 'start';
-    return isSeen(record) ? 'look_again' : 'look';
+    return isSeen(record) ? 'check_again' : 'check';
   }
   const machine = context.machineOf(record.tool);
   if (machine === undefined) return act(record, postpone(record, context.now()), context);
@@ -64,7 +64,7 @@ export async function reconcile(key: TaskKey, mayLook: boolean, context: Reconci
     return await act(record, decide(record, context.now(), await withWork(record, run, context)), context);
   } catch (error) {
     // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
-    const later = lookAgain(record, context.now(), starts ? limits.firstDue : 0);
+    const later = checkAgain(record, context.now(), starts ? limits.firstDue : 0);
     await context.store.applyBlind(record, { ...later, ...unmoved(record) }).catch(() => undefined);
     throw error;
   }

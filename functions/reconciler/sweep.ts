@@ -38,7 +38,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = context.now();
   const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
-  const later: Record<Later, TaskKey[]> = { look: [], look_again: [], start: [] };
+  const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [] };
   let looks = 0;
   const counting: ReconcilerContext = {
     ...context,
@@ -58,9 +58,9 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const walkUntil = started + (until - started) / 2;
 
   /** Returns the name of the error, if there was one. */
-  const settle = async (key: TaskKey, mayLook: boolean): Promise<string | undefined> => {
+  const settle = async (key: TaskKey, mayCheck: boolean): Promise<string | undefined> => {
     try {
-      const done = await reconcile(key, mayLook, counting);
+      const done = await reconcile(key, mayCheck, counting);
       if (!isLater(done)) note(report, done);
       else if (later[done].length < mostLooks) later[done].push(key);
       else report.left++;
@@ -80,7 +80,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     if (context.now() >= walkUntil) break;
   }
   // The engines in turn. On Standard first those whose run was never seen, as it may have to be started.
-  const keys = interleaved([[...later.look, ...later.look_again], later.start]);
+  const keys = interleaved([[...later.check, ...later.check_again], later.start]);
   const starts = new Set(later.start);
   let isFull = false;
   for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
@@ -152,8 +152,8 @@ async function inParallel<T>(
 }
 
 /** Left for the part of the sweep that calls Step Functions. */
-type Later = 'look' | 'look_again' | 'start';
-const isLater = (done: Done): done is Later => done === 'look' || done === 'look_again' || done === 'start';
+type Later = 'check' | 'check_again' | 'start';
+const isLater = (done: Done): done is Later => done === 'check' || done === 'check_again' || done === 'start';
 
 function note(report: Report, done: Exclude<Done, Later>): void {
   report.due++;

@@ -23,7 +23,7 @@ export const limits = {
   /** The sweep first checks a task this long after its round began. */
   firstDue: 60 * SECOND,
   /** It checks a run that it has seen again after the current age of the task, within these bounds. */
-  nextLook: { min: 300 * SECOND, max: 1 * HOUR },
+  nextCheck: { min: 300 * SECOND, max: 1 * HOUR },
   /** How long a workflow may take to write the outcome after the end of the state machine that it waits for. */
   unheard: 240 * SECOND,
   /**

@@ -157,7 +157,7 @@ export function finish(record: TaskRecord, returned: Returned, args: string | un
 
 /** The run of a working task's round exists. The sweep comes back to check whether it still runs. */
 export function confirmStart(record: TaskRecord, now: number): Change {
-  const { min, max } = limits.nextLook;
+  const { min, max } = limits.nextCheck;
   const next = now + Math.min(max, Math.max(min, now - record.createdAt));
   return { from: ['working'], round: record.round, set: { seenRound: record.round, dueAt: dueBy(record, next) } };
 }
@@ -166,13 +166,13 @@ export function confirmStart(record: TaskRecord, now: number): Change {
 export const isSeen = ({ round, seenRound }: TaskRecord): boolean => seenRound === round;
 
 /** The sweep comes back after `after` ms to check whether the round runs. */
-export function lookAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
+export function checkAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
 /** The round was started again: its first start was lost. */
 export function restarted(record: TaskRecord, now: number): Change {
-  return { ...lookAgain(record, now), ...openEvent('restarted', record, now) };
+  return { ...checkAgain(record, now), ...openEvent('restarted', record, now) };
 }
 
 /**

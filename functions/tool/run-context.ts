@@ -88,7 +88,7 @@ export const runContext: RunContext = {
  */
 async function alive(task: TaskContext): Promise<boolean> {
   try {
-    const seen = await (await storeOf(task)).glimpse(task);
+    const seen = await (await storeOf(task)).readStatus(task);
     return seen?.status === 'working' && seen.round === task.round;
   } catch (error) {
     if (isDenied(error, 'dynamodb:GetItem')) return true;

@@ -102,7 +102,7 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
   } finally {
     await close?.();
   }
-  return call.wire.toolResult(await report(await findTask(call.principal, id, server, 'look'), server));
+  return call.wire.toolResult(await report(await findTask(call.principal, id, server, { report: true }), server));
 }
 
 /** Invalid arguments give an error result that the model can read, as for any tool. */

@@ -11,7 +11,7 @@ import { loadTask, view } from '../task/task-view.ts';
 export const tasksGet: Method = async (call, server) => {
   const key = taskKey(call.principal, call.params.taskId);
   if (key !== undefined) server.pollLimit.count(key);
-  const loaded = await loadTask(call, server, 'look');
+  const loaded = await loadTask(call, server, { report: true });
   server.pollLimit.setInterval(loaded, view(loaded, server).pollInterval);
   await startIfCrashed([loaded], server);
   const record = await withMachineState(loaded, server);

@@ -38,7 +38,7 @@ async function readRecord(
   server: ServerContext,
 ): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
   try {
-    return { stored: await server.store.look(key) };
+    return { stored: await server.store.get(key, { report: true }) };
   } catch (error) {
     if (!isOutage(error)) throw error;
     logUnexpected(error, 'watch');

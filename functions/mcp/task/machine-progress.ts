@@ -55,7 +55,7 @@ interface CachedState {
 function cachedStates(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
   const looks = new Map<string, CachedState>();
   const left = { looks: BURST, at: now() };
-  const mayLook = (): boolean => {
+  const mayCheck = (): boolean => {
     const earned = (Math.max(0, now() - left.at) / 1_000) * LOOKS_PER_SECOND;
     left.looks = Math.min(BURST, left.looks + earned);
     left.at = now();
@@ -73,12 +73,12 @@ function cachedStates(look: (executionArn: string) => Promise<ExecutionState | u
     const early = last !== undefined && now() < last.until;
     const seen = last ?? { state: Promise.resolve(undefined), until: now(), askedAt: now() };
     const next: CachedState =
-      early || !mayLook() ? seen : { state: lookAgain(), until: now() + pace(), askedAt: now() };
+      early || !mayCheck() ? seen : { state: checkAgain(), until: now() + pace(), askedAt: now() };
     next.askedAt = now();
     setBounded(looks, executionArn, next, MOST);
     return next.state;
 
-    async function lookAgain(): Promise<ExecutionState | undefined> {
+    async function checkAgain(): Promise<ExecutionState | undefined> {
       const before = await last?.state;
       try {
         return newerState(before, await look(executionArn));

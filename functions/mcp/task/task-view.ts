@@ -14,16 +14,13 @@ import { errorResult, toolResult } from '../wire/tool-result.ts';
 import type { TaskView } from '../wire/wire.ts';
 import { pollInterval } from './poll-interval.ts';
 
-/** How a task is read. `look` costs half a read unit more and includes what its run has reported. */
-type Read = 'get' | 'look';
-
 /** The task of `params.taskId`, if this request may see it. */
 export async function loadTask(
   { params, principal, tasks }: Call,
   server: ServerContext,
-  read?: Read,
+  more?: { readonly report: true },
 ): Promise<TaskRecord> {
-  const record = await findTask(principal, params.taskId, server, read);
+  const record = await findTask(principal, params.taskId, server, more);
   // A 2026-07-28 request that declares only the older capability reaches only tasks of the older revision (F-04).
   if (!tasks && record.legacy !== true) {
     throw new MissingClientCapability('This task is for clients that know tasks', TASKS_CAPABILITY);
@@ -39,11 +36,11 @@ export async function findTask(
   principal: Principal,
   taskId: unknown,
   server: ServerContext,
-  read: Read = 'get',
+  more?: { readonly report: true },
 ): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
   const readAt = server.now();
-  const stored = key === undefined ? undefined : await server.store[read](key);
+  const stored = key === undefined ? undefined : await server.store.get(key, more);
   const record = stored === undefined ? undefined : currentRecord(stored, readAt, server);
   if (record === undefined) throw notFound(principal, taskId, server);
   checkScopes(principal, record, server);

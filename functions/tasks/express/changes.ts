@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { openEvent } from '../task-event.ts';
-import { type Change, confirmStart, lookAgain } from '../transitions.ts';
+import { type Change, checkAgain, confirmStart } from '../transitions.ts';
 
 /** For the condition that no other writer has moved the next check of this record meanwhile. */
 export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
@@ -18,7 +18,7 @@ export function onEngine(change: Change, express: boolean): Change {
  * it is probably over. Holds only while no other writer has moved the time of that check: one of them starts a run.
  */
 export function awaitRun(record: TaskRecord, at: number): Change {
-  const { set, ...change } = lookAgain(record, at, limits.express.dead);
+  const { set, ...change } = checkAgain(record, at, limits.express.dead);
   return { ...change, ...unmoved(record), set: { ...set, seenRound: record.round } };
 }
 

@@ -18,10 +18,12 @@ import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, StreamCountStore {
   /** False when a task with this key exists already. */
   create(record: TaskRecord): Promise<boolean>;
-  /** The record as stored: one read unit if it is small. Throws RecordUnknown. */
-  get(key: TaskKey): Promise<TaskRecord | undefined>;
-  /** The same with the report of its run, which may be a second late: half a read unit more. Throws RecordUnknown. */
-  look(key: TaskKey): Promise<TaskRecord | undefined>;
+  /**
+   * The record as stored: one read unit if it is small. Throws RecordUnknown.
+   *
+   * @param more `report`: with the last report of its run, up to a second old. Costs half a read unit more
+   */
+  get(key: TaskKey, more?: { readonly report: true }): Promise<TaskRecord | undefined>;
   /**
    * Those of up to 100 tasks that exist and that this release understands, without the reports of their runs. Strongly
    * consistent. Throws Unavailable when some could not be read.
@@ -48,23 +50,23 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
 /** What a tool's run needs of the store. The bundle of a tool holds only this part. */
 export interface RunStore extends ProgressStore {
   /** What a run may read of its task. */
-  glimpse(key: TaskKey): Promise<Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined>;
+  readStatus(key: TaskKey): Promise<Pick<TaskRecord, (typeof STATUS)[number]> | undefined>;
 }
 
-const GLIMPSE = ['status', 'round'] as const;
+const STATUS = ['status', 'round'] as const;
 
 export function runStore(db: DynamoDb, table: string): RunStore {
   return {
     ...progressStore(db, table),
-    async glimpse(key) {
+    async readStatus(key) {
       const get: GetInput = {
         TableName: table,
         Key: tableKey(key),
         ConsistentRead: true,
-        ProjectionExpression: GLIMPSE.map((attribute) => `#${attribute}`).join(', '),
-        ExpressionAttributeNames: Object.fromEntries(GLIMPSE.map((attribute) => [`#${attribute}`, attribute])),
+        ProjectionExpression: STATUS.map((attribute) => `#${attribute}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(STATUS.map((attribute) => [`#${attribute}`, attribute])),
       };
-      return (await db.get(get)).Item as Pick<TaskRecord, (typeof GLIMPSE)[number]> | undefined;
+      return (await db.get(get)).Item as Pick<TaskRecord, (typeof STATUS)[number]> | undefined;
     },
   };
 }
@@ -78,7 +80,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     ifConditionHolds(
       db.update({ TableName: table, Key: tableKey(key), ...updateExpression(change, by), ReturnValues }),
     );
-  async function get(key: TaskKey): Promise<TaskRecord | undefined> {
+  async function read(key: TaskKey): Promise<TaskRecord | undefined> {
     const { Item } = await db.get({ TableName: table, Key: tableKey(key), ConsistentRead: true });
     return Item && known(Item);
   }
@@ -97,10 +99,10 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
       };
       return (await ifConditionHolds(db.put(put))) !== undefined;
     },
-    get,
-    async look(key) {
+    async get(key, more) {
+      if (more === undefined) return read(key);
       // Both at once: a read of the second after the first would double the time.
-      const [record, item] = await Promise.all([get(key), readProgress(db, table, key)]);
+      const [record, item] = await Promise.all([read(key), readProgress(db, table, key)]);
       return record && withProgress(record, item);
     },
     async getMany(keys) {

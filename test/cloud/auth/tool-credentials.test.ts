@@ -56,7 +56,7 @@ describe('with the credentials of its function, a tool', () => {
   test('reads of a task what the tool library reads, reports on it and keeps its steps', async () => {
     const store = taskStore(dynamoDbOf(cloud(), toolFunction()), table());
     const run = { ...key, round: 1, deadline: Date.now() };
-    expect(await store.glimpse(key)).toEqual({ status: 'working', round: 1 });
+    expect(await store.readStatus(key)).toEqual({ status: 'working', round: 1 });
     expect(await store.report(run, { message: 'half of it', progress: 1, total: 2 }, Date.now())).toBe(true);
     expect(await store.report(run, { message: 'almost' }, Date.now())).toBe(true);
     expect(await store.remember(run, '{}')).toBe(true);
@@ -114,7 +114,7 @@ describe('with the credentials of its function, a tool', () => {
     const store = taskStore(dynamoDbOf(cloud(), 'administrator'), table());
     const cancelled = await store.apply(key, cancel(Date.now()));
     await update('statusMessage', 'Step 4 of 7', beside);
-    expect(await store.look(key)).toEqual(cancelled);
+    expect(await store.get(key, { report: true })).toEqual(cancelled);
     expect((await store.list('o', 10)).tasks).toEqual([cancelled]);
   });
 });

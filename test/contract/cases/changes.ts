@@ -40,7 +40,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   'finish with questions': (record) =>
     transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
   restarted: (record) => transitions.restarted(record, later),
-  lookAgain: (record) => transitions.lookAgain(record, later),
+  checkAgain: (record) => transitions.checkAgain(record, later),
   awaitRun: (record) => express.awaitRun(record, later),
   restartOnExpress: (record) => express.restartOnExpress(record, later),
   restartedOnStandard: (record) => express.restartedOnStandard({ ...record, express: true }, later),
@@ -110,7 +110,7 @@ export function changesContract(referee: () => Referee): void {
   test.each([-1, 1])('a change for round %i from here is refused', async (offset) => {
     const record = taskIn('working');
     await store().create(record);
-    const change = transitions.lookAgain({ ...record, round: record.round + offset }, later);
+    const change = transitions.checkAgain({ ...record, round: record.round + offset }, later);
     expect(await store().apply(record, change)).toBeUndefined();
     expect(await store().applyBlind(record, change)).toBe(false);
     expect(await store().get(record)).toEqual(record);

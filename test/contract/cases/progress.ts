@@ -25,11 +25,11 @@ export function progressContract(referee: () => Referee): void {
 
   test('what a run reports shows where progress does, and changes nothing of the record', async () => {
     const record = await created();
-    expect(await store().look(record)).toEqual(record);
+    expect(await store().get(record, { report: true })).toEqual(record);
     expect(await store().report(runOf(record), half, now + 1_000)).toBe(true);
     expect(await store().get(record)).toEqual(record);
     for (const seen of [
-      await store().look(record),
+      await store().get(record, { report: true }),
       (await store().withReports(await store().getMany([record])))[0],
       (await store().list(record.owner, 10)).tasks[0],
     ]) {
@@ -41,7 +41,11 @@ export function progressContract(referee: () => Referee): void {
     const record = await created();
     await store().report(runOf(record), half, now);
     await store().report(runOf(record), { message: 'almost' }, now + 1_000);
-    expect(await store().look(record)).toEqual({ ...record, statusMessage: 'almost', updatedAt: now + 1_000 });
+    expect(await store().get(record, { report: true })).toEqual({
+      ...record,
+      statusMessage: 'almost',
+      updatedAt: now + 1_000,
+    });
   });
 
   test('a report on a task that has ended does not show, and does not bring it back (C-10)', async () => {
@@ -49,18 +53,22 @@ export function progressContract(referee: () => Referee): void {
     await store().report(runOf(record), half, now);
     const cancelled = await store().apply(record, cancel(now));
     await store().report(runOf(record), half, now + 1_000);
-    expect(await store().look(record)).toEqual(cancelled);
+    expect(await store().get(record, { report: true })).toEqual(cancelled);
     expect(await store().withReports(await store().getMany([record]))).toEqual([cancelled]);
   });
 
   test('a report of one round does not show in the next', async () => {
     const record = await created({ status: 'input_required', asked: '{}' });
     await store().report(runOf(record), half, now + 1_000);
-    expect(await store().look(record)).toEqual(record);
+    expect(await store().get(record, { report: true })).toEqual(record);
     const answered = await store().apply(record, answer(record, ['r1.a'], { 'r1.a': '{}' }, now));
-    expect(await store().look(record)).toEqual(answered);
+    expect(await store().get(record, { report: true })).toEqual(answered);
     await store().report(runOf(record, 2), { message: 'half of it' }, now + 1_000);
-    expect(await store().look(record)).toEqual({ ...answered, statusMessage: 'half of it', updatedAt: now + 1_000 });
+    expect(await store().get(record, { report: true })).toEqual({
+      ...answered,
+      statusMessage: 'half of it',
+      updatedAt: now + 1_000,
+    });
   });
 
   test('a run of an earlier round writes nothing over a later one, and learns it', async () => {
@@ -121,7 +129,7 @@ export function progressContract(referee: () => Referee): void {
   test('a report without a record makes no task', async () => {
     const record = newTask();
     expect(await store().report(runOf(record), half, now)).toBe(true);
-    expect(await store().look(record)).toBeUndefined();
+    expect(await store().get(record, { report: true })).toBeUndefined();
     expect((await store().list(record.owner, 10)).tasks).toEqual([]);
   });
 
@@ -153,15 +161,15 @@ export function progressContract(referee: () => Referee): void {
     ])('%s', async (_name, report, expected) => {
       const record = await created();
       await store().report(runOf(record), report, now);
-      expect(await store().look(record)).toEqual({ ...record, ...expected });
+      expect(await store().get(record, { report: true })).toEqual({ ...record, ...expected });
     });
 
     test('a time that no date can be, or before the task was made', async () => {
       const record = await created();
       await store().report(runOf(record), { message: 'm' }, 9e15);
-      expect((await store().look(record))?.updatedAt).toBe(record.deadlineAt);
+      expect((await store().get(record, { report: true }))?.updatedAt).toBe(record.deadlineAt);
       await store().report(runOf(record), { message: 'm' }, -9e15);
-      expect((await store().look(record))?.updatedAt).toBe(record.updatedAt);
+      expect((await store().get(record, { report: true }))?.updatedAt).toBe(record.updatedAt);
     });
   });
 }

@@ -45,16 +45,16 @@ export function readsContract(referee: () => Referee): void {
     });
   });
 
-  describe('glimpse', () => {
+  describe('readStatus', () => {
     test('shows what a run may know of its task, and nothing else', async () => {
       const record = taskIn('working');
       await store().create(record);
       const { status, round } = record;
-      expect(await store().glimpse(record)).toStrictEqual({ status, round });
+      expect(await store().readStatus(record)).toStrictEqual({ status, round });
     });
 
     test('shows nothing of a task that does not exist', async () => {
-      expect(await store().glimpse(newTask())).toBeUndefined();
+      expect(await store().readStatus(newTask())).toBeUndefined();
     });
   });
 

@@ -29,7 +29,7 @@ describe('a record alone', () => {
   });
 
   test('past its deadline and the grace is failed as readers see it, and its run stopped (row 13)', () => {
-    expect(decide(record(), END)).toEqual({ kind: 'look' });
+    expect(decide(record(), END)).toEqual({ kind: 'check' });
     const decision = decide(record(), END + 1);
     expect(decision).toMatchObject({ kind: 'overdue', stop: true });
     expect(changed(record(), changeOf(decision))).toMatchObject({ status: 'failed', updatedAt: END });
@@ -54,11 +54,11 @@ describe('a record alone', () => {
 
   test('of a round too young to check, which only a stale index shows, is left alone', () => {
     expect(decide(record(), T0 + MINUTE - 1)).toEqual({ kind: 'nothing' });
-    expect(decide(record(), T0 + MINUTE)).toEqual({ kind: 'look' });
+    expect(decide(record(), T0 + MINUTE)).toEqual({ kind: 'check' });
   });
 
   test('in time is a matter of its run', () => {
-    expect(decide(answered(), T0 + MINUTE)).toEqual({ kind: 'look' });
+    expect(decide(answered(), T0 + MINUTE)).toEqual({ kind: 'check' });
   });
 });
 
@@ -82,7 +82,7 @@ describe('a working task and its run', () => {
 
   test('seen before, and gone: it is not started again, and the task fails (row 13)', () => {
     for (const task of [record({ seenRound: 1 }), answered({ seenRound: 2 })]) {
-      expect(decide(task, T0 + MINUTE)).toEqual({ kind: 'look_again' });
+      expect(decide(task, T0 + MINUTE)).toEqual({ kind: 'check_again' });
       const decision = decide(task, T0 + 6 * MINUTE, run('missing'));
       expect(decision).toEqual({ kind: 'run_ended', change: expect.anything() });
       expect(failure(task, decision)).toMatchObject({ data: { reason: 'ExecutionDoesNotExist' } });

@@ -110,7 +110,7 @@ describe('a task that is due', () => {
 
   test('and depends on its run is left unchanged if describing is not allowed', async () => {
     const { context, did } = fakeContext([record()]);
-    expect(await reconcile(key, false, context)).toBe('look');
+    expect(await reconcile(key, false, context)).toBe('check');
     expect(did).toEqual(['get']);
   });
 
@@ -133,7 +133,7 @@ describe('a task whose tool is a state machine', () => {
     expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did).toEqual(['get', 'describe', 'write']);
     clock.now += 5 * MINUTE;
-    expect(await reconcile(key, false, context)).toBe('look_again');
+    expect(await reconcile(key, false, context)).toBe('check_again');
     expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did.slice(4)).toEqual(['get', 'describe', 'describe', 'write']);
   });

@@ -11,7 +11,7 @@ const seen = vi.hoisted(() => ({
 }));
 vi.mock('../../../functions/tasks/table/store.ts', () => ({
   runStore: () => ({
-    glimpse: async () => seen.record,
+    readStatus: async () => seen.record,
     recall: async () => (seen.mayRead ? seen.kept : Promise.reject(denied)),
     async remember(_run: unknown, memory: string, before?: string | null) {
       if (before !== undefined && (before ?? undefined) !== seen.kept) return false;

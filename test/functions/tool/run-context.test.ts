@@ -7,7 +7,7 @@ vi.hoisted(() => vi.resetModules());
 const reports = vi.hoisted(() => [] as { readonly task: string; readonly report: unknown }[]);
 vi.mock('../../../functions/tasks/table/store.ts', () => ({
   runStore: () => ({
-    glimpse: async () => ({ status: 'working', round: 1 }),
+    readStatus: async () => ({ status: 'working', round: 1 }),
     report: async ({ taskId }: { taskId: string }, report: unknown) => reports.push({ task: taskId, report }) > 0,
   }),
 }));

@@ -21,7 +21,7 @@ function world(look: () => Promise<unknown> = async () => {}) {
     },
   });
   const record = create(key, { tool: 'x', ttl: 3_600_000, timeout: 3_600_000, accepts: [], legacy: false }, T0);
-  fake.server.store.look = async () => {
+  fake.server.store.get = async () => {
     reads.push(at.now - T0);
     await look();
     return record;
@@ -83,7 +83,7 @@ describe('a task that is waited for is read', () => {
       updatedAt: T0 - 60_000,
       createdAt: T0 - 60_000,
     };
-    server.store.look = async () => stuck;
+    server.store.get = async () => stuck;
     await all(5_000);
     expect(did.filter((what) => what === 'start')).toHaveLength(1);
   });

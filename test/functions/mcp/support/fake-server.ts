@@ -75,9 +75,6 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
         const record = records.get(taskId);
         return record?.owner === owner ? record : undefined;
       },
-      look(key) {
-        return this.get(key);
-      },
       async list(owner) {
         return { tasks: [...records.values()].filter((record) => record.owner === owner) };
       },
@@ -87,7 +84,7 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
       },
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
       withReports: async (records) => [...records],
-      glimpse: async () => undefined,
+      readStatus: async () => undefined,
       postpone: async () => {},
       report: async () => true,
       remember: async () => true,

@@ -45,7 +45,7 @@ test('what decides is read strongly consistent; reports, which decide nothing, a
   const store = taskStore(db, 't');
   for (const read of [
     () => store.get(key),
-    () => store.glimpse(key),
+    () => store.readStatus(key),
     () => store.getMany([key]),
     () => store.list('o', 10),
     () => store.recall(run),
@@ -60,7 +60,7 @@ test('what decides is read strongly consistent; reports, which decide nothing, a
     expect([first?.command, ConsistentRead]).toEqual([expect.stringMatching(/Get|Query/), true]);
   }
   asked.length = 0;
-  await store.look(key);
+  await store.get(key, { report: true });
   expect(asked.map(({ input }) => input.ConsistentRead)).toEqual([true, undefined]);
 });
 

@@ -6,6 +6,7 @@ import {
   answer,
   askFirst,
   cancel,
+  checkAgain,
   confirmStart,
   create,
   createRefused,
@@ -13,7 +14,6 @@ import {
   failAsSeen,
   keyExpired,
   after as leftBy,
-  lookAgain,
   refuseAnswer,
   restarted,
   withdraw,
@@ -120,9 +120,9 @@ describe('each change, to the letter', () => {
 
   test('the sweep comes back in a minute, or when it says, but no later than readers see its end', () => {
     const at = (dueAt: number) => ({ from: ['working'], round: 2, set: { dueAt } });
-    expect(lookAgain(record({ round: 2 }), now)).toEqual(at(now + 60_000));
-    expect(lookAgain(record({ round: 2 }), now, 5_000)).toEqual(at(now + 5_000));
-    expect(lookAgain(record({ round: 2 }), now + 100_000)).toEqual(at(now + 130_000));
+    expect(checkAgain(record({ round: 2 }), now)).toEqual(at(now + 60_000));
+    expect(checkAgain(record({ round: 2 }), now, 5_000)).toEqual(at(now + 5_000));
+    expect(checkAgain(record({ round: 2 }), now + 100_000)).toEqual(at(now + 130_000));
   });
 
   test('a tool that asks first waits until its deadline', () => {

@@ -189,7 +189,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
         const process = start({ name: `tool of ${task.taskId}`, patience: PATIENCE });
         const { store: own } = services(process, 'tool');
         // As functions/tool/run-context.ts does it.
-        const seen = await own.glimpse(task).catch(() => undefined);
+        const seen = await own.readStatus(task).catch(() => undefined);
         if (seen?.status !== 'working' || seen.round !== task.round) return;
         await own.report(task, { message: 'half of it', progress: 1 }, process.now()).catch(() => undefined);
       },
