@@ -27,7 +27,7 @@ export interface Client {
   cancel(taskId: string): Promise<void>;
 }
 
-const LONGEST_MS = 60_000;
+const LONGEST_MS = 600_000;
 export const isOver = ({ status }: Look) => ['completed', 'failed', 'cancelled'].includes(status);
 
 /** One request and its answer; undefined when it was lost, most likely with the process. */

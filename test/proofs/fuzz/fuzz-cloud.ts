@@ -89,7 +89,7 @@ export async function settledTasks(cloud: Pick<Cloud, 'endpoint' | 'region' | 't
       // Beside the tasks lie notes of sessions and owners, and what runs write: none of it has a status.
       for (const { taskId, status } of Items) if (status !== undefined) tasks.set(String(taskId), String(status));
     }
-    if (![...tasks.values()].includes('working') || Date.now() - started > 20_000) {
+    if (![...tasks.values()].includes('working') || Date.now() - started > 300_000) {
       client.destroy();
       return tasks;
     }

@@ -115,8 +115,9 @@ const tools: Record<string, Tool> = {
   },
   throws,
   direct_throws: throws,
-  async brief({ arguments: { ms = 20_000, file } }) {
+  async brief({ arguments: { ms = 20_000, file, go } }) {
     await sleep(Number(ms));
+    while (go !== undefined && !existsSync(String(go))) await sleep(20);
     if (file !== undefined) await appendFile(String(file), 'returned\n');
     return 'too late';
   },
