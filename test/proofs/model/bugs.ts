@@ -38,7 +38,7 @@ export const BUGS = {
     store: {
       ...real.store,
       async applyBlind(key, change) {
-        if (change.set.statusMessage !== 'The task could not be started') return real.store.applyBlind(key, change);
+        if (change.set.failure !== 'NotStarted') return real.store.applyBlind(key, change);
         const record = key as TaskRecord;
         await real.workflow.start(record, record.tool, roundInput(record, '{"plan":0}') ?? '');
         return true;
