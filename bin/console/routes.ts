@@ -14,7 +14,7 @@ import { timelineOf } from '../../functions/operator/timeline.ts';
 import { recordOf, seenNow } from '../../functions/operator/view.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
 import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
-import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions.ts';
+import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions/change.ts';
 import { firstFull } from '../tasks/index.ts';
 import { filterOf } from '../tasks/options.ts';
 import { noteOf } from '../tasks/print-list.ts';

@@ -5,7 +5,7 @@ import { type ListFilter, type ListPage, list } from '../../functions/operator/l
 import { logsOf } from '../../functions/operator/logs.ts';
 import { show } from '../../functions/operator/show.ts';
 import { recordOf } from '../../functions/operator/view.ts';
-import { isTerminal } from '../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../functions/tasks/transitions/change.ts';
 import { act } from './act.ts';
 import { connect } from './connect.ts';
 import { serveMcp } from './mcp/serve.ts';

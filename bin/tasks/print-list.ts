@@ -1,7 +1,7 @@
 import type { ListPage } from '../../functions/operator/list.ts';
 import { errorOf, recordOf, seenNow } from '../../functions/operator/view.ts';
 import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
-import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions.ts';
+import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions/change.ts';
 import { oneLine, span, table } from './text.ts';
 
 const HEAD = ['TASK', 'TOOL', 'STATUS', 'AGE', 'ENDS IN', 'ROUND', 'NOTE'];

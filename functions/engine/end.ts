@@ -1,6 +1,6 @@
 import { overdue } from '../tasks/deadlines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { type Change, isTerminal } from '../tasks/transitions.ts';
+import { type Change, isTerminal } from '../tasks/transitions/change.ts';
 import type { RunContext } from './ports.ts';
 import { stopRun } from './stop.ts';
 

@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../tasks/record.ts';
 import type { InputStore } from '../tasks/s3/input-store.ts';
-import type { Change } from '../tasks/transitions.ts';
+import type { Change } from '../tasks/transitions/change.ts';
 import type { Workflow } from '../tasks/workflow.ts';
 
 /** The state machine that runs the tasks of a tool. */

@@ -3,7 +3,7 @@ import { errorFacts } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { ResultStoreError } from '../tasks/results/result-store.ts';
 import { InputLost } from '../tasks/s3/input-store.ts';
-import { loseInput } from '../tasks/transitions.ts';
+import { loseInput } from '../tasks/transitions/end.ts';
 import type { RunContext } from './ports.ts';
 
 /** The record with all its input. Fails the task if its input is lost. Throws Unavailable. */

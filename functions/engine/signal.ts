@@ -4,7 +4,7 @@ import { outstanding } from '../tasks/input.ts';
 import { addAnswers } from '../tasks/questions/add-answers.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
-import type { Change } from '../tasks/transitions.ts';
+import type { Change } from '../tasks/transitions/change.ts';
 import type { RunContext } from './ports.ts';
 import { storeInput, wholeInput } from './read.ts';
 import { type Start, startNext } from './start-round.ts';

@@ -1,22 +1,15 @@
 import { asOf } from '../tasks/deadlines.ts';
 import { TooManyStarts, Unavailable } from '../tasks/errors.ts';
-import { awaitRun, startDue, unmoved } from '../tasks/express/changes.ts';
 import { failure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
 import { errorFacts } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { ResultStoreError } from '../tasks/results/result-store.ts';
 import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
-import {
-  after,
-  type Change,
-  checkAgain,
-  confirmStart,
-  failAsSeen,
-  isSeen,
-  keyExpired,
-  withdraw,
-} from '../tasks/transitions.ts';
+import { after, type Change } from '../tasks/transitions/change.ts';
+import { failAsSeen, keyExpired, withdraw } from '../tasks/transitions/end.ts';
+import { awaitRun, startDue, unmoved } from '../tasks/transitions/express.ts';
+import { checkAgain, confirmStart, isSeen } from '../tasks/transitions/run.ts';
 import { roundInput } from '../tasks/workflow.ts';
 import type { EngineContext, RunContext } from './ports.ts';
 import { isExpress, stopIfOver, stopRun } from './stop.ts';

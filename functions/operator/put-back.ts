@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, NumberValue, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
 import { isKnown } from '../tasks/table/known-record.ts';
-import { isTerminal } from '../tasks/transitions.ts';
+import { isTerminal } from '../tasks/transitions/change.ts';
 
 /** Counts of the items of a restored table. */
 export interface PutBack {

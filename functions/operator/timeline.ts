@@ -1,4 +1,4 @@
-import { isTerminal } from '../tasks/transitions.ts';
+import { isTerminal } from '../tasks/transitions/change.ts';
 import type { Moment } from './moments.ts';
 import type { Attempt, RunFacts } from './runs.ts';
 import type { Story } from './show.ts';

@@ -1,6 +1,6 @@
-import { awaitRun, restartedOnStandard, restartOnExpress } from '../tasks/express/changes.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { isSeen } from '../tasks/transitions.ts';
+import { awaitRun, restartedOnStandard, restartOnExpress } from '../tasks/transitions/express.ts';
+import { isSeen } from '../tasks/transitions/run.ts';
 import { type Decision, decide, postpone } from './decide.ts';
 import { outcome } from './outcome.ts';
 

@@ -1,17 +1,11 @@
 import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
-import { unmoved } from '../tasks/express/changes.ts';
 import { failure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import {
-  type Change,
-  checkAgain,
-  confirmStart,
-  failAsSeen,
-  isSeen,
-  isTerminal,
-  restarted,
-} from '../tasks/transitions.ts';
+import { type Change, isTerminal } from '../tasks/transitions/change.ts';
+import { failAsSeen } from '../tasks/transitions/end.ts';
+import { unmoved } from '../tasks/transitions/express.ts';
+import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transitions/run.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
 /** What was wrong with a task. `run_lost`: on Express, its run is probably over, or never began, and has written nothing. */

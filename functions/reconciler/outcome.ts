@@ -3,7 +3,8 @@ import { limits } from '../tasks/limits.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
-import { type Change, failAsSeen, finish } from '../tasks/transitions.ts';
+import type { Change } from '../tasks/transitions/change.ts';
+import { failAsSeen, finish } from '../tasks/transitions/end.ts';
 import type { RoundInput } from '../tasks/workflow.ts';
 import type { Execution } from './describe.ts';
 

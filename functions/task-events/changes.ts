@@ -1,5 +1,5 @@
 import type { ChangeAction, Facts } from '../tasks/audit.ts';
-import { isTerminal } from '../tasks/transitions.ts';
+import { isTerminal } from '../tasks/transitions/change.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** One thing that a committed write did to a task. */

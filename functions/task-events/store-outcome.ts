@@ -2,7 +2,7 @@ import { overdue } from '../tasks/deadlines.ts';
 import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-apart.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { finish } from '../tasks/transitions.ts';
+import { finish } from '../tasks/transitions/end.ts';
 
 /** What a tool workflow sends if the outcome of its run does not fit into the record (`lib/workflow/tool.asl.json`). */
 export interface Outcome extends TaskKey {

@@ -2,7 +2,8 @@ import { failure } from './failures.ts';
 import { limits } from './limits.ts';
 import { questionProblem } from './questions/question-problem.ts';
 import type { TaskRecord } from './record.ts';
-import { after, type Change, failAsSeen, failVisibleAt, isTerminal } from './transitions.ts';
+import { after, type Change, failVisibleAt, isTerminal } from './transitions/change.ts';
+import { failAsSeen } from './transitions/end.ts';
 
 /**
  * The record as every reader sees it at this moment, also after a crash: gone when its ttl has passed (E-28), failed

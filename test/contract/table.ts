@@ -5,7 +5,10 @@ import { failure } from '../../functions/tasks/failures.ts';
 import type { TaskKey, TaskRecord } from '../../functions/tasks/record.ts';
 import { type Cursor, dueIndex } from '../../functions/tasks/table/due-index.ts';
 import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
-import { answer, askFirst, cancel, confirmStart, createRefused, fail } from '../../functions/tasks/transitions.ts';
+import { answer } from '../../functions/tasks/transitions/answers.ts';
+import { askFirst, createRefused } from '../../functions/tasks/transitions/begin.ts';
+import { cancel, fail } from '../../functions/tasks/transitions/end.ts';
+import { confirmStart } from '../../functions/tasks/transitions/run.ts';
 import type { Referee } from './referee.ts';
 import { newOwner, newTask, now, taskIn } from './tasks.ts';
 

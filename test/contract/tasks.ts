@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { newTaskKey } from '../../functions/tasks/ids.ts';
 import type { Status, TaskRecord } from '../../functions/tasks/record.ts';
-import { after, create } from '../../functions/tasks/transitions.ts';
+import { create } from '../../functions/tasks/transitions/begin.ts';
+import { after } from '../../functions/tasks/transitions/change.ts';
 
 export const now = Date.now();
 export const newOwner = (): string => `contract-${randomUUID()}`;

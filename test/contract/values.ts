@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { byDocumentClient } from '../../functions/tasks/aws/dynamodb.ts';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
 import { taskStore } from '../../functions/tasks/table/store.ts';
-import type { Change } from '../../functions/tasks/transitions.ts';
+import type { Change } from '../../functions/tasks/transitions/change.ts';
 import { engine, type Referee } from './referee.ts';
 import { AWKWARD, newTask } from './tasks.ts';
 

@@ -60,6 +60,15 @@ export const SLICES: Readonly<Record<string, Slice>> = {
       'test/functions/tasks/**/!(form-properties).test.ts',
     ],
   },
+  // Its callers' tests ask it about most orders of writes.
+  engine: {
+    mutate: ['functions/engine/*.ts'],
+    tests: [
+      ...['engine', 'operator', 'reconciler', 'tasks/workflow'].map((folder) => `test/functions/${folder}/*.test.ts`),
+      'test/functions/mcp/{methods,task}/*.test.ts',
+      'test/functions/mcp/{express,answer-and-cancel,ask-first}.test.ts',
+    ],
+  },
   tables: { mutate: TABLES, tests: ['test/functions/tasks/questions/{content,question}.test.ts'], static: true },
   // Static: the contract makes its store before its tests.
   store: {

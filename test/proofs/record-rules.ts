@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../functions/tasks/record.ts';
-import { canMove, isTerminal } from '../../functions/tasks/transitions.ts';
+import { canMove, isTerminal } from '../../functions/tasks/transitions/change.ts';
 
 type Moving = Pick<TaskRecord, 'status' | 'round'>;
 

@@ -1,6 +1,6 @@
 import type { TaskStatusChange } from '../../functions/task-events/status-change.ts';
 import type { TaskRecord } from '../../functions/tasks/record.ts';
-import { canMove, isTerminal } from '../../functions/tasks/transitions.ts';
+import { canMove, isTerminal } from '../../functions/tasks/transitions/change.ts';
 import type { AcceptedEvent } from '../../local/testing.ts';
 
 type Measured = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { limits } from '../../tasks/limits.ts';
 import { STATUSES, type TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
-import { isTerminal } from '../../tasks/transitions.ts';
+import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';

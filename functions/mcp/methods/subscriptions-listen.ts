@@ -6,7 +6,7 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
-import { isTerminal } from '../../tasks/transitions.ts';
+import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import { EventStream, KEEP_ALIVE, messageFrame, QUIET } from '../http/sse.ts';
 import { checkScopes } from '../identity/tool-scopes.ts';

@@ -1,7 +1,7 @@
 import { TaskNotFound } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isTerminal } from '../../tasks/transitions.ts';
+import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { asTaskUnread } from '../protocol/aws-outage.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';

@@ -2,7 +2,8 @@ import { end } from '../../engine/end.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { type Change, cancel, isTerminal } from '../../tasks/transitions.ts';
+import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
+import { cancel } from '../../tasks/transitions/end.ts';
 import type { ServerContext } from '../context.ts';
 import { findTask } from './task-view.ts';
 

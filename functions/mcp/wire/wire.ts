@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
-import type { NewTask } from '../../tasks/transitions.ts';
+import type { NewTask } from '../../tasks/transitions/begin.ts';
 import type { ToolEntry } from '../manifest.ts';
 
 /** A task as a client sees it now: the record, and the time to wait before the next poll, in ms. */

@@ -1,7 +1,6 @@
 import { limits } from '../../tasks/limits.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
-import type { Change } from '../../tasks/transitions.ts';
-import { isTerminal } from '../../tasks/transitions.ts';
+import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import type { Act, OperatorContext } from '../context.ts';
 import { OperatorError } from '../errors.ts';
 import { momentsOf } from '../moments.ts';

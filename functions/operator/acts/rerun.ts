@@ -1,7 +1,8 @@
 import { newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { create, isTerminal } from '../../tasks/transitions.ts';
+import { create } from '../../tasks/transitions/begin.ts';
+import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
 import { type FirstInput, firstInputOf } from '../payload.ts';
 import type { RunFacts } from '../runs.ts';

@@ -1,5 +1,5 @@
 import { isExpress } from '../../engine/stop.ts';
-import { isSeen } from '../../tasks/transitions.ts';
+import { isSeen } from '../../tasks/transitions/run.ts';
 import { expressLogs } from '../runs.ts';
 import type { TaskFacts } from './facts.ts';
 

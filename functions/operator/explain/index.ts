@@ -1,5 +1,5 @@
 import type { TaskKey } from '../../tasks/record.ts';
-import { failVisibleAt, isTerminal } from '../../tasks/transitions.ts';
+import { failVisibleAt, isTerminal } from '../../tasks/transitions/change.ts';
 import { rerunRefusal } from '../acts/rerun.ts';
 import type { OperatorContext } from '../context.ts';
 import { readTask } from '../show.ts';

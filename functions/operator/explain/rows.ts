@@ -1,5 +1,6 @@
 import { FAILURES, type FailureReason } from '../../tasks/failures.ts';
-import { isSeen, isTerminal } from '../../tasks/transitions.ts';
+import { isTerminal } from '../../tasks/transitions/change.ts';
+import { isSeen } from '../../tasks/transitions/run.ts';
 import { errorOf, utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';

@@ -5,7 +5,9 @@ import { measured, referTo } from '../results/result-ref.ts';
 import type { ResultStore } from '../results/result-store.ts';
 import type { InputStore } from '../s3/input-store.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
-import { after, type Change, failAsSeen, withInputApart } from '../transitions.ts';
+import { withInputApart } from '../transitions/answers.ts';
+import { after, type Change } from '../transitions/change.ts';
+import { failAsSeen } from '../transitions/end.ts';
 
 export interface OutcomeObjects {
   readonly results: Pick<ResultStore, 'put'>;

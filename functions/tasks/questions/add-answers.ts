@@ -1,10 +1,11 @@
 import { InvalidParams } from '../errors.ts';
-import { onEngine } from '../express/changes.ts';
 import type { outstanding } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
-import { after, answer, type Change, withInputApart } from '../transitions.ts';
+import { answer, withInputApart } from '../transitions/answers.ts';
+import { after, type Change } from '../transitions/change.ts';
+import { onEngine } from '../transitions/express.ts';
 import { roundInput } from '../workflow.ts';
 import { answerProblem } from './answer-problem.ts';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { progressStore } from '../../../functions/tasks/table/progress-item.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';

@@ -6,7 +6,8 @@ import { afterEach, beforeAll, describe, expect, inject, onTestFinished, test } 
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { type TaskStore, taskStore } from '../../../functions/tasks/table/store.ts';
-import { askFirst, create, keyExpired } from '../../../functions/tasks/transitions.ts';
+import { askFirst, create } from '../../../functions/tasks/transitions/begin.ts';
+import { keyExpired } from '../../../functions/tasks/transitions/end.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';

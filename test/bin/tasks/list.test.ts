@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TaskStore, taskStore } from '../../../functions/tasks/table/store.ts';
-import { askFirst, cancel, create } from '../../../functions/tasks/transitions.ts';
+import { askFirst, create } from '../../../functions/tasks/transitions/begin.ts';
+import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import { useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';
 import { verbsOn } from './verbs.ts';

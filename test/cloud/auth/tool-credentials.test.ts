@@ -12,7 +12,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
-import { cancel, create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import { modernRequest } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';

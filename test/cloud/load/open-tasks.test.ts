@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { failure } from '../../../functions/tasks/failures.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
-import { create, fail, withdraw } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { fail, withdraw } from '../../../functions/tasks/transitions/end.ts';
 import { legacySession } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskKey } from '../../../functions/tasks/record.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { legacySession, modernMessage, modernRequest, openStream } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';

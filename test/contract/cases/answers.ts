@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answersByName } from '../../../functions/tasks/input.ts';
-import { answer } from '../../../functions/tasks/transitions.ts';
+import { answer } from '../../../functions/tasks/transitions/answers.ts';
 import { applied } from '../../functions/tasks/applied.ts';
 import type { Referee } from '../referee.ts';
 import { AWKWARD, newTask, now } from '../tasks.ts';

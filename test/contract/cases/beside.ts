@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cancel } from '../../../functions/tasks/transitions.ts';
+import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import type { Referee } from '../referee.ts';
 import { newOwner, newTask, now } from '../tasks.ts';
 

@@ -3,7 +3,9 @@ import { runFailure } from '../../../functions/tasks/failures.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
-import { after, answer, type Change, cancel, fail } from '../../../functions/tasks/transitions.ts';
+import { answer } from '../../../functions/tasks/transitions/answers.ts';
+import { after, type Change } from '../../../functions/tasks/transitions/change.ts';
+import { cancel, fail } from '../../../functions/tasks/transitions/end.ts';
 import { AwsError, StatesError } from '../../../local/testing.ts';
 import type { Referee } from '../referee.ts';
 import { AWKWARD, newTask, now, question } from '../tasks.ts';
@@ -11,7 +13,7 @@ import { args, returned, runsOn, thrown } from './runs.ts';
 
 const asking = JSON.stringify({ inputRequests: { a: question }, requestState: { n: 1 } });
 
-/** What the workflow removes when it completes a task, and when it fails one: the same as `transitions.ts`. */
+/** What the workflow removes when it completes a task, and when it fails one: the same as `transitions/end.ts`. */
 const ended = cancel(now).remove ?? [];
 const someTime = expect.any(Number);
 const written = (what: TaskEvent['what'], round?: number): TaskEvent => ({

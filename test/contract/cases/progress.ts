@@ -2,7 +2,8 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { answer, cancel } from '../../../functions/tasks/transitions.ts';
+import { answer } from '../../../functions/tasks/transitions/answers.ts';
+import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import type { Referee } from '../referee.ts';
 import { newOwner, newTask, now } from '../tasks.ts';
 

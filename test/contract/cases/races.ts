@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { failure } from '../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { answer, askFirst, type Change, cancel, fail } from '../../../functions/tasks/transitions.ts';
+import { answer } from '../../../functions/tasks/transitions/answers.ts';
+import { askFirst } from '../../../functions/tasks/transitions/begin.ts';
+import type { Change } from '../../../functions/tasks/transitions/change.ts';
+import { cancel, fail } from '../../../functions/tasks/transitions/end.ts';
 import { applied } from '../../functions/tasks/applied.ts';
 import type { Referee } from '../referee.ts';
 import { newOwner, newTask, now } from '../tasks.ts';

@@ -1,7 +1,8 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { cancel, createRefused } from '../../../functions/tasks/transitions.ts';
+import { createRefused } from '../../../functions/tasks/transitions/begin.ts';
+import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import { engine, type Referee } from '../referee.ts';
 import { newOwner, newTask, now, taskIn } from '../tasks.ts';
 

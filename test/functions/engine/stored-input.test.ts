@@ -5,7 +5,7 @@ import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../mcp/support/fake-server.ts';
 import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
 

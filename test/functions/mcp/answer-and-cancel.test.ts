@@ -3,7 +3,7 @@ import { questionId } from '../../../functions/mcp/stream/questions.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { ALL_KINDS, clockedServer, START as T0 } from './support/fake-server.ts';
 import { exchanged, LEGACY, type Message, modernCall } from './support/posted.ts';
 

@@ -5,7 +5,7 @@ import { NoMachine, TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { askFirst, create } from '../../../functions/tasks/transitions.ts';
+import { askFirst, create } from '../../../functions/tasks/transitions/begin.ts';
 import { TASKS } from '../../support/clients.ts';
 import { applied } from '../tasks/applied.ts';
 import { clients } from './support/fake-clients.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/context.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import type { Answer } from '../../support/clients.ts';
 import { clients } from './support/fake-clients.ts';

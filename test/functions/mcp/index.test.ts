@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createHandler } from '../../../functions/mcp/index.ts';
 import type { Manifest, ToolEntry } from '../../../functions/mcp/manifest.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { modernMessage } from '../../support/clients.ts';
 import { fakeService } from '../tasks/aws/fake-service.ts';
 import { manifest } from './support/fake-server.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { begin } from '../../../functions/operator/acts/begin.ts';
 import type { OperatorContext } from '../../../functions/operator/context.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 
 const task = { tool: 't', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TaskFacts } from '../../../functions/operator/explain/facts.ts';
 import { ROWS } from '../../../functions/operator/explain/rows.ts';
 import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 
 const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 const ann = { who: 'ann', reason: 'INC-7' };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { momentsOf } from '../../../functions/operator/moments.ts';
 import type { RunFacts } from '../../../functions/operator/runs.ts';
 import type { TaskEvent } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 
 const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 const run = (more: Partial<RunFacts>): RunFacts => ({

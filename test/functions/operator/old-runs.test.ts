@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OperatorContext, States } from '../../../functions/operator/context.ts';
 import { firstInputOf } from '../../../functions/operator/payload.ts';
 import { runOf } from '../../../functions/operator/runs.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { fakeClient } from '../../support/aws-client.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');

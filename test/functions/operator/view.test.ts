@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorOf } from '../../../functions/operator/view.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 
 const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 const failed = (reason: unknown) =>

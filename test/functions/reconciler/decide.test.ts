@@ -6,7 +6,7 @@ import type { Run } from '../../../functions/reconciler/outcome.ts';
 import { asOf, lapse } from '../../../functions/tasks/deadlines.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
-import { type Change, after as changed } from '../../../functions/tasks/transitions.ts';
+import { type Change, after as changed } from '../../../functions/tasks/transitions/change.ts';
 import { applied } from '../tasks/applied.ts';
 import { answered, END, GRACE, MINUTE, record, T0, waiting } from './fake-context.ts';
 

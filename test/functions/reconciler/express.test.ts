@@ -3,10 +3,10 @@ import { decideExpress } from '../../../functions/reconciler/decide-express.ts';
 import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
 import { sweep } from '../../../functions/reconciler/sweep.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
-import { startDue } from '../../../functions/tasks/express/changes.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { startDue } from '../../../functions/tasks/transitions/express.ts';
 import { applied } from '../tasks/applied.ts';
 import { answered, END, executionArn, fakeContext, key, MINUTE, machines, record, T0 } from './fake-context.ts';
 

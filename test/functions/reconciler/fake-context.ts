@@ -3,7 +3,7 @@ import type { SweepContext } from '../../../functions/reconciler/sweep.ts';
 import { executionName } from '../../../functions/tasks/ids.ts';
 import { logEvent } from '../../../functions/tasks/log.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { applied } from '../tasks/applied.ts';
 import { fakeObjects, noInputs } from '../tasks/s3/fake-inputs.ts';
 

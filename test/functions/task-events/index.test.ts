@@ -2,20 +2,11 @@ import { expect, test } from 'vitest';
 import { type TaskEventsContext, tell } from '../../../functions/task-events/index.ts';
 import { auditLine } from '../../../functions/tasks/audit.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import {
-  after,
-  answer,
-  askFirst,
-  type Change,
-  cancel,
-  confirmStart,
-  create,
-  createRefused,
-  failAsSeen,
-  finish,
-  refuseAnswer,
-  withInputApart,
-} from '../../../functions/tasks/transitions.ts';
+import { answer, refuseAnswer, withInputApart } from '../../../functions/tasks/transitions/answers.ts';
+import { askFirst, create, createRefused } from '../../../functions/tasks/transitions/begin.ts';
+import { after, type Change } from '../../../functions/tasks/transitions/change.ts';
+import { cancel, failAsSeen, finish } from '../../../functions/tasks/transitions/end.ts';
+import { confirmStart } from '../../../functions/tasks/transitions/run.ts';
 import { imageOf, streamRecord } from './images.ts';
 
 const T0 = 1_700_000_000_000;

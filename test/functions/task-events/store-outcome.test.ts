@@ -4,7 +4,9 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { storedResult } from '../../../functions/tasks/results/result-ref.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
-import { after, cancel, create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { after } from '../../../functions/tasks/transitions/change.ts';
+import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import { applied } from '../tasks/applied.ts';
 import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
 

@@ -1,5 +1,6 @@
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
-import { after, type Change, create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { after, type Change } from '../../../functions/tasks/transitions/change.ts';
 
 /** What the store does with a change, without a table: its conditions, then its writes. */
 export function applied(before: TaskRecord, change: Change): TaskRecord | undefined {

@@ -5,7 +5,8 @@ import { rerunRefusal } from '../../../functions/operator/acts/rerun.ts';
 import { ROWS } from '../../../functions/operator/explain/rows.ts';
 import { FAILURES, type FailureReason, failure, RUN_FAILURES, runFailure } from '../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { create, fail } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { fail } from '../../../functions/tasks/transitions/end.ts';
 
 // Messages are for people: no code decides by one.
 

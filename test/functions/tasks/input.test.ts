@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answersByName, asked, outstanding, requestState, wireKey } from '../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 
 const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const questions = { a: { method: 'roots/list' }, b: { method: 'roots/list' } };

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { TaskNotFound } from '../../../functions/tasks/errors.ts';
 import { errorFacts, isErrorName, logIgnored, logUnexpected } from '../../../functions/tasks/log.ts';
-import { create } from '../../../functions/tasks/transitions.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
 
 const SECRET = 'planted-secret';
 

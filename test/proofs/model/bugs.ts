@@ -1,7 +1,7 @@
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { TaskStore } from '../../../functions/tasks/table/store.ts';
-import type { Change } from '../../../functions/tasks/transitions.ts';
+import type { Change } from '../../../functions/tasks/transitions/change.ts';
 import { roundInput } from '../../../functions/tasks/workflow.ts';
 import type { Owner, Parts, Services } from './world/world.ts';
 

@@ -4,7 +4,7 @@ import { helperTools } from '../../../../functions/mcp/methods/helper-tools.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { clients } from '../support/fake-clients.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 

@@ -8,7 +8,7 @@ import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 

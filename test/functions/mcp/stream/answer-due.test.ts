@@ -5,7 +5,7 @@ import type { HeldCall } from '../../../../functions/mcp/stream/held-call.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
 const NOW = 1_700_000_000_000;

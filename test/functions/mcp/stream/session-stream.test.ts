@@ -7,7 +7,7 @@ import { type Principal, sessionPartition } from '../../../../functions/tasks/id
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import type { SessionNotes } from '../../../../functions/tasks/table/session-notes.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
 test.each<[string, Principal]>([

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { watch } from '../../../../functions/mcp/stream/watch.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 const T0 = 1_700_000_000_000;

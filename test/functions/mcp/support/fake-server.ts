@@ -8,7 +8,7 @@ import { auditLine } from '../../../../functions/tasks/audit.ts';
 import { logEvent } from '../../../../functions/tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../../../functions/tasks/record.ts';
 import type { SessionNotes, SessionStore } from '../../../../functions/tasks/table/session-notes.ts';
-import type { Change } from '../../../../functions/tasks/transitions.ts';
+import type { Change } from '../../../../functions/tasks/transitions/change.ts';
 import { applied } from '../../tasks/applied.ts';
 import { noInputs } from '../../tasks/s3/fake-inputs.ts';
 

@@ -3,7 +3,7 @@ import { answerTask } from '../../../../functions/mcp/task/answer-task.ts';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 const T0 = 1_700_000_000_000;

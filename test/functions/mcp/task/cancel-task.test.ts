@@ -4,7 +4,8 @@ import { cancelTask } from '../../../../functions/mcp/task/cancel-task.ts';
 import { newTaskKey, type Principal } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { cancel, create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { cancel } from '../../../../functions/tasks/transitions/end.ts';
 import { applied } from '../../tasks/applied.ts';
 import { fakeServer } from '../support/fake-server.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../../../functions/mcp/task/input-required.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 const roots = { method: 'roots/list' };

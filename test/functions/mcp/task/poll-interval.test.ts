@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pollInterval } from '../../../../functions/mcp/task/poll-interval.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { manifest } from '../support/fake-server.ts';
 
 const START = 1_700_000_000_000;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { modernMessage } from '../../../support/clients.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 import { endpoint } from '../support/posted.ts';

@@ -3,7 +3,7 @@ import { withCheckedStatus, withResult } from '../../../../functions/mcp/task/st
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { measured } from '../../../../functions/tasks/results/result-ref.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 /** A result that a record cannot hold. */

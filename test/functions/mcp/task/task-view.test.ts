@@ -11,7 +11,7 @@ import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { measured } from '../../../../functions/tasks/results/result-ref.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 /** A server with one tool, whose outputSchema wants `n`. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { callResult, terminalResult } from '../../../../functions/mcp/task/terminal-result.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 
 const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const ended = (more: Partial<TaskRecord>) => ({ ...create({ owner: 'o', taskId: 't' }, task, 0), ...more });

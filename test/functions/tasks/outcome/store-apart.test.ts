@@ -3,7 +3,9 @@ import { limits } from '../../../../functions/tasks/limits.ts';
 import { withOutcomeApart } from '../../../../functions/tasks/outcome/store-apart.ts';
 import { isOf, placeOf, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
-import { after, cancel, create, finish } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { after } from '../../../../functions/tasks/transitions/change.ts';
+import { cancel, finish } from '../../../../functions/tasks/transitions/end.ts';
 import { fakeObjects } from '../s3/fake-inputs.ts';
 
 const T0 = 1_700_000_000_000;

@@ -9,7 +9,7 @@ import {
   withInput,
   workflowKeeps,
 } from '../../../../functions/tasks/s3/moved-input.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 
 const most = limits.inlineInput;
 const [small, large] = ['{}', JSON.stringify('x'.repeat(most))];

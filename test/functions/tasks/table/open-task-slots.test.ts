@@ -3,7 +3,7 @@ import { newTaskKey, sessionPartition } from '../../../../functions/tasks/ids.ts
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { openTaskSlotStore } from '../../../../functions/tasks/table/open-task-slots.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { conditionFailed, fakeTable, type Input } from './fake-table.ts';
 
 const T0 = 1_700_000_000_000;

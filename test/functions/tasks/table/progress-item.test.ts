@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readProgress, withAllProgress } from '../../../../functions/tasks/table/progress-item.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeTable } from './fake-table.ts';
 
 const T0 = 1_700_000_000_000;

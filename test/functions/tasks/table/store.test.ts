@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { taskStore, updateExpression } from '../../../../functions/tasks/table/store.ts';
-import { answer, cancel, create } from '../../../../functions/tasks/transitions.ts';
+import { answer } from '../../../../functions/tasks/transitions/answers.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { cancel } from '../../../../functions/tasks/transitions/end.ts';
 import { fakeTable } from './fake-table.ts';
 
 /** A table that leaves out the second of two tasks so often before it gives it, too. */

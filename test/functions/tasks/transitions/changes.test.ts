@@ -2,22 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { asOf, lapse, overdue, unaskable } from '../../../../functions/tasks/deadlines.ts';
 import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import {
-  answer,
-  askFirst,
-  cancel,
-  checkAgain,
-  confirmStart,
-  create,
-  createRefused,
-  fail,
-  failAsSeen,
-  keyExpired,
-  after as leftBy,
-  refuseAnswer,
-  restarted,
-  withdraw,
-} from '../../../../functions/tasks/transitions.ts';
+import { answer, refuseAnswer } from '../../../../functions/tasks/transitions/answers.ts';
+import { askFirst, create, createRefused } from '../../../../functions/tasks/transitions/begin.ts';
+import { after as leftBy } from '../../../../functions/tasks/transitions/change.ts';
+import { cancel, fail, failAsSeen, keyExpired, withdraw } from '../../../../functions/tasks/transitions/end.ts';
+import { checkAgain, confirmStart, restarted } from '../../../../functions/tasks/transitions/run.ts';
 
 const now = 1_700_000_000_000;
 const key = { owner: 'o', taskId: 't' };

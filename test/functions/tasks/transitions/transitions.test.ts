@@ -3,17 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { asOf } from '../../../../functions/tasks/deadlines.ts';
 import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import {
-  answer,
-  type Change,
-  cancel,
-  canMove,
-  confirmStart,
-  create,
-  fail,
-  isTerminal,
-  withdraw,
-} from '../../../../functions/tasks/transitions.ts';
+import { answer } from '../../../../functions/tasks/transitions/answers.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { type Change, canMove, isTerminal } from '../../../../functions/tasks/transitions/change.ts';
+import { cancel, fail, withdraw } from '../../../../functions/tasks/transitions/end.ts';
+import { confirmStart } from '../../../../functions/tasks/transitions/run.ts';
 import { applied, now, record, statuses } from '../applied.ts';
 
 const failed = failure('ToolFailed');

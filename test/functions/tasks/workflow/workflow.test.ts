@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startAgain } from '../../../../functions/engine/start-round.ts';
 import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
 import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
-import { create } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { executionArnOf, roundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { fakeClient } from '../../../support/aws-client.ts';
 import { type FakeAnswer, fakeService } from '../aws/fake-service.ts';

@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { brokenMove, unsettled } from '../../record-rules.ts';
 import type { Look } from './client.ts';
 import { isOver, type Life } from './life.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { objectKey } from '../../../../functions/tasks/results/result-store.ts';
-import { create, fail } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { fail } from '../../../../functions/tasks/transitions/end.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, type Failure, isExplained } from './reasons.ts';
 import type { Strike } from './storm.ts';

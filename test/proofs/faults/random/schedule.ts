@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { createRandom } from '../../../../local/testing.ts';
 import { judgeTold, type Told } from '../../told-rules.ts';
 import type { World } from '../world.ts';

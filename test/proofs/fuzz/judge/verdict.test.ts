@@ -3,7 +3,9 @@ import { unaskable } from '../../../../functions/tasks/deadlines.ts';
 import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
-import { type Change, cancel, create, fail } from '../../../../functions/tasks/transitions.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import type { Change } from '../../../../functions/tasks/transitions/change.ts';
+import { cancel, fail } from '../../../../functions/tasks/transitions/end.ts';
 import { toItem } from '../../model/table/values.ts';
 import { isVerdict } from './verdict.ts';
 

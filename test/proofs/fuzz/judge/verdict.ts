@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FailureReason, RpcError } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
-import { failAsSeen } from '../../../../functions/tasks/transitions.ts';
+import { failAsSeen } from '../../../../functions/tasks/transitions/end.ts';
 import { objectOf } from '../../../../local/testing.ts';
 import { fromItem, type Item } from '../../model/table/values.ts';
 

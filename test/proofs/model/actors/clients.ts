@@ -1,6 +1,6 @@
 import { McpError } from '../../../../functions/tasks/errors.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
-import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { createReader, type Reader, type Shown } from '../checks/reads.ts';
 import { PLAIN, SKEW } from '../checks/writes.ts';
 import type { Client, Step } from '../scenario.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lapse } from '../../../../functions/tasks/deadlines.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import type { Truth } from './truth.ts';
 import { SKEW } from './writes.ts';
 

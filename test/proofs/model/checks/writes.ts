@@ -4,7 +4,7 @@ import type { RpcError } from '../../../../functions/tasks/failures.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { brokenMove } from '../../record-rules.ts';
 import type { Execution } from '../world/step-functions.ts';
 import type { RoundTruth, TaskTruth, Truth } from './truth.ts';

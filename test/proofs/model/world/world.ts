@@ -5,7 +5,7 @@ import { outstanding } from '../../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { type TaskStore, taskStore } from '../../../../functions/tasks/table/store.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
-import { isTerminal } from '../../../../functions/tasks/transitions.ts';
+import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { type Integration, StatesError } from '../../../../local/testing.ts';
 import { announce } from '../actors/reconciler.ts';

@@ -1,7 +1,8 @@
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { openEvent } from '../task-event.ts';
-import { type Change, checkAgain, confirmStart } from '../transitions.ts';
+import type { Change } from './change.ts';
+import { checkAgain, confirmStart } from './run.ts';
 
 /** For the condition that no other writer has moved the next check of this record meanwhile. */
 export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });

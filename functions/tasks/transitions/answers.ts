@@ -1,0 +1,71 @@
+import { failure } from '../failures.ts';
+import { limits } from '../limits.ts';
+import type { TaskRecord } from '../record.ts';
+import { openEvent } from '../task-event.ts';
+import { type Change, dueBy } from './change.ts';
+import { failAsSeen } from './end.ts';
+
+/** A change that answers or asks, with all input in S3. */
+export function withInputApart(change: Change, to: TaskRecord): Change {
+  const { asked: _asked, arguments: _args, ...rest } = change.set;
+  return {
+    ...change,
+    set: { ...rest, ...(to.inputRef !== undefined && { inputRef: to.inputRef }), inputResponses: {} },
+    remove: [...(change.remove ?? []), 'arguments', 'asked'],
+  };
+}
+
+/** Holds only if no other answer was written meanwhile. */
+const asAnswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>
+  ({
+    from: ['input_required'],
+    round,
+    answerCount: Object.keys(inputResponses).length,
+    inputRef: inputRef ?? null,
+  }) as const;
+
+/**
+ * An answer was not valid. The question stays open, and 2025-11-25 streams send it again. After `limits.refusals` of
+ * them the task fails: otherwise it would be asked forever.
+ */
+export function refuseAnswer(record: TaskRecord, key: string, now: number): Change {
+  const refusals = (record.refused?.[key] ?? 0) + 1;
+  if (refusals >= limits.refusals) return failAsSeen(record, failure('AnswerInvalid'), now);
+  return {
+    from: ['input_required'],
+    round: record.round,
+    set: { updatedAt: now, refused: { ...record.refused, [key]: refusals } },
+    ...openEvent('refused', record, now),
+  };
+}
+
+/**
+ * Adds answers to open questions. The write that adds the last one also begins the next round, so no task can be
+ * answered but not resumed. `outstanding` are the wire keys that are open in `record`.
+ */
+export function answer(
+  record: TaskRecord,
+  outstanding: readonly string[],
+  answers: Readonly<Record<string, string>>,
+  now: number,
+): Change {
+  // As one value: an expression that names each of some hundred answers is too long for DynamoDB.
+  const inputResponses = { ...record.inputResponses, ...answers };
+  const base = {
+    ...asAnswered(record),
+    answers: Object.keys(answers).length,
+    ...openEvent('answered', record, now),
+  };
+  if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
+  return {
+    ...base,
+    set: {
+      inputResponses,
+      status: 'working',
+      round: record.round + 1,
+      updatedAt: now,
+      dueAt: dueBy(record, now + limits.firstDue),
+    },
+    remove: ['refused'],
+  };
+}
