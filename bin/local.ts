@@ -25,7 +25,7 @@ const USAGE = `usage: npm start -- [options]
   --data DIR      where tables, secrets and executions are kept (default: in memory)
   --assembly DIR  run what cdk synth wrote there, instead of an app
   --concurrency N how many executions of functions the account may have at once (default 1000, a new account has 10)
-  --single        gives each request a worker to itself, as AWS does (default: the endpoint shares its workers)
+  --single        gives each request a worker to itself, as AWS does (default: those that wait share workers)
 `;
 
 interface Flags {

@@ -9,7 +9,6 @@ import { acknowledgeWildcard } from './nag.ts';
 import { allow, serverFunction } from './server-function.ts';
 import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
-import { shareWorker } from './tools/shared-worker.ts';
 import type { MachineRun } from './tools/tool-run.ts';
 import { machineArn } from './tools/tool-workflow.ts';
 
@@ -64,7 +63,6 @@ export class Endpoint {
       },
       storage,
     );
-    shareWorker(this.function);
     this.#allowAll(scope);
   }
 

@@ -10,18 +10,11 @@ import { Construct } from 'constructs';
 import { acknowledgeToolFunction } from '../nag.ts';
 import { NODE_ON_ARM, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
-import { shareWorker } from './shared-worker.ts';
 import { addSource, codeOf, isDev, placeholderCode, sourceOf } from './tool-source.ts';
 
 export interface ToolFunctionProps extends NodejsFunctionProps {
   /** The file of the handler. */
   readonly entry: string;
-  /**
-   * Whether the embedded cloud may run many events at once in one worker: for a tool that mostly waits, and stores
-   * nothing of an event in variables of its module. On AWS it changes nothing: there each event has its own container.
-   * @default false
-   */
-  readonly sharedWorker?: boolean;
 }
 
 /**
@@ -34,7 +27,7 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
  */
 export class ToolFunction extends NodejsFunction {
-  constructor(scope: Construct, id: string, { sharedWorker = false, ...props }: ToolFunctionProps) {
+  constructor(scope: Construct, id: string, props: ToolFunctionProps) {
     if (props.timeout !== undefined && props.timeout.toSeconds() > 900) {
       throw new Error(`ToolFunction '${id}': a Lambda function runs 15 minutes at most`);
     }
@@ -76,7 +69,6 @@ export class ToolFunction extends NodejsFunction {
       }),
     });
     if (source && dev) addSource(this, source);
-    if (sharedWorker) shareWorker(this);
     acknowledgeToolFunction(this);
     if (!own) return;
     const resources = [logGroup.logGroupRef.logGroupArn];

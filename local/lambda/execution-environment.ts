@@ -14,6 +14,8 @@ export interface ExecutionEnvironmentEvents {
   begin(job: Job, workerId: string): Promise<void> | undefined;
   /** The module is loaded, or an event is done. */
   free(): void;
+  /** The worker has answered `ping`. */
+  hasTime(): void;
   /** The worker ended. Has a verdict if it ended on its own, before it could take a job. */
   gone(verdict?: EndJob): void;
   /** @param requestId of the event that wrote the line; undefined outside of events */
@@ -28,6 +30,8 @@ export interface ExecutionEnvironment {
   /** How many jobs it runs now. */
   running(): number;
   run(job: Job): void;
+  /** Asks a worker that runs jobs whether it has time for one more: it answers once none of them computes. */
+  ping(): void;
   /** The size of its heap after a garbage collection, which pauses it. Undefined once it is gone. */
   heapBytes(): Promise<number | undefined>;
   /** Takes no more jobs, and ends once those that it runs are done. */
@@ -62,6 +66,7 @@ export function startExecutionEnvironment(
   const timedOutVerdict: EndJob = (late) => late.reply.failed(timedOut(late.id, spec.timeoutSeconds));
   let stage: 'starting' | 'ready' | 'retired' | 'gone' = 'starting';
   const running = new Map<string, Running>();
+  let isAsked = false;
 
   const thread = isProcess(spec.runtime)
     ? startProcess(spec, id)
@@ -97,7 +102,7 @@ export function startExecutionEnvironment(
     else events.free();
   }
 
-  /** Ends the worker, as AWS does. A shared worker finishes its other events first: on AWS each has its own worker. */
+  /** Ends the worker, as AWS does. If it runs more events, they end first: on AWS each has its own worker. */
   function timeOut(entry: Running): void {
     if (running.size === 1) lost(timedOutVerdict);
     else {
@@ -114,7 +119,10 @@ export function startExecutionEnvironment(
       lines.add(message.stream, message.text);
     } else if (stage === 'gone' || message.type === 'heap') return;
     else if (message.type === 'ready') ready();
-    else if (message.type === 'fatal') lost((hit) => hit.reply.failed(message.error));
+    else if (message.type === 'pong') {
+      isAsked = false;
+      events.hasTime();
+    } else if (message.type === 'fatal') lost((hit) => hit.reply.failed(message.error));
     else answer(running.get(message.id), message);
   }
 
@@ -178,6 +186,10 @@ export function startExecutionEnvironment(
       return running.size === 0 ? 'idle' : 'busy';
     },
     running: () => running.size,
+    ping() {
+      if (!isAsked) post({ type: 'ping' });
+      isAsked = true;
+    },
     run(job) {
       const lines = lineSplitter((line, stream) => events.log(line, stream, job.id));
       const entry: Running = { job, lines, taken: 0 };

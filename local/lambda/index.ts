@@ -15,13 +15,15 @@ import type {
 } from './types.ts';
 import { CONCURRENT_EXECUTIONS, concurrencyOf } from './workers/concurrency.ts';
 import { createMemory, type Memory, machineMemoryMb } from './workers/memory.ts';
-import { createPool, type Pool } from './workers/pool.ts';
+import { Pool } from './workers/pool.ts';
 
 export { FunctionError, NOT_RUN_LOCALLY } from './errors.ts';
 export type * from './types.ts';
 
 /** AWS starts a worker for each event within the concurrency limits. Here workers are few, so an event may wait. */
 const MAX_WAIT_MS = 30_000;
+/** After this time of it an event may share a worker whose events wait. Short ones end before. */
+const SHARE_AFTER_MS = 500;
 
 interface Entry {
   spec: FunctionSpec;
@@ -30,8 +32,8 @@ interface Entry {
 }
 
 /**
- * Runs function assets as Lambda does: each event in a worker thread of its function, one at a time per worker unless
- * the function shares its workers.
+ * Runs function assets as Lambda does: each event in a worker thread of its function, one at a time per worker as long as
+ * there are enough.
  *
  * @example
  * const lambda = createLambda([{ name: 'hello', arn, codePath, handler: 'index.handler', timeoutSeconds: 3, memoryMb: 128, environment: {} }]);
@@ -113,14 +115,15 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
 
 function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory): Entry {
   const { maxWorkersPerFunction = 16, idleMs = 60_000, initMs = 10_000, sharedWorkers = true } = options;
-  const { onLog = () => undefined, onRun = () => undefined } = options;
+  const { onLog = () => undefined, onRun = () => undefined, timeScale = 1 } = options;
   const { reservedConcurrency = maxWorkersPerFunction } = spec;
-  const pool = createPool(spec, {
+  const pool = new Pool(spec, {
     maxWorkers: Math.min(maxWorkersPerFunction, reservedConcurrency),
     idleMs,
     initMs,
     memory,
-    shared: sharedWorkers && spec.sharedWorker === true,
+    sharedWorkers,
+    shareAfterMs: SHARE_AFTER_MS * timeScale,
     log: (line, stream, requestId) => onLog(spec.name, line, stream, requestId),
     onRun,
   });

@@ -38,11 +38,17 @@ export interface WeighMessage {
   type: 'weigh';
 }
 
-export type ToWorker = InvokeMessage | AckMessage | WeighMessage;
+/** Answered as soon as the event loop turns. */
+export interface PingMessage {
+  type: 'ping';
+}
+
+export type ToWorker = InvokeMessage | AckMessage | WeighMessage | PingMessage;
 
 /** `result`, `failed` and `done` each end an invocation; `fatal` ends the worker too. */
 export type FromWorker =
   | { type: 'ready' }
+  | { type: 'pong' }
   | { type: 'heap'; bytes: number }
   /** `id`: the event that wrote it. */
   | { type: 'log'; id: string | undefined; stream: LogStream; text: string }

@@ -19,8 +19,6 @@ export interface FunctionSpec {
   logging?: { readonly format: 'Text' | 'JSON'; readonly level?: string };
   /** The clock of its `Date`. @default the clock of the machine */
   clock?: SharedClock;
-  /** Whether one worker may run many events at once: see `LambdaOptions.sharedWorkers`. @default false */
-  sharedWorker?: boolean;
   /** Reserved concurrency: the most executions at once, taken from the quota of the other functions. */
   reservedConcurrency?: number;
   /** Why it cannot run here: each invocation fails with this text. @default it runs */
@@ -79,9 +77,9 @@ export interface WorkerOptions {
    */
   concurrency?: number | undefined;
   /**
-   * Whether functions with `sharedWorker` share their workers among events: see docs/writing-tools.md. Otherwise each
-   * event has its own worker, as on AWS; held streams then use up the workers. The death of a shared worker fails all of
-   * its events. @default true
+   * Whether events may share a worker: streams always, other events where all workers of the function wait
+   * (docs/writing-tools.md). Otherwise each event has its own worker, as on AWS, and those that wait use up the workers.
+   * The death of a worker fails all of its events. @default true
    */
   sharedWorkers?: boolean | undefined;
 }
@@ -160,7 +158,7 @@ export interface HttpResponse {
 export interface WorkerCount {
   functionName: string;
   count: number;
-  /** The events that run now: one for each busy worker, unless workers are shared. */
+  /** The events that run now. */
   busy: number;
 }
 

@@ -126,7 +126,6 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
     roleArn: String(Role),
     asynchronous: readEventInvokeConfig(resource, resolved),
     ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
-    sharedWorker: readSharedWorker(resource, resolved),
     logging: { format, ...(level !== undefined && { level }) },
   };
 }
@@ -142,15 +141,6 @@ function refusedFunction({ name, arn = '', logicalId }: Resource, refusal: strin
 
 /** Node runs in this process, the others by the Lambda runtime API. */
 const RUNTIME = /^(nodejs(22|24)\.x|python3\.\d+|provided\.al20\d\d)$/;
-
-/** A mark of lib/tools/shared-worker.ts: AWS ignores the metadata of a resource. */
-const SHARED_WORKER = 'mcp-task-server:sharedWorker';
-
-function readSharedWorker(resource: Resource, { stack }: ResolvedStack): boolean {
-  const value = objectOf(stack.template.Resources[resource.logicalId]?.Metadata)[SHARED_WORKER] ?? false;
-  if (typeof value !== 'boolean') throw unknownValue(resource, `Metadata.${SHARED_WORKER}`, value);
-  return value;
-}
 
 /**
  * "4 KB, for all environment variables associated with the function, in aggregate" (Lambda quotas), measured as the JSON

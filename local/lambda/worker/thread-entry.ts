@@ -43,6 +43,7 @@ if (settings.clock) followClock(settings.clock);
 const handler = await load(settings);
 port.on('message', (message: ToWorker) => {
   if (message.type === 'ack') acknowledge(message);
+  else if (message.type === 'ping') post({ type: 'pong' });
   else if (message.type === 'weigh') post({ type: 'heap', bytes: heapBytes() });
   else void runInvocation(handler, message, post);
 });

@@ -7,184 +7,246 @@ import type { Memory } from './memory.ts';
 import { createWaitingLine } from './waiting-line.ts';
 
 export interface PoolOptions {
-  maxWorkers: number;
-  idleMs: number;
-  initMs: number;
+  readonly maxWorkers: number;
+  readonly idleMs: number;
+  readonly initMs: number;
   /** Shared with the pools of all other functions. */
-  memory: Memory;
-  /** Whether its workers run many events at once. */
-  shared: boolean;
-  log: (line: string, stream: LogStream, requestId?: string) => void;
+  readonly memory: Memory;
+  /** Whether a worker may run many events at once: see `WorkerOptions.sharedWorkers`. */
+  readonly sharedWorkers: boolean;
+  /** How long an event waits for a worker of its own before it shares one, in ms. */
+  readonly shareAfterMs: number;
+  readonly log: (line: string, stream: LogStream, requestId?: string) => void;
   /** As in `LambdaOptions`. */
-  onRun: NonNullable<LambdaOptions['onRun']>;
-}
-
-/** The workers of one function, and the jobs that wait for one. */
-export interface Pool {
-  /** @param maxWaitMs how long the job may wait if no more workers may start; undefined waits without limit */
-  submit(job: Job, maxWaitMs?: number): void;
-  /** Removes a job that has not started. */
-  withdraw(job: Job): void;
-  /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
-  load(): { count: number; busy: number; waiting: number };
-  heaps(): Promise<readonly WorkerHeap[]>;
-  /** As `Lambda.update`. */
-  update(deployed: Deployed): void;
-  kill(): void;
-  /** Resolves when the worker is gone; undefined if it does not exist. */
-  killWorker(workerId: string): Promise<void> | undefined;
-  stop(): Promise<void>;
+  readonly onRun: NonNullable<LambdaOptions['onRun']>;
 }
 
 /**
- * Events per shared worker before another one starts, up to the bound; then all take more. The default of Lambda
- * Managed Instances for a Node.js environment, per vCPU.
+ * Streams per worker before another one starts, up to the bound; then all take more. The default of Lambda Managed
+ * Instances for a Node.js environment, per vCPU.
  */
-const SHARED_EVENTS = 64;
+const STREAMS_EACH = 64;
 
 /** Asking the system at each event would cost more than the rest of its dispatch. */
 const CORES = availableParallelism();
 
 const refuse: EndJob = (job) => job.reply.refused(stopped());
 
-export function createPool(first: FunctionSpec, options: PoolOptions): Pool {
-  let spec = first;
-  const environments = new Set<ExecutionEnvironment>();
-  const exits = new Set<Promise<void>>();
+const runningIn = (environments: Iterable<ExecutionEnvironment>): number =>
+  [...environments].reduce((sum, environment) => sum + environment.running(), 0);
+
+/**
+ * The workers of one function, and the jobs that wait for one. As on AWS each job has a worker to itself, as long as
+ * another worker may start. What answers by a stream may hold it for minutes, so it shares from the beginning. All other
+ * jobs share only workers whose runs wait: a worker that computes does not answer `ping`.
+ */
+export class Pool {
+  #spec: FunctionSpec;
+  readonly #options: PoolOptions;
+  readonly #environments = new Set<ExecutionEnvironment>();
+  readonly #exits = new Set<Promise<void>>();
   /** A stack: the last worker to become idle works first, so that surplus workers stay idle and end. */
-  let idle: { environment: ExecutionEnvironment; timer: NodeJS.Timeout }[] = [];
-  let open = true;
-
-  const { shared, maxWorkers, memory } = options;
-  const eventsEach = shared ? SHARED_EVENTS : 1;
-
-  const inState = (...states: ReturnType<ExecutionEnvironment['state']>[]): ExecutionEnvironment[] =>
-    [...environments].filter((environment) => states.includes(environment.state()));
-  /** The workers that take jobs now or after their start. */
-  const serving = () => inState('starting', 'idle', 'busy');
-  const line = createWaitingLine(() => {
-    const more = Math.min(maxWorkers - serving().length, memory.room(spec.memoryMb));
-    const expected = inState('starting').length + Math.max(0, more);
-    return shared ? expected * Number.MAX_SAFE_INTEGER : expected;
+  #idle: { readonly environment: ExecutionEnvironment; readonly timer: NodeJS.Timeout }[] = [];
+  #open = true;
+  /** Whether its jobs answer by streams. */
+  #streams = false;
+  #shareTimer: NodeJS.Timeout | undefined;
+  readonly #line = createWaitingLine(() => {
+    const more = Math.min(this.#options.maxWorkers - this.#serving().length, this.#memory.room(this.#spec.memoryMb));
+    const expected = this.#inState('starting').length + Math.max(0, more);
+    return this.#each() === 1 ? expected : expected * Number.MAX_SAFE_INTEGER;
   });
+
+  constructor(spec: FunctionSpec, options: PoolOptions) {
+    this.#spec = spec;
+    this.#options = options;
+    this.#memory.join({
+      endIdle: () => {
+        const [longest] = this.#idle;
+        longest?.environment.end(refuse);
+        return longest !== undefined;
+      },
+      pump: () => this.#open && this.#pump(),
+    });
+  }
+
+  /** @param maxWaitMs how long the job may wait if no more workers may start; undefined waits without limit */
+  submit(job: Job, maxWaitMs?: number): void {
+    if (!this.#open) refuse(job);
+    else if (this.#spec.refusal !== undefined) job.reply.failed(notRunLocally(this.#spec.refusal));
+    else {
+      this.#streams = job.mode === 'streaming';
+      this.#line.add(job, maxWaitMs);
+      this.#pump();
+    }
+  }
+
+  /** Removes a job that has not started. */
+  withdraw(job: Job): void {
+    this.#line.remove(job);
+  }
+
+  /** @returns its workers, the jobs they run, and the jobs that wait for a worker */
+  load(): { count: number; busy: number; waiting: number } {
+    return { count: this.#environments.size, busy: runningIn(this.#environments), waiting: this.#line.size() };
+  }
+
+  async heaps(): Promise<readonly WorkerHeap[]> {
+    const heapOf = async (environment: ExecutionEnvironment) => {
+      const bytes = await environment.heapBytes();
+      return bytes === undefined ? [] : [{ functionName: this.#spec.name, workerId: environment.id, bytes }];
+    };
+    return (await Promise.all([...this.#environments].map(heapOf))).flat();
+  }
+
+  /** As `Lambda.update`. */
+  update(deployed: Deployed): void {
+    this.#spec = { ...this.#spec, ...deployed };
+    for (const environment of [...this.#environments]) {
+      this.#wake(environment);
+      environment.retire();
+    }
+    this.#pump();
+  }
+
+  kill(): void {
+    this.#endAll(killed);
+  }
+
+  /** Resolves when the worker is gone; undefined if it does not exist. */
+  killWorker(workerId: string): Promise<void> | undefined {
+    const environment = [...this.#environments].find(({ id }) => id === workerId);
+    environment?.end(killed);
+    return environment?.exited;
+  }
+
+  async stop(): Promise<void> {
+    this.#open = false;
+    clearTimeout(this.#shareTimer);
+    for (let job = this.#line.next(); job; job = this.#line.next()) refuse(job);
+    this.#endAll(refuse);
+    await Promise.all(this.#exits);
+  }
+
+  get #memory(): Memory {
+    return this.#options.memory;
+  }
+
+  /** How many jobs a worker has before another one starts. */
+  #each(): number {
+    return this.#options.sharedWorkers && this.#streams ? STREAMS_EACH : 1;
+  }
+
+  #inState(...states: ReturnType<ExecutionEnvironment['state']>[]): ExecutionEnvironment[] {
+    return [...this.#environments].filter((environment) => states.includes(environment.state()));
+  }
+
+  /** The workers that take jobs now or after their start. */
+  #serving(): ExecutionEnvironment[] {
+    return this.#inState('starting', 'idle', 'busy');
+  }
 
   /**
    * Gives waiting jobs to workers that take them, and starts workers for the rest, up to the bound. At most as many
    * start at once as there are cores: more would slow each other, and running workers finish short jobs sooner.
    */
-  function pump(): void {
-    while (line.size() > 0) {
-      const environment = workerForNextJob();
-      const job = environment && line.next();
-      if (!environment || !job) break;
-      wake(environment);
-      environment.run(job);
+  #pump(): void {
+    while (this.#line.size() > 0) {
+      const environment = this.#workerForNextJob();
+      if (!environment) break;
+      this.#runNext(environment);
     }
-    // Each worker of its own event: as nothing waits, there are enough.
-    if (!shared && line.size() === 0) return;
-    const workers = serving();
-    const room = Math.min(maxWorkers - workers.length, CORES - inState('starting').length);
-    const missing = Math.min(Math.ceil((runningIn(workers) + line.size()) / eventsEach) - workers.length, room);
-    for (let n = 0; n < missing && memory.take(spec.memoryMb, workers.length + n === 0); n++) start();
+    const each = this.#each();
+    if (each === 1 && this.#line.size() === 0) return;
+    const workers = this.#serving();
+    const room = Math.min(this.#options.maxWorkers - workers.length, CORES - this.#inState('starting').length);
+    const wanted = Math.ceil((runningIn(workers) + this.#line.size()) / each) - workers.length;
+    const { memoryMb } = this.#spec;
+    const missing = Math.min(wanted, room);
+    for (let n = 0; n < missing && this.#memory.take(memoryMb, workers.length + n === 0); n++) this.#start();
+    this.#share();
   }
 
-  /** An idle worker; if workers are shared and none is idle, the one with the fewest jobs. */
-  function workerForNextJob(): ExecutionEnvironment | undefined {
-    const rested = idle.at(-1)?.environment;
-    if (rested || !shared) return rested;
-    const [first, ...others] = inState('busy');
+  /** An idle worker; if streams share workers and none is idle, the one with the fewest jobs. */
+  #workerForNextJob(): ExecutionEnvironment | undefined {
+    const rested = this.#idle.at(-1)?.environment;
+    if (rested || this.#each() === 1) return rested;
+    const [first, ...others] = this.#inState('busy');
     return others.reduce((least, other) => (least && other.running() < least.running() ? other : least), first);
   }
 
-  function start(): void {
-    const environment = startExecutionEnvironment(spec, options.initMs, {
-      log: options.log,
-      begin: ({ payload }, workerId) => options.onRun({ functionName: spec.name, workerId, payload }),
-      free() {
-        if (environment.state() === 'idle') rest(environment);
-        pump();
+  #runNext(environment: ExecutionEnvironment): void {
+    const job = this.#line.next();
+    if (!job) return;
+    this.#wake(environment);
+    environment.run(job);
+  }
+
+  /** Asks all workers which of them has time, if the next job may share one. */
+  #share(): void {
+    clearTimeout(this.#shareTimer);
+    const left = this.#shareIn();
+    if (left > 0 && left < Number.POSITIVE_INFINITY) this.#shareTimer = setTimeout(() => this.#share(), left);
+    if (left <= 0) for (const environment of this.#inState('busy')) environment.ping();
+  }
+
+  /** In how many ms the next job may share a worker. Where jobs share workers already, at once. */
+  #shareIn(): number {
+    const isNeeded = this.#line.size() > 0 && this.#inState('starting', 'idle').length === 0;
+    if (!isNeeded || !this.#options.sharedWorkers) return Number.POSITIVE_INFINITY;
+    const busy = this.#inState('busy');
+    return runningIn(busy) > busy.length ? 0 : this.#options.shareAfterMs - this.#line.waitedMs();
+  }
+
+  #start(): void {
+    const { initMs, log, onRun } = this.#options;
+    const { name } = this.#spec;
+    const environment = startExecutionEnvironment(this.#spec, initMs, {
+      log,
+      begin: ({ payload }, workerId) => onRun({ functionName: name, workerId, payload }),
+      free: () => {
+        if (environment.state() === 'idle') this.#rest(environment);
+        this.#pump();
       },
-      gone(verdict) {
-        forget(environment);
-        if (verdict) failWaiting(verdict);
-        if (open) pump();
+      hasTime: () => {
+        if (environment.state() === 'busy' && this.#shareIn() <= 0) this.#runNext(environment);
+        this.#share();
+      },
+      gone: (verdict) => {
+        this.#forget(environment);
+        if (verdict) this.#failWaiting(verdict);
+        if (this.#open) this.#pump();
       },
     });
-    environments.add(environment);
-    exits.add(environment.exited);
-    void environment.exited.then(() => exits.delete(environment.exited));
+    this.#environments.add(environment);
+    this.#exits.add(environment.exited);
+    void environment.exited.then(() => this.#exits.delete(environment.exited));
   }
 
   /** The jobs that the worker would have taken. */
-  function failWaiting(verdict: EndJob): void {
-    for (const job of Array.from({ length: Math.min(eventsEach, line.size()) }, line.next)) if (job) verdict(job);
+  #failWaiting(verdict: EndJob): void {
+    for (let left = this.#each(); left > 0; left--) {
+      const job = this.#line.next();
+      if (!job) return;
+      verdict(job);
+    }
   }
 
-  function rest(environment: ExecutionEnvironment): void {
-    idle.push({ environment, timer: setTimeout(() => environment.end(refuse), options.idleMs) });
+  #rest(environment: ExecutionEnvironment): void {
+    this.#idle.push({ environment, timer: setTimeout(() => environment.end(refuse), this.#options.idleMs) });
   }
 
-  function forget(environment: ExecutionEnvironment): void {
-    if (environments.delete(environment)) memory.give(spec.memoryMb);
-    wake(environment);
+  #forget(environment: ExecutionEnvironment): void {
+    if (this.#environments.delete(environment)) this.#memory.give(this.#spec.memoryMb);
+    this.#wake(environment);
   }
 
-  function wake(environment: ExecutionEnvironment): void {
-    for (const rested of idle) if (rested.environment === environment) clearTimeout(rested.timer);
-    idle = idle.filter((rested) => rested.environment !== environment);
+  #wake(environment: ExecutionEnvironment): void {
+    for (const rested of this.#idle) if (rested.environment === environment) clearTimeout(rested.timer);
+    this.#idle = this.#idle.filter((rested) => rested.environment !== environment);
   }
 
-  function endAll(verdict: EndJob): void {
-    for (const environment of [...environments]) environment.end(verdict);
+  #endAll(verdict: EndJob): void {
+    for (const environment of [...this.#environments]) environment.end(verdict);
   }
-
-  memory.join({
-    endIdle() {
-      const [longest] = idle;
-      longest?.environment.end(refuse);
-      return longest !== undefined;
-    },
-    pump: () => open && pump(),
-  });
-
-  return {
-    submit(job, maxWaitMs) {
-      if (!open) return refuse(job);
-      if (spec.refusal !== undefined) return job.reply.failed(notRunLocally(spec.refusal));
-      line.add(job, maxWaitMs);
-      pump();
-    },
-    withdraw: line.remove,
-    load: () => ({ count: environments.size, busy: runningIn(environments), waiting: line.size() }),
-    async heaps() {
-      const heapOf = async ({ id, heapBytes }: ExecutionEnvironment) => {
-        const bytes = await heapBytes();
-        return bytes === undefined ? [] : [{ functionName: spec.name, workerId: id, bytes }];
-      };
-      return (await Promise.all([...environments].map(heapOf))).flat();
-    },
-    update(deployed) {
-      spec = { ...spec, ...deployed };
-      for (const environment of [...environments]) {
-        wake(environment);
-        environment.retire();
-      }
-      pump();
-    },
-    kill: () => endAll(killed),
-    killWorker(workerId) {
-      const environment = [...environments].find(({ id }) => id === workerId);
-      environment?.end(killed);
-      return environment?.exited;
-    },
-    async stop() {
-      open = false;
-      for (let job = line.next(); job; job = line.next()) refuse(job);
-      endAll(refuse);
-      await Promise.all(exits);
-    },
-  };
 }
-
-const runningIn = (environments: Iterable<ExecutionEnvironment>): number =>
-  [...environments].reduce((sum, environment) => sum + environment.running(), 0);

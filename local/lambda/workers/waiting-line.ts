@@ -8,27 +8,37 @@ export interface WaitingLine {
   next(): Job | undefined;
   remove(job: Job): void;
   size(): number;
+  /** How long the first job has waited. */
+  waitedMs(): number;
 }
 
 /** @param expected workers that start now or may still start: the first jobs wait for them and are not throttled */
 export function createWaitingLine(expected: () => number): WaitingLine {
-  const line = new Map<Job, NodeJS.Timeout | undefined>();
+  const line = new Map<Job, { readonly since: number; timer?: NodeJS.Timeout }>();
 
   function remove(job: Job): void {
-    clearTimeout(line.get(job));
+    clearTimeout(line.get(job)?.timer);
     line.delete(job);
   }
 
-  function throttleOrWait(job: Job, maxWaitMs: number): void {
-    if ([...line.keys()].indexOf(job) < expected()) return void line.set(job, wait(job, maxWaitMs));
-    remove(job);
-    job.reply.refused(throttled());
+  function wait(job: Job, ms: number): void {
+    const place = line.get(job);
+    if (place) place.timer = setTimeout(() => throttleOrWait(job, ms), ms);
   }
 
-  const wait = (job: Job, ms: number): NodeJS.Timeout => setTimeout(() => throttleOrWait(job, ms), ms);
+  function throttleOrWait(job: Job, maxWaitMs: number): void {
+    if ([...line.keys()].indexOf(job) < expected()) wait(job, maxWaitMs);
+    else {
+      remove(job);
+      job.reply.refused(throttled());
+    }
+  }
 
   return {
-    add: (job, maxWaitMs) => void line.set(job, maxWaitMs === undefined ? undefined : wait(job, maxWaitMs)),
+    add(job, maxWaitMs) {
+      line.set(job, { since: performance.now() });
+      if (maxWaitMs !== undefined) wait(job, maxWaitMs);
+    },
     next() {
       const [job] = line.keys();
       if (job) remove(job);
@@ -36,5 +46,9 @@ export function createWaitingLine(expected: () => number): WaitingLine {
     },
     remove,
     size: () => line.size,
+    waitedMs() {
+      const [first] = line.values();
+      return first === undefined ? 0 : performance.now() - first.since;
+    },
   };
 }

@@ -14,7 +14,7 @@ import {
 export interface Bench {
   /** Writes an asset: the text of index.js, or several files by name. */
   define(name: string, source: string | Record<string, string>, spec?: Partial<FunctionSpec>): FunctionSpec;
-  /** A Lambda that ends with the test. */
+  /** A Lambda that ends with the test. @param options.sharedWorkers @default false */
   open(functions: FunctionSpec[], options?: LambdaOptions): Lambda;
 }
 
@@ -40,7 +40,7 @@ export function useBench(): Bench {
       return { name, arn, codePath, handler: 'index.handler', ...limits, environment: {}, ...spec };
     },
     open(functions, options) {
-      const lambda = createLambda(functions, options);
+      const lambda = createLambda(functions, { sharedWorkers: false, ...options });
       opened.push(lambda);
       return lambda;
     },

@@ -1,65 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryDir } from '../fixture.ts';
 import { errorOf, pause, textOf, until, useBench } from './fixtures.ts';
 
 const bench = useBench();
 
-/** Answers which worker took the event, and how many events it had at once. */
+/** Answers which worker took the event, and how many events it had at once. Waits for a file, or computes until it is there. */
 const source = `const { threadId } = require('node:worker_threads');
+  const { existsSync } = require('node:fs');
   let open = 0;
-  exports.handler = async ({ ms = 1, name, act }) => {
+  exports.handler = async ({ ms = 1, act, spin, until }) => {
     open++;
-    console.log('begin ' + name);
+    const atOnce = open;
+    while (spin && !existsSync(spin));
+    while (until && !existsSync(until)) await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, ms));
-    console.log('end ' + name);
+    open--;
     if (act === 'exit') process.exit(7);
-    if (act === 'throw') throw new Error(name);
-    return { threadId, atOnce: open-- };
+    if (act === 'throw') throw new Error(act);
+    return { threadId, atOnce };
   };`;
-const shared = { sharedWorker: true };
+/** An event shares a worker soon: the time that it waits for a worker of its own is a matter of this scale. */
+const soon = { sharedWorkers: true, timeScale: 0.2 };
 const event = (value: object) => JSON.stringify(value);
+const flag = () => join(temporaryDir(), 'set');
+const set = (file: string) => writeFileSync(file, '');
+const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-describe('a worker that events share', () => {
-  it('40 events that wait and 2 workers: one more is answered', async () => {
-    const lambda = bench.open([bench.define('held', source, shared)], { maxWorkersPerFunction: 2 });
-    const held = Array.from({ length: 40 }, () => lambda.invoke('held', event({ ms: 1_500 })));
-    await until(() => lambda.workers()[0]?.busy === 40);
-    let waiting = true;
-    const all = Promise.all(held).finally(() => (waiting = false));
-    expect(JSON.parse((await lambda.invoke('held', '{}')).payload)).toMatchObject({ atOnce: 41 });
-    expect(waiting).toBe(true);
-    await all;
+describe('events of a function that wait', () => {
+  it('200 that sleep a minute in 16 workers: one more is answered while all of them sleep', async () => {
+    const lambda = bench.open([bench.define('held', source, { timeoutSeconds: 300 })], {
+      ...{ sharedWorkers: true, maxMemoryMb: 4_096 },
+    });
+    const held = times(200, () => lambda.invoke('held', event({ ms: 60_000 })));
+    let ended = 0;
+    for (const one of held) one.catch(() => undefined).finally(() => ended++);
+    await until(() => lambda.workers()[0]?.busy === 200);
+    expect(lambda.workers()[0]?.count).toBe(16);
+    expect(JSON.parse((await lambda.invoke('held', '{}')).payload).atOnce).toBeGreaterThan(1);
+    expect(ended).toBe(0);
   });
 
-  it('is one of few: 150 events at once have three, within the bound', async () => {
-    const lambda = bench.open([bench.define('many', source, shared)]);
-    const all = Array.from({ length: 150 }, () => lambda.invoke('many', event({ ms: 2_500 })));
-    await until(() => lambda.workers()[0]?.busy === 150 && lambda.workers()[0]?.count === 3);
-    await Promise.all(all);
-    expect(lambda.workers()[0]).toMatchObject({ count: 3, busy: 0 });
+  it('have a worker each as long as one more may start', async () => {
+    const lambda = bench.open([bench.define('few', source)], { ...soon, maxWorkersPerFunction: 3 });
+    const until_ = flag();
+    const three = times(3, () => lambda.invoke('few', event({ until: until_ })));
+    await until(() => lambda.workers()[0]?.busy === 3);
+    const fourth = lambda.invoke('few', event({ until: until_ }));
+    await until(() => lambda.workers()[0]?.busy === 4);
+    set(until_);
+    const atOnce = async (one: (typeof three)[number]) => JSON.parse((await one).payload).atOnce;
+    expect(await Promise.all(three.map(atOnce))).toEqual([1, 1, 1]);
+    expect(await atOnce(fourth)).toBe(2);
   });
 
-  it.each([
-    ['the function does not say so', {}, {}],
-    ['it is switched off', shared, { sharedWorkers: false }],
-  ])('is not, where %s: one event at a time in each', async (_, spec, options) => {
-    const lambda = bench.open([bench.define('single', source, spec)], { ...options, maxWorkersPerFunction: 2 });
-    const all = await Promise.all(Array.from({ length: 6 }, () => lambda.invoke('single', event({ ms: 30 }))));
+  it('do not share a worker whose event ends soon', async () => {
+    // Half a second of patience becomes two minutes.
+    const options = { sharedWorkers: true, timeScale: 250, maxWorkersPerFunction: 2 };
+    const lambda = bench.open([bench.define('short', source)], options);
+    const all = await Promise.all(times(6, () => lambda.invoke('short', event({ ms: 30 }))));
     for (const { payload } of all) expect(JSON.parse(payload)).toMatchObject({ atOnce: 1 });
   });
 
-  it('counts each of its events as an execution of the account', async () => {
-    const lambda = bench.open([bench.define('counted', source, shared)], { concurrency: 3 });
-    const three = Array.from({ length: 3 }, () => lambda.invoke('counted', event({ ms: 400 })));
+  it('do not go to a worker that computes', async () => {
+    const lambda = bench.open([bench.define('computes', source)], {
+      ...soon,
+      maxWorkersPerFunction: 2,
+    });
+    const [spin, wait] = [flag(), flag()];
+    const waits = lambda.invoke('computes', event({ until: wait }));
+    await until(() => lambda.workers()[0]?.busy === 1);
+    const spins = lambda.invoke('computes', event({ spin }));
+    await until(() => lambda.workers()[0]?.busy === 2);
+    const others = await Promise.all(times(10, () => lambda.invoke('computes', '{}')));
+    set(spin);
+    set(wait);
+    const [waited, spun] = (await Promise.all([waits, spins])).map(({ payload }) => JSON.parse(payload).threadId);
+    expect(spun).not.toBe(waited);
+    expect(new Set(others.map(({ payload }) => JSON.parse(payload).threadId))).toEqual(new Set([waited]));
+  });
+
+  it('have a worker to themselves where sharing is switched off', async () => {
+    const lambda = bench.open([bench.define('single', source)], { maxWorkersPerFunction: 2, timeScale: 0.02 });
+    await Promise.all(times(2, () => lambda.invoke('single', '{}')));
+    const file = flag();
+    const two = times(2, () => lambda.invoke('single', event({ until: file })));
+    await expect(lambda.invoke('single', '{}')).rejects.toMatchObject({ type: 'TooManyRequestsException' });
+    set(file);
+    for (const one of two) expect(JSON.parse((await one).payload)).toMatchObject({ atOnce: 1 });
+  });
+
+  it('count each as an execution of the account', async () => {
+    const lambda = bench.open([bench.define('counted', source)], { ...soon, maxWorkersPerFunction: 1, concurrency: 3 });
+    const file = flag();
+    const three = times(3, () => lambda.invoke('counted', event({ until: file })));
     await until(() => lambda.workers()[0]?.busy === 3);
     await expect(lambda.invoke('counted', '{}')).rejects.toMatchObject({ type: 'TooManyRequestsException' });
+    set(file);
     await Promise.all(three);
     expect((await lambda.invoke('counted', '{}')).functionError).toBeUndefined();
   });
+});
+
+describe('a worker that events share', () => {
+  const one = { ...soon, maxWorkersPerFunction: 1 };
 
   it('times out each event for itself, then takes no more, and ends with the last', async () => {
-    const lambda = bench.open([bench.define('late', source, { ...shared, timeoutSeconds: 0.5 })], {
-      maxWorkersPerFunction: 1,
-    });
+    const lambda = bench.open([bench.define('late', source, { timeoutSeconds: 0.5 })], { ...one, timeScale: 0.1 });
     await lambda.invoke('late', '{}');
     const late = lambda.invoke('late', event({ ms: 60_000 }));
     await pause(300);
@@ -72,60 +120,82 @@ describe('a worker that events share', () => {
     expect(lambda.workers()[0]).toMatchObject({ count: 1, busy: 0 });
   });
 
-  it('that loops without an end is ended by the timeouts of its events', async () => {
-    const spins = 'exports.handler = async ({ spin }) => { while (spin); return 1; };';
-    const lambda = bench.open([bench.define('spins', spins, { ...shared, timeoutSeconds: 0.3 })]);
-    await lambda.invoke('spins', '{}');
-    const both = await Promise.all([lambda.invoke('spins', event({ spin: true })), lambda.invoke('spins', '{}')]);
-    expect(both.map((result) => errorOf(result).errorType)).toEqual(['Sandbox.Timedout', 'Sandbox.Timedout']);
-    expect((await lambda.invoke('spins', '{}')).payload).toBe('1');
-  });
-
   it('fails an event alone that throws, and all of its events when it exits or is killed', async () => {
-    const lambda = bench.open([bench.define('breaks', source, shared)], { maxWorkersPerFunction: 1 });
+    const lambda = bench.open([bench.define('breaks', source)], one);
     const send = (value: object) => lambda.invoke('breaks', event(value));
-    const [thrown, fine] = await Promise.all([send({ act: 'throw', name: 'alone' }), send({ ms: 50 })]);
-    expect([errorOf(thrown).errorMessage, fine.functionError]).toEqual(['alone', undefined]);
-    const [exits, with_] = await Promise.all([send({ act: 'exit' }), send({ ms: 60_000 })]);
-    for (const result of [exits, with_]) expect(errorOf(result).errorMessage).toMatch(/exit status 7$/);
+    const file = flag();
+    const both = Promise.all([send({ until: file, act: 'throw' }), send({ until: file })]);
+    await until(() => lambda.workers()[0]?.busy === 2);
+    set(file);
+    const [thrown, fine] = await both;
+    expect([errorOf(thrown).errorMessage, fine.functionError]).toEqual(['throw', undefined]);
+    const exit = flag();
+    const exits = Promise.all([send({ until: exit, act: 'exit' }), send({ ms: 60_000 })]);
+    await until(() => lambda.workers()[0]?.busy === 2);
+    set(exit);
+    for (const result of await exits) expect(errorOf(result).errorMessage).toMatch(/exit status 7$/);
     let worker = '';
-    const killed = [1, 2].map(() =>
-      lambda.invoke('breaks', event({ ms: 60_000 }), { onWorker: (id) => (worker = id) }),
-    );
+    const killed = times(2, () => lambda.invoke('breaks', event({ ms: 60_000 }), { onWorker: (id) => (worker = id) }));
     await until(() => lambda.workers()[0]?.busy === 2);
     expect(await lambda.killWorker(worker)).toBe(true);
     for (const result of await Promise.all(killed)) expect(errorOf(result).errorMessage).toMatch(/signal: killed$/);
     expect(JSON.parse((await send({})).payload)).toMatchObject({ atOnce: 1 });
   });
 
-  it('fails all that wait for it when its module does not load', async () => {
-    const lambda = bench.open([bench.define('unloadable', 'throw new Error("bad");', shared)]);
-    const results = await Promise.all(Array.from({ length: 5 }, () => lambda.invoke('unloadable', '{}')));
-    expect(results.map((result) => errorOf(result).errorMessage)).toEqual(Array(5).fill('bad'));
-  });
-
   it('says of each line which event wrote it, parts of lines included', async () => {
     const writes = `console.log('init');
-      exports.handler = async ({ name }, { awsRequestId }) => {
+      const { existsSync } = require('node:fs');
+      exports.handler = async ({ name, until }, { awsRequestId }) => {
         process.stdout.write(name);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        while (!existsSync(until)) await new Promise((resolve) => setTimeout(resolve, 20));
         setTimeout(() => process.stdout.write('.'), 5);
         await new Promise((resolve) => setTimeout(resolve, 20));
         process.stdout.write(name + '\\n' + awsRequestId);
       };`;
     const lines: [string, string | undefined][] = [];
-    const lambda = bench.open([bench.define('writes', writes, shared)], {
+    const lambda = bench.open([bench.define('writes', writes)], {
+      ...one,
       onLog: (_name, line, _stream, requestId) => lines.push([line, requestId]),
     });
-    await Promise.all(['a', 'b', 'c'].map((name) => lambda.invoke('writes', event({ name }))));
+    const file = flag();
+    const all = ['a', 'b', 'c'].map((name) => lambda.invoke('writes', event({ name, until: file })));
+    await until(() => lambda.workers()[0]?.busy === 3);
+    set(file);
+    await Promise.all(all);
     expect(lines).toContainEqual(['init', undefined]);
     const ids = lines.filter(([line, id]) => line === id).map(([, id]) => id);
     expect(new Set(ids).size).toBe(3);
     const texts = ids.map((id) => lines.find((line) => line[1] === id)?.[0]);
     expect(texts.sort()).toEqual(['a.a', 'b.b', 'c.c']);
   });
+});
 
-  it('streams many answers at once, each to its own reader, slow or not', async () => {
+describe('streams', () => {
+  it('share from the first on: 150 that are held have three workers, within the bound', async () => {
+    const file = flag();
+    const held = `const { existsSync } = require('node:fs');
+      exports.handler = awslambda.streamifyResponse(async (_event, stream) => {
+        const out = awslambda.HttpResponseStream.from(stream, { statusCode: 200 });
+        out.write('begun');
+        while (!existsSync('${file}')) await new Promise((resolve) => setTimeout(resolve, 20));
+        out.end();
+      });`;
+    const lambda = bench.open([bench.define('many', held, { timeoutSeconds: 300 })], { sharedWorkers: true });
+    const all = times(150, () => lambda.invokeStreaming('many', '{}'));
+    await until(() => lambda.workers()[0]?.busy === 150 && lambda.workers()[0]?.count === 3);
+    set(file);
+    for (const { body } of await Promise.all(all)) expect(await textOf(body)).toBe('begun');
+    await until(() => lambda.workers()[0]?.busy === 0);
+    expect(lambda.workers()[0]?.count).toBe(3);
+  });
+
+  it('all fail that wait for a worker whose module does not load', async () => {
+    const lambda = bench.open([bench.define('unloadable', 'throw new Error("bad");')], { sharedWorkers: true });
+    const failures = times(5, () => lambda.invokeStreaming('unloadable', '{}').catch(String));
+    expect(await Promise.all(failures)).toEqual(times(5, () => 'FunctionError: Error: bad'));
+  });
+
+  it('go each to its own reader, slow or not', async () => {
     const streams = `exports.handler = awslambda.streamifyResponse(async ({ name }, stream) => {
         const out = awslambda.HttpResponseStream.from(stream, { statusCode: 200 });
         for (let i = 0; i < 8; i++) {
@@ -134,7 +204,8 @@ describe('a worker that events share', () => {
         }
         out.end();
       });`;
-    const lambda = bench.open([bench.define('streams', streams, shared)], { maxWorkersPerFunction: 1 });
+    const options = { sharedWorkers: true, maxWorkersPerFunction: 1 };
+    const lambda = bench.open([bench.define('streams', streams)], options);
     const [slow, ...others] = await Promise.all(
       ['a', 'b', 'c'].map((name) => lambda.invokeStreaming('streams', event({ name }))),
     );

@@ -1,12 +1,11 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
-/** One function that mostly waits, and says so. */
+/** One function that mostly waits. */
 const stack = new Stack(new App(), 'Waiting');
 const handler = new ToolFunction(stack, 'Tools', {
   entry: 'test/bench/waiting/tools.ts',
-  timeout: Duration.seconds(60),
-  sharedWorker: true,
+  timeout: Duration.seconds(120),
 });
 const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 const inputSchema = { type: 'object' } as const;

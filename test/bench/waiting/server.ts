@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline';
 /** `npm start` in its own process, so that its memory can be measured. */
 export interface ServerProcess {
   readonly url: string;
+  /** Its memory, in MB. */
+  megabytes(): number;
   /** The most memory it was seen to have, in MB. */
   mostMegabytes(): number;
   /** What its log says besides the audit. */
@@ -28,14 +30,16 @@ export async function startServer(args: readonly string[]): Promise<ServerProces
   if (url === '') throw new Error('the server did not start');
   child.stdout.resume();
   let most = 0;
-  const weigh = () => {
+  const megabytes = () => {
     const kilobytes = Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' }));
     most = Math.max(most, kilobytes / 1_024);
+    return Math.round(kilobytes / 1_024);
   };
-  const timer = setInterval(weigh, 1_000);
+  const timer = setInterval(megabytes, 1_000);
   return {
     url,
     problems,
+    megabytes,
     mostMegabytes: () => Math.round(most),
     async stop() {
       clearInterval(timer);

@@ -9,6 +9,7 @@ import { useCloud } from '../../support/cloud.ts';
 const cloud = useCloud('assembly', { maxWorkersPerFunction: 2 });
 const url = () => `${cloud().url}/mcp`;
 const single = useCloud('assembly', { maxWorkersPerFunction: 2, sharedWorkers: false });
+const usual = useCloud('assembly');
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 
 test('40 held streams, 2 workers: calls are answered, a new task runs, each stream ends well', async () => {
@@ -24,7 +25,6 @@ test('40 held streams, 2 workers: calls are answered, a new task runs, each stre
   });
   expect((await request(url(), 'tools/list')).tools.length).toBeGreaterThan(10);
   expect(over).toBe(0);
-  // The function of the tools has its two workers busy: it does not share them.
   const later = await create(url(), 'echo', { still: 'here' });
   expect(over).toBe(0);
   writeFileSync(file, '');
@@ -34,6 +34,23 @@ test('40 held streams, 2 workers: calls are answered, a new task runs, each stre
     .lambda.workers()
     .find(({ functionName }) => functionName.includes('ServerEndpoint'));
   expect(endpoint?.count).toBeLessThanOrEqual(2);
+});
+
+test('200 runs of a function wait: one more of it completes while all of them work', async () => {
+  const at = `${usual().url}/mcp`;
+  const file = join(temporaryDir(), 'released');
+  const held = await Promise.all(times(200, () => create(at, 'hold', { file })));
+  const tools = () =>
+    usual()
+      .lambda.workers()
+      .find(({ functionName }) => functionName.includes('Tools'));
+  await expect.poll(() => tools()?.busy, { interval: 20 }).toBe(200);
+  const more = await create(at, 'echo', { still: 'here' });
+  expect((await poll(at, more, ended)).status).toBe('completed');
+  expect(tools()?.busy).toBe(200);
+  writeFileSync(file, '');
+  const all = await Promise.all(held.map((taskId) => poll(at, taskId, ended)));
+  expect(all.map(({ status }) => status)).toEqual(times(200, () => 'completed'));
 });
 
 test('110 reads in 2 workers: DynamoDB has all of them at once, and none waits for a socket', async () => {

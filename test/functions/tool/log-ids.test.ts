@@ -33,7 +33,7 @@ const ids = { tool: 'split', taskId: 't1', round: 2, attempt: 0 };
 
 function lambda(format: 'JSON' | 'Text') {
   const lines: string[] = [];
-  const spec = bench.define('Tool', code, { sharedWorker: true, memoryMb: 256, logging: { format } });
+  const spec = bench.define('Tool', code, { memoryMb: 256, logging: { format } });
   const { invoke } = bench.open([spec], { onLog: (_name, line) => void lines.push(line) });
   const call = (args: object, of: object | undefined = undefined) =>
     invoke('Tool', JSON.stringify({ name: 'split', arguments: args, accepts: [], inputResponses: {}, task: of }));
