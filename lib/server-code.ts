@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
 
@@ -50,11 +50,37 @@ const PARTS = {
   'secrets-manager': 'functions/tasks/aws/secrets-manager.ts',
 } as const;
 
+type Part = keyof typeof PARTS;
+
+/** Beside the code. esbuild leaves out each import of this name, so no file of a user may have it. */
+const FOLDER = 'mcp-task-server-aws';
+
 /** Options of esbuild that leave the parts in files beside the code. */
-export const partsBeside = {
-  alias: { '#mcp-task-server': './aws' },
-  external: ['./aws/*'],
-} as const satisfies BuildOptions;
+export const partsBeside = { alias: { '#mcp-task-server': `./${FOLDER}` }, external: [`./${FOLDER}/*`] };
+
+/** What `defineTool` loads. */
+const FOR_TOOLS = ['dynamodb', 's3'] as const;
+let inPlace: typeof partsBeside | undefined;
+
+/**
+ * Options of esbuild that name the parts where they lie on this machine: for `dev`, which builds a tool at each save. The
+ * repository keeps them among its packages.
+ */
+export function partsInPlace(): typeof partsBeside {
+  if (inPlace !== undefined) return inPlace;
+  const prebuilt = join(ROOT, PREBUILT, FOLDER);
+  const folder = existsSync(prebuilt) ? prebuilt : join(ROOT, 'node_modules/.cache/mcp-task-server');
+  if (folder !== prebuilt) for (const name of FOR_TOOLS) replaceFile(join(folder, `${name}.js`), partCode(name));
+  inPlace = { alias: { '#mcp-task-server': folder }, external: [`${folder}/*`] };
+  return inPlace;
+}
+
+/** At once: a tool may be about to load it. */
+function replaceFile(file: string, content: Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.${process.pid}`, content);
+  renameSync(`${file}.${process.pid}`, file);
+}
 
 /** Clients get their credentials from the environment: the chain that searches for others is 130 KB, and is loaded first. */
 const withoutChain = {
@@ -78,13 +104,16 @@ export function serverCode(name: ServerFunction): Record<string, Uint8Array> {
 export function partsOf(code: Uint8Array): Record<string, Uint8Array> {
   const required = Buffer.from(code)
     .toString()
-    .matchAll(/require\("\.\/aws\/([\w-]+)"\)/g);
-  const names = new Set([...required].map(([, name]) => name as keyof typeof PARTS));
-  return Object.fromEntries([...names].map((name) => [`aws/${name}.js`, partCode(name)]));
+    .matchAll(/require\("\.\/mcp-task-server-aws\/([\w-]+)"\)/g);
+  return partsCode(new Set([...required].map(([, name]) => name as Part)));
 }
 
-const partCode = (name: keyof typeof PARTS): Uint8Array =>
-  made(`aws/${name}.js`, () => output({ entryPoints: [join(ROOT, PARTS[name])], ...withoutChain }));
+/** Parts, by their paths. @default all of them */
+export const partsCode = (names: Iterable<Part> = Object.keys(PARTS) as Part[]): Record<string, Uint8Array> =>
+  Object.fromEntries([...names].map((name) => [`${FOLDER}/${name}.js`, partCode(name)]));
+
+const partCode = (name: Part): Uint8Array =>
+  made(`${FOLDER}/${name}.js`, () => output({ entryPoints: [join(ROOT, PARTS[name])], ...withoutChain }));
 
 function made(file: string, build: () => Uint8Array): Uint8Array {
   const prebuilt = join(ROOT, PREBUILT, file);

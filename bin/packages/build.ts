@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFiles } from '../../lib/bundles.ts';
-import { PREBUILT, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
+import { PREBUILT, partsCode, SERVER_FUNCTIONS, type ServerFunction, serverCode } from '../../lib/server-code.ts';
 import { addCommonJs } from './common-js.ts';
 import { packageJson, templateJson } from './package-json.ts';
 import { removeUnreached } from './reachable.ts';
@@ -23,9 +23,10 @@ function server(out: string): void {
   removeUnreached(out, json);
   copyTracked(ROOT, 'lib/workflow', join(out, 'lib/workflow'), (file) => !file.endsWith('.ts'));
   for (const name of Object.keys(SERVER_FUNCTIONS) as ServerFunction[]) {
-    const { 'index.js': code = '', ...parts } = serverCode(name);
-    writeFiles(join(out, PREBUILT), { [`${name}.js`]: code, ...parts });
+    const { 'index.js': code = '' } = serverCode(name);
+    writeFiles(join(out, PREBUILT), { [`${name}.js`]: code });
   }
+  writeFiles(join(out, PREBUILT), partsCode());
   addCommonJs(out);
   const python = 'mcp_task.py';
   cpSync(join(ROOT, 'functions/examples/python', python), join(out, 'python', python));

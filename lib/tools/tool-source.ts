@@ -7,7 +7,7 @@ import { type BundlingOptions, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodej
 import type { Construct } from 'constructs';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { writeFiles } from '../bundles.ts';
-import { partsBeside, partsOf } from '../server-code.ts';
+import { partsBeside, partsInPlace, partsOf } from '../server-code.ts';
 import { NODE_ON_ARM } from '../server-function.ts';
 
 /** Read by `mcp-task-server dev`: the file and the options from which it builds the function. */
@@ -59,8 +59,7 @@ export const isDev = (scope: Construct): boolean => scope.node.tryGetContext(CON
 /** The code of a tool, built in this process: CDK starts npm for each function, which takes a second. */
 export function codeOf({ entry, options }: ToolSource, { sourceMap, sourcesContent }: BundlingOptions): Code {
   const build: BuildOptions = {
-    ...options,
-    ...{ external: [...(options.external ?? []), ...partsBeside.external], alias: partsBeside.alias },
+    ...withParts(options, partsBeside),
     entryPoints: [entry],
     bundle: true,
     platform: 'node',
@@ -73,6 +72,12 @@ export function codeOf({ entry, options }: ToolSource, { sourceMap, sourcesConte
     writeFiles(folder, partsOf(readFileSync(outfile)));
   });
 }
+
+const withParts = (options: BuildOptions, { alias, external }: typeof partsBeside): BuildOptions => ({
+  ...options,
+  alias,
+  external: [...(options.external ?? []), ...external],
+});
 
 /** Stands for the code until `dev` has built it. */
 export function placeholderCode({ entry }: ToolSource): Code {
@@ -98,6 +103,6 @@ function bundledCode(entry: string, build: BuildOptions, write: (folder: string)
 }
 
 /** Adds how `dev` builds the function. */
-export function addSource(handler: LambdaFunction, source: ToolSource): void {
-  (handler.node.defaultChild as CfnResource).addMetadata(MARK, source);
+export function addSource(handler: LambdaFunction, { entry, options }: ToolSource): void {
+  (handler.node.defaultChild as CfnResource).addMetadata(MARK, { entry, options: withParts(options, partsInPlace()) });
 }

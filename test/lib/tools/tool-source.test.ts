@@ -31,7 +31,9 @@ test('dev is told the file, and the options of esbuild that the bundling stands 
     entry: expect.stringMatching(/\/functions\/examples\/greet\.ts$/),
     options: {
       ...{ minify: true, loader: { '.gz': 'binary' }, define: { A: '1' }, mainFields: ['module', 'main'] },
-      ...{ target: 'node24', banner: { js: '/**/' }, external: ['x'], format: 'cjs' },
+      ...{ target: 'node24', banner: { js: '/**/' }, format: 'cjs' },
+      ...{ external: ['x', expect.stringMatching(/\/mcp-task-server\/\*$/)] },
+      alias: { '#mcp-task-server': expect.stringMatching(/\/mcp-task-server$/) },
       supported: { 'dynamic-import': false },
     },
   });
@@ -50,9 +52,12 @@ function codeOf(bundling: BundlingOptions): Record<string, string> {
 }
 
 test('the code is what the bundling of CDK makes, with its source map, and AWS clients beside it', () => {
-  const { 'aws/dynamodb.js': dynamodb = '', 'aws/s3.js': s3 = '', ...own } = codeOf({});
+  const { 'mcp-task-server-aws/dynamodb.js': dynamodb = '', 'mcp-task-server-aws/s3.js': s3 = '', ...own } = codeOf({});
   // An option that only CDK knows, and what leaves the clients out.
-  const apart = { '--alias:#mcp-task-server': './aws', '--external:./aws/*': true } as const;
+  const apart = {
+    '--alias:#mcp-task-server': './mcp-task-server-aws',
+    '--external:./mcp-task-server-aws/*': true,
+  } as const;
   const cdks = codeOf({ esbuildArgs: { '--log-limit': '1', ...apart } });
   expect(Object.keys(own)).toEqual(['index.js', 'index.js.map']);
   expect(own).toEqual(cdks);

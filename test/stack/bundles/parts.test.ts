@@ -39,8 +39,8 @@ const probe = `
 
 test('the endpoint: bundle, manifest, validators, clients for later; none loads undici', () => {
   bundleEndpoint(manifest, (folder) => {
-    expect(readdirSync(folder)).toEqual(['aws', 'index.js', 'manifest.json', 'validators.cjs']);
-    expect(readdirSync(join(folder, 'aws'))).toEqual(['lambda.js', 's3.js', 'secrets-manager.js']);
+    expect(readdirSync(folder)).toEqual(['index.js', 'manifest.json', 'mcp-task-server-aws', 'validators.cjs']);
+    expect(readdirSync(join(folder, 'mcp-task-server-aws'))).toEqual(['lambda.js', 's3.js', 'secrets-manager.js']);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(manifest);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
@@ -50,7 +50,14 @@ test('the endpoint: bundle, manifest, validators, clients for later; none loads 
 test('the reconciler: bundle, workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
-    const parts = ['aws', 'express.json', 'index.js', 'machines.json', 'repeatable.json', 'state-machines.json'];
+    const parts = [
+      'express.json',
+      'index.js',
+      'machines.json',
+      'mcp-task-server-aws',
+      'repeatable.json',
+      'state-machines.json',
+    ];
     expect(readdirSync(folder)).toEqual(parts);
     expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
