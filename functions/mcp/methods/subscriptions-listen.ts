@@ -1,5 +1,6 @@
 import { withQuestions } from '../../engine/read.ts';
 import { startIfCrashed } from '../../engine/start-round.ts';
+import { asOf } from '../../tasks/deadlines.ts';
 import { InvalidParams, MissingClientCapability, TooManyStreams } from '../../tasks/errors.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
@@ -8,19 +9,20 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
-import { EventStream, KEEP_ALIVE, messageFrame, QUIET } from '../http/sse.ts';
+import { EventStream, messageFrame } from '../http/sse.ts';
 import { checkScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
-import { type AddReports, reportsInTurn } from '../stream/reports-in-turn.ts';
+import { waitAfter } from '../stream/pace.ts';
 import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
 import { withMachineState } from '../task/machine-progress.ts';
 import { withResult } from '../task/stored-result.ts';
 import { auditMissing, currentRecord, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
-const PACE = 1_000;
+/** How long one read waits for objects of S3, in ms: what comes later is sent after the next read. */
+const PATIENCE = 1_000;
 
 /** 2026-07-28 only: reports changes of tasks on a stream, at most `holdCap` (D-29 to D-31, E-24 to E-27). */
 export const subscriptionsListen: Method = async (call, server) => {
@@ -38,10 +40,9 @@ export const subscriptionsListen: Method = async (call, server) => {
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {
-    const addReports = reportsInTurn(server.store);
-    const shown = taskIds === undefined ? [] : await visibleTasks(taskIds, addReports, call, server);
+    const shown = taskIds === undefined ? [] : await visibleTasks(taskIds, call, server);
     const requested = taskIds?.length;
-    return new EventStream((gone) => closing(listen(call, shown, requested, addReports, server, gone), close));
+    return new EventStream((gone) => closing(listen(call, shown, requested, server, gone), close));
   } catch (error) {
     await close();
     throw error;
@@ -49,15 +50,13 @@ export const subscriptionsListen: Method = async (call, server) => {
 };
 
 /** The tasks that this caller may see. Throws in an outage: the first message of the stream names them. */
-async function visibleTasks(
-  taskIds: readonly unknown[],
-  addReports: AddReports,
-  call: Call,
-  server: ServerContext,
-): Promise<TaskRecord[]> {
+async function visibleTasks(taskIds: readonly unknown[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
   const keys = [...new Set(taskIds)].flatMap((id) => taskKey(call.principal, id) ?? []);
   const readAt = server.now();
-  const found = keys.length === 0 ? [] : await addReports(await server.store.getMany(keys), keys.length);
+  const stored = keys.length === 0 ? [] : await server.store.getMany(keys);
+  // The rest of the reports comes with the next read.
+  const most = 2 * (limits.listenUnits - keys.length);
+  const found = [...(await server.store.withReports(stored.slice(0, most))), ...stored.slice(most)];
   const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
   if (missing.length > 0) auditMissing(call.principal, missing, server);
   // Only once: checking a hundred results against a slow schema takes seconds.
@@ -68,18 +67,32 @@ async function visibleTasks(
 }
 
 type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
-/** A report may be read late, or not this time, so an older record is no news. */
-const isNews = (record: TaskRecord, last: Sent | undefined): boolean =>
-  last?.status !== record.status || last.round !== record.round || record.updatedAt > last.updatedAt;
 
 /** How far a task is: its round, then what it does in it. Its times may be those of a tool whose clock is wrong. */
 const stageOf = ({ status, round }: Sent): number =>
   isTerminal(status) ? Number.POSITIVE_INFINITY : 2 * round + (status === 'input_required' ? 1 : 0);
 
-/** Whether a record that was read earlier, and made into a frame only now, is not older than what was sent since. */
+/**
+ * Whether a record tells more than what was sent of it last. A read may be late, a report missing, and what was read earlier
+ * is made into a frame only now.
+ */
 function isLater(record: TaskRecord, last: Sent | undefined): boolean {
   if (last === undefined || stageOf(record) > stageOf(last)) return true;
   return stageOf(record) === stageOf(last) && record.updatedAt > last.updatedAt;
+}
+
+/** Open tasks once more, and what the read cost in units. A deadline decides only after a read that misses nothing. */
+async function readAgain(open: readonly TaskRecord[], server: ServerContext) {
+  const readAt = server.now();
+  const late = open.length === 0 ? [] : await server.store.readMany(open);
+  const lapsed = late.filter((record) => asOf(record, readAt)?.status !== record.status);
+  const sure = lapsed.length === 0 ? [] : await server.store.getMany(lapsed);
+  const records = [...late.filter((record) => !lapsed.includes(record)), ...sure];
+  const working = records.filter(({ status }) => status === 'working');
+  return {
+    visible: records.flatMap((record) => currentRecord(record, readAt, server) ?? []),
+    units: (open.length + working.length) / 2 + lapsed.length,
+  };
 }
 
 /**
@@ -90,7 +103,6 @@ async function* listen(
   call: Call,
   shown: readonly TaskRecord[],
   requested: number | undefined,
-  addReports: AddReports,
   server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
@@ -102,12 +114,12 @@ async function* listen(
   const stored = storedFrames(frameOf);
   const sent = new Map<string, Sent>();
   let open = shown;
-  let visible = shown;
-  let quietSince = server.now();
+  let read = { visible: shown, units: shown.length };
+  const quiet = { since: server.now() };
   let room: number = limits.listenBytes;
   const said = (record: TaskRecord, frame: string): string => {
     sent.set(record.taskId, record);
-    quietSince = server.now();
+    quiet.since = server.now();
     room -= Buffer.byteLength(frame);
     return frame;
   };
@@ -115,8 +127,8 @@ async function* listen(
   try {
     yield messageFrame(acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)));
     listening: for (;;) {
-      const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
-      const news = seen.filter((task) => isNews(task, sent.get(task.taskId)));
+      const seen = await Promise.all(read.visible.map((record) => withMachineState(record, server)));
+      const news = seen.filter((task) => isLater(task, sent.get(task.taskId)));
       // A frame that cannot be made now is made after a later read.
       for (const record of news.filter((task) => !liesInS3(task))) {
         const frame = await frameOf(record);
@@ -124,26 +136,18 @@ async function* listen(
         if (!hasRoom(frame)) break listening;
         yield said(record, frame);
       }
-      for await (const { record, frame } of stored.of(news.filter(liesInS3), () => server.sleep(PACE))) {
+      for await (const { record, frame } of stored.of(news.filter(liesInS3), () => server.sleep(PATIENCE))) {
         // The task may have gone on meanwhile, and told so.
         if (!isLater(record, sent.get(record.taskId))) continue;
         if (!hasRoom(frame)) break listening;
         yield said(record, frame);
       }
-      const over = seen.filter((task) => isTerminal(task.status) && !isNews(task, sent.get(task.taskId)));
+      const over = seen.filter((task) => isTerminal(task.status) && !isLater(task, sent.get(task.taskId)));
       open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
-      const now = server.now();
-      if (now >= until || (requested !== undefined && requested > 0 && open.length === 0)) break;
-      if (now - quietSince >= QUIET) {
-        quietSince = now;
-        yield KEEP_ALIVE;
-      }
-      await server.sleep(Math.min(PACE, until - now));
+      if (server.now() >= until || (requested !== undefined && requested > 0 && open.length === 0)) break;
+      yield* waitAfter(read.units, until, quiet, server, gone);
       if (gone.aborted) return;
-      const readAt = server.now();
-      const found = open.length === 0 ? [] : ((await server.store.getMany(open).catch(failed)) ?? []);
-      const records = await addReports(found, open.length);
-      visible = records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
+      read = (await readAgain(open, server).catch(failed)) ?? { ...read, visible: [] };
     }
     yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
   } finally {

@@ -5,11 +5,12 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
 import { hasScopes } from '../identity/tool-scopes.ts';
 import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
+import { waitAfter } from './pace.ts';
 import { type Question, questionMessage, questionsFor, shortHash } from './questions.ts';
 import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
 
@@ -49,9 +50,11 @@ interface SessionRead {
   readonly due: readonly Asking[];
   /** Whether a question that was sent on the session's stream is unanswered. */
   readonly open: boolean;
+  /** Read units that it cost. */
+  readonly units: number;
 }
 
-const PACE = 1_000;
+const READ_UNIT = 4_096;
 
 const purpose = (call: SessionCall) => `session-stream:${bindingOf(call.principal)}:${call.session}`;
 const MARK_LENGTH = 8;
@@ -114,7 +117,7 @@ async function* sessionFrames(
   let cursor = start;
   const seal = () => sealCursor(call, cursor, `${stream}${(++sequence).toString(36)}`, server);
   const priming = async () => primingFrame(await seal(), retryAfter(server.now() - cursor.activeAt));
-  let quietSince = server.now();
+  const quiet = { since: server.now() };
   let looks = 0;
   let sent = 0;
   for (let closed = 0; ; looks++) {
@@ -125,18 +128,13 @@ async function* sessionFrames(
       cursor = { ...cursor, seen: [...new Set([...cursor.seen, seenMark(SESSION_STREAM_MARK + asking)])] };
       yield messageFrame(message, await seal());
       sent += bytes;
-      quietSince = server.now();
+      quiet.since = server.now();
     }
     closed = look.open ? 0 : closed + 1;
-    const now = server.now();
     // Held for one more read after the question is closed: the reply to the client's answer may still be on its way.
-    if (start.resumed || closed > Math.min(looks, 1) || now >= until) break;
+    if (start.resumed || closed > Math.min(looks, 1) || server.now() >= until) break;
     if (!(await mayHold())) break;
-    if (now - quietSince >= QUIET) {
-      quietSince = now;
-      yield KEEP_ALIVE;
-    }
-    await server.sleep(Math.min(PACE, until - now));
+    yield* waitAfter(look.units, until, quiet, server, gone);
     if (gone.aborted) return;
   }
   if (looks > 0) yield await priming();
@@ -185,7 +183,8 @@ async function readSession(
   const times = [...Object.values(notes.waiting), ...Object.values(notes.asked)];
   const activeAt = Object.keys(notes.waiting).length > 0 ? server.now() : Math.max(before.activeAt, ...times);
   const open = claimed.length > 0 || asking.some(({ asking: name }) => askedHere.includes(SESSION_STREAM_MARK + name));
-  return { cursor: { ...before, seen, activeAt }, due: claimed, open };
+  const units = Math.ceil(JSON.stringify(notes).length / READ_UNIT) + taskIds.length;
+  return { cursor: { ...before, seen, activeAt }, due: claimed, open, units };
 }
 
 /** The first of these questions that one stream may send: the client comes back for the rest. At least one of each stream. */

@@ -29,6 +29,11 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
    * consistent. Throws Unavailable when some could not be read.
    */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
+  /**
+   * As getMany, with the reports of their runs. Costs half as much, and half a unit for each report. What was written in the
+   * last second may be missing: read once more by getMany before a deadline decides.
+   */
+  readMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
   /** Up to 100 records, those that are working with the reports of their runs: half a read unit each. */
   withReports(records: readonly TaskRecord[]): Promise<TaskRecord[]>;
   /**
@@ -84,6 +89,20 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     const { Item } = await db.get({ TableName: table, Key: tableKey(key), ConsistentRead: true });
     return Item && known(Item);
   }
+  async function getMany(keys: readonly TaskKey[], ConsistentRead: boolean): Promise<TaskRecord[]> {
+    const found: TaskRecord[] = [];
+    let rest: Record<string, unknown>[] = keys.map(tableKey);
+    // A batch may leave keys out (16 MB, throttling). Read them again, and give up after five reads without progress.
+    for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
+      const got = await db.batchGet({ RequestItems: { [table]: { Keys: rest, ConsistentRead } } });
+      const some = got.Responses?.[table] ?? [];
+      if (some.length > 0) idle = 0;
+      found.push(...some.filter(isKnown));
+      rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
+    }
+    if (rest.length > 0) throw new Unavailable();
+    return found;
+  }
 
   return {
     ...runStore(db, table),
@@ -105,20 +124,8 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
       const [record, item] = await Promise.all([read(key), readProgress(db, table, key)]);
       return record && withProgress(record, item);
     },
-    async getMany(keys) {
-      const found: TaskRecord[] = [];
-      let rest: Record<string, unknown>[] = keys.map(tableKey);
-      // A batch may leave keys out (16 MB, throttling). Read them again, and give up after five reads without progress.
-      for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
-        const got = await db.batchGet({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } });
-        const some = got.Responses?.[table] ?? [];
-        if (some.length > 0) idle = 0;
-        found.push(...some.filter(isKnown));
-        rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
-      }
-      if (rest.length > 0) throw new Unavailable();
-      return found;
-    },
+    getMany: (keys) => getMany(keys, true),
+    readMany: async (keys) => withAllProgress(db, table, await getMany(keys, false)),
     withReports: (records) => withAllProgress(db, table, records),
     async list(owner, limit, after) {
       const page = await db.query({

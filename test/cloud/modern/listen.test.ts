@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Answer, ended, modernMessage, modernRequest, openStream, poll, TASKS } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
@@ -19,8 +18,8 @@ interface Told {
   readonly got: Answer['body'];
 }
 
-/** Listens until the server ends it. */
-async function listen(taskIds: readonly string[], at = url()) {
+/** Listens until the server ends it. @param hear gets each task as it is told */
+async function listen(taskIds: readonly string[], at = url(), hear: (task: Answer['body']) => void = () => {}) {
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
   const stream = await openStream(at, body, headers);
   let acknowledged: { taskIds: string[] } | undefined;
@@ -31,6 +30,7 @@ async function listen(taskIds: readonly string[], at = url()) {
     if (method === 'notifications/subscriptions/acknowledged') {
       acknowledged = { taskIds: params.notifications.taskIds };
     } else if (method === 'notifications/tasks') {
+      hear(params);
       const asked = modernRequest(at, 'tasks/get', { taskId: params.taskId });
       told.push(asked.then((reply) => ({ task: params, got: reply.body.result })));
     } else result = answer.result;
@@ -56,11 +56,12 @@ describe('subscriptions/listen on 20 tasks', () => {
     ]);
     if (waiting === undefined || unwanted === undefined) throw new Error('They did not start');
     const taskIds = [waiting, unwanted, ...rest];
-    const listening = listen([UNKNOWN, ...taskIds, 'no id at all']);
-    // The stream looks every second: at least once while the question is open.
-    await sleep(1_500);
+    const asks = Promise.withResolvers<void>();
+    const listening = listen([UNKNOWN, ...taskIds, 'no id at all'], url(), ({ taskId, status }) => {
+      if (taskId === waiting && status === 'input_required') asks.resolve();
+    });
+    await asks.promise;
     await modernRequest(url(), 'tasks/cancel', { taskId: unwanted });
-    await poll(url(), waiting, ({ status }) => status === 'input_required');
     const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
     await modernRequest(url(), 'tasks/update', { taskId: waiting, inputResponses });
 

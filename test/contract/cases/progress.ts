@@ -31,6 +31,7 @@ export function progressContract(referee: () => Referee): void {
     expect(await store().get(record)).toEqual(record);
     for (const seen of [
       await store().get(record, { report: true }),
+      (await store().readMany([record]))[0],
       (await store().withReports(await store().getMany([record])))[0],
       (await store().list(record.owner, 10)).tasks[0],
     ]) {

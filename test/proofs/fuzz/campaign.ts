@@ -1,3 +1,4 @@
+import { limits } from '../../../functions/tasks/limits.ts';
 import { fuzzedRequest, type WireRequest } from './generate/mutate.ts';
 import { randomOf } from './generate/random.ts';
 import type { Calls, Known } from './generate/requests.ts';
@@ -33,8 +34,12 @@ export interface Report {
   readonly slowest: number;
 }
 
-/** Read units of one request, and of each second that it is held (docs/limits.md, "The most that one request can cost"). */
+/**
+ * Read units of one request (docs/limits.md, "The most that one request can cost"). One that is held reads as much once more
+ * at its end, and these in each second.
+ */
 const MOST_UNITS = 110;
+const A_SECOND = limits.streamUnits;
 
 /** One request after the other, so that each can be judged by what it did; what the server says is used against it. */
 export async function campaign(target: Target, plan: Plan): Promise<Report> {
@@ -51,7 +56,8 @@ export async function campaign(target: Target, plan: Plan): Promise<Report> {
     const problems = await problemsOf(request, answer, plan);
     if (isRefused(request, answer) && target.deeds() !== before) problems.push('refused, but something was done');
     const units = target.units?.() ?? 0;
-    const most = MOST_UNITS * (1 + Math.floor(answer.ms / 1_000));
+    const held = Math.floor(answer.ms / 1_000);
+    const most = held === 0 ? MOST_UNITS : 2 * MOST_UNITS + A_SECOND * held;
     if (units > most) problems.push(`it read ${units} units, and may read ${most}`);
     if (problems.length > 0) failures.push({ index, problems, request, answer });
     const kind = `HTTP ${answer.status} ${codeOf(answer) ?? ''}`.trim();

@@ -98,7 +98,8 @@ export const BUGS = {
   },
   'a stream looks at its tasks only once': of('endpoint', (real) => {
     let first: ReturnType<TaskStore['getMany']> | undefined;
-    return { ...real, store: { ...real.store, getMany: (keys) => (first ??= real.store.getMany(keys)) } };
+    const getMany: TaskStore['getMany'] = (keys) => (first ??= real.store.getMany(keys));
+    return { ...real, store: { ...real.store, getMany, readMany: getMany } };
   }),
   'a slot is taken whether there is one or not': of('endpoint', (real) => ({
     ...real,

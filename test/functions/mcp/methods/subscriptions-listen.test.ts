@@ -14,7 +14,7 @@ import { fakeServer, manifest } from '../support/fake-server.ts';
 
 const T0 = 1_700_000_000_000;
 const task = { tool: 'optional', ttl: 3_600_000, timeout: 3_600_000, accepts: ['elicitation/create'], legacy: false };
-const idOf = (n: number) => String(n).repeat(36);
+const idOf = (n: number) => (n < 10 ? String(n).repeat(36) : String(n).padStart(36, '0'));
 const form = {
   method: 'elicitation/create',
   params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
@@ -59,6 +59,9 @@ async function world(at: Readonly<Record<number, () => unknown>> = {}, holdCap =
   return {
     ...{ ...fake, objects, getMany, listen, frames, messages },
     elapsed: () => now - T0,
+    pass(ms: number) {
+      now += ms;
+    },
     change: (n: number, more: Partial<TaskRecord>) =>
       fake.records.set(idOf(n), { ...(fake.records.get(idOf(n)) as TaskRecord), ...more }),
   };
@@ -143,6 +146,46 @@ describe('a listener (E-24 to E-27)', () => {
       2000: () => here.change(1, { round: 2 }),
     });
     expect(rounds(await here.messages(1))).toEqual(['r1.sure', 'r2.sure']);
+  });
+
+  test('of many tasks reads them less often, and each of them in the end (E-26)', async () => {
+    const here = await world({}, 30_000);
+    const ids = Array.from({ length: 40 }, (_, n) => 11 + n);
+    for (const n of ids) await here.server.store.create(create({ owner: 'ann', taskId: idOf(n) }, task, T0));
+    const readMany = vi.spyOn(here.server.store, 'readMany');
+    const sent = await here.messages(...ids);
+    // 40 units each 5 s.
+    expect(readMany.mock.calls.map(([keys]) => keys.length)).toEqual([40, 40, 40, 40, 40, 40]);
+    expect(sent.length).toBe(42);
+  });
+
+  test('reads no more units at first than its bound, whatever the tasks report', async () => {
+    const here = await world({}, 1_000);
+    const ids = Array.from({ length: limits.listenTasks }, (_, n) => 101 + n);
+    for (const n of ids) await here.server.store.create(create({ owner: 'ann', taskId: idOf(n) }, task, T0));
+    const withReports = vi.spyOn(here.server.store, 'withReports');
+    await here.messages(...ids);
+    expect(withReports.mock.calls.map(([records]) => records.length)).toEqual([16]);
+  });
+
+  test('a deadline decides only after a read that misses nothing', async () => {
+    const deadline = task.timeout + limits.deadlineGrace + 1;
+    const here = await world({ 1000: () => here.pass(deadline) }, deadline + 5_500);
+    const late = here.records.get(idOf(1)) as TaskRecord;
+    here.server.store.readMany = async () => [late];
+    here.change(1, { status: 'completed', result: '1', updatedAt: T0 + 1 });
+    const sent = await here.messages(1);
+    expect(sent.map(({ params }) => params?.status).filter(Boolean)).toEqual(['completed']);
+  });
+
+  test('a read that is late tells nothing that is over (E-26)', async () => {
+    const here = await world({ 1000: () => here.change(1, { status: 'input_required', asked, updatedAt: T0 + 1 }) });
+    const first = here.records.get(idOf(1)) as TaskRecord;
+    const { getMany } = here.server.store;
+    let looks = 0;
+    here.server.store.readMany = async (keys) => (++looks === 2 ? [first] : getMany.call(here.server.store, keys));
+    const sent = await here.messages(1);
+    expect(sent.flatMap(({ params }) => params?.status ?? [])).toEqual(['working', 'input_required']);
   });
 
   test('hears of a result that S3 gives late, and nothing of it before', async () => {

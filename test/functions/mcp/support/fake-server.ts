@@ -83,6 +83,9 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
         return write(key, change);
       },
       getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
+      readMany(keys) {
+        return this.getMany(keys);
+      },
       withReports: async (records) => [...records],
       readStatus: async () => undefined,
       postpone: async () => {},
