@@ -43,7 +43,7 @@ export function toolFunction(
       const name = `${event.name} of ${event.task?.taskId} round ${event.task?.round}`;
       const fail = (reason: string) => {
         watcher.failed(event, reason);
-        reject(new StatesError(reason));
+        reject(new StatesError(reason, 'What AWS says. (Service: Lambda)'));
       };
       const end = (ran: Ran) => {
         watcher.ended(event, ran);
