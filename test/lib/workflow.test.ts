@@ -307,7 +307,7 @@ describe('definition', () => {
 
     test.each([
       ...['Rate Exceeded. (Service: Lambda, Status Code: 429)', 'null (Service: AWSLambda; Status Code: 503)'],
-      'The cause could not be determined. Returned payload: {"trace":[]}',
+      ...['The cause could not be determined. Returned payload: {"trace":[]}', 'EC2 throttled the function.'],
     ])('is of AWS if AWS says so in a sentence: %s', async (cause) => {
       for (const name of [named('TooManyRequests'), 'Lambda.Unknown', 'States.DataLimitExceeded', ...OF_PROCESS])
         expect(await nameOf(name, cause)).toBe(name);
