@@ -9,7 +9,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   InputNotSupported: 'this client cannot be asked that: see its capabilities',
   InputRequestTooLarge: 'questions, state, arguments and answers may take 240 KB together',
   DeadlineExceeded: "it did not end within the tool's timeout",
-  'Sandbox.Timedout': "it did not end within its function's timeout: raise the timeout of the ToolFunction",
+  'Sandbox.Timedout':
+    "it did not end within its function's timeout: raise the timeout of your ToolFunction, unless the machine is overloaded",
   'States.Timeout': "it did not end within the tool's timeout",
   'Runtime.ExitError': 'its process ended: out of memory, or an exit of its own',
   'Lambda.ResourceNotFoundException': 'its function does not run here: dev said why at its start',

@@ -85,7 +85,10 @@ test.each([
 
 test.each([
   ['Runtime.ExitError', 'its process ended: out of memory, or an exit of its own'],
-  ['Sandbox.Timedout', "it did not end within its function's timeout: raise the timeout of the ToolFunction"],
+  [
+    'Sandbox.Timedout',
+    "it did not end within its function's timeout: raise the timeout of your ToolFunction, unless the machine is overloaded",
+  ],
 ])('%s says what to look at', (errorType, advice) => {
   const { log, printed } = printing();
   log('Shop-Greet', `Invoke Error ${JSON.stringify({ errorType, errorMessage: 'm' })}`);
