@@ -148,7 +148,7 @@ describe('a listener (E-24 to E-27)', () => {
     expect(rounds(await here.messages(1))).toEqual(['r1.sure', 'r2.sure']);
   });
 
-  test('of many tasks reads them less often, and each of them in the end (E-26)', async () => {
+  test('of many tasks reads them less often, and each of them in the end (E-24)', async () => {
     const here = await world({}, 30_000);
     const ids = Array.from({ length: 40 }, (_, n) => 11 + n);
     for (const n of ids) await here.server.store.create(create({ owner: 'ann', taskId: idOf(n) }, task, T0));
@@ -178,7 +178,7 @@ describe('a listener (E-24 to E-27)', () => {
     expect(sent.map(({ params }) => params?.status).filter(Boolean)).toEqual(['completed']);
   });
 
-  test('a read that is late tells nothing that is over (E-26)', async () => {
+  test('a read that is late tells nothing that is over (E-24)', async () => {
     const here = await world({ 1000: () => here.change(1, { status: 'input_required', asked, updatedAt: T0 + 1 }) });
     const first = here.records.get(idOf(1)) as TaskRecord;
     const { getMany } = here.server.store;
