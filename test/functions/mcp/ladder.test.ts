@@ -95,6 +95,19 @@ describe('the ladder of docs/protocol.md 1.1 (A-03, D-01, D-09)', () => {
     },
   );
 
+  test('a notification of 2026-07-28 cancels no task, whatever it names (E-21)', async () => {
+    const fake = fakeServer();
+    const named = H('2026-07-28', { 'mcp-method': 'tools/call', 'mcp-name': 'required' });
+    const { json: made } = await send(rpc('tools/call', { name: 'required', _meta: modern }, 7), named, 'POST', fake);
+    const before = fake.did.length;
+    for (const requestId of [7, made.result.taskId]) {
+      const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, _meta: modern } };
+      expect((await send(body, H('2026-07-28'), 'POST', fake)).status).toBe(202);
+    }
+    expect(fake.did.length).toBe(before);
+    expect(fake.records.get(made.result.taskId)?.status).toBe('working');
+  });
+
   test('row 16: a valid session carries the version (B-04)', async () => {
     const fake = fakeServer();
     const first = await send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} }), {}, 'POST', fake);

@@ -15,8 +15,10 @@ describe('what the server says about itself', () => {
       capabilities: { tools: {}, logging: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
       serverInfo: { name: 'fake', version: '1' },
     });
-    const other = await legacy('initialize', { protocolVersion: '2024-11-05', capabilities: {} });
-    expect(other.result).toMatchObject({ protocolVersion: '2025-11-25' });
+    for (const protocolVersion of ['2024-11-05', '2026-07-28', '2030-01-01']) {
+      const other = await legacy('initialize', { protocolVersion, capabilities: {} });
+      expect(other.result).toMatchObject({ protocolVersion: '2025-11-25' });
+    }
     const wrong = await legacy('initialize', { protocolVersion: 5, capabilities: {} });
     expect(wrong.error?.code).toBe(-32602);
   });
