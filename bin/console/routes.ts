@@ -15,9 +15,9 @@ import { recordOf, seenNow } from '../../functions/operator/view.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
 import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
 import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions/change.ts';
-import { firstFull } from '../tasks/index.ts';
 import { filterOf } from '../tasks/options.ts';
 import { noteOf } from '../tasks/print-list.ts';
+import { firstFull } from '../tasks/reads.ts';
 import type { ActRequest, ListAnswer, LogsAnswer, ServerAnswer, TaskAnswer, TaskRow } from './answers.ts';
 import { logText } from './log-text.ts';
 

@@ -1,10 +1,7 @@
 import type { OperatorContext } from '../../functions/operator/context.ts';
 import { explain } from '../../functions/operator/explain/index.ts';
 import { findTask } from '../../functions/operator/find.ts';
-import { type ListFilter, type ListPage, list } from '../../functions/operator/list.ts';
-import { logsOf } from '../../functions/operator/logs.ts';
 import { show } from '../../functions/operator/show.ts';
-import { recordOf } from '../../functions/operator/view.ts';
 import { isTerminal } from '../../functions/tasks/transitions/change.ts';
 import { act } from './act.ts';
 import { connect } from './connect.ts';
@@ -22,10 +19,10 @@ import { explanationText } from './print-explanation.ts';
 import { listText } from './print-list.ts';
 import { logsText } from './print-logs.ts';
 import { storyText } from './print-story.ts';
+import { firstFull, logsReader, shownPage } from './reads.ts';
 import { auditTo, type Terminal } from './terminal.ts';
 import { oneLine, printable, printableJson } from './text.ts';
 import { messageOf, UsageError } from './usage-error.ts';
-import { duration } from './values.ts';
 
 export const USAGE = `usage: mcp-task-server tasks VERB [options]
   list                      open tasks, the newest first
@@ -44,8 +41,6 @@ The server: the 'mcp-task-server dev' of this folder, or --stack NAME [--region 
 --json prints JSON.
 `;
 
-/** Pages without a task that a list passes over. */
-const EMPTY_PAGES = 20;
 /** Pause between two looks of a watch, in ms. */
 const WATCH = 2_000;
 
@@ -64,7 +59,7 @@ export async function runTasks(args: readonly string[], outside: Terminal): Prom
   try {
     const given = readArguments(args);
     const { verb } = given;
-    if (verb === 'mcp') return await serveMcp(given, run, terminal);
+    if (verb === 'mcp') return await serveMcp(given, terminal);
     const context = await connect(targetOf(given.values), { ...terminal, audit: auditTo(terminal) });
     return await run({ ...given, verb }, context, terminal);
   } catch (error) {
@@ -94,23 +89,9 @@ async function listTasks(values: Values, context: OperatorContext, terminal: Ter
   const look = async () => {
     const now = context.now();
     const page = await firstFull(filterOf(values, now), textOf(values.cursor), context);
-    const tasks = page.tasks.map((task) => recordOf(task) ?? task);
-    return { text: listText(page, now), json: { ...page, tasks }, over: false };
+    return { text: listText(page, now), json: shownPage(page), over: false };
   };
   return watched(look, values, context, terminal);
-}
-
-/** The first page that shows something: a filter may leave pages empty. */
-export async function firstFull(
-  filter: ListFilter,
-  from: string | undefined,
-  context: OperatorContext,
-): Promise<ListPage> {
-  let page = await list(filter, from, context);
-  for (let empty = 1; page.tasks.length === 0 && page.cursor !== undefined && empty < EMPTY_PAGES; empty++) {
-    page = await list(filter, page.cursor, context);
-  }
-  return page;
 }
 
 async function showTask({ words, values }: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
@@ -131,28 +112,14 @@ async function explainTask({ words, values }: Arguments, context: OperatorContex
 }
 
 async function showLogs({ words, values }: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
-  const part = textOf(values.part);
-  const parts = Object.keys(context.server.logGroups);
-  if (part !== undefined && !parts.includes(part))
-    throw new UsageError(`--part is one of ${parts.join(', ')}, not '${part}'`);
-  if ((part === undefined) === (words.length === 0)) throw new UsageError('logs takes the id of one task, or --part');
-  const key =
-    part === undefined ? await findTask(oneId('logs', words), textOf(values.owner), context.reads) : undefined;
-  const since = duration('--since', textOf(values.since) ?? '15m');
-  const wanted = {
-    ...(part && { part }),
-    ...(part && { from: context.now() - since }),
-    payload: values.payload === true,
+  const [owner, part, since] = [textOf(values.owner), textOf(values.part), textOf(values.since)];
+  const taskId = words.length === 0 ? undefined : oneId('logs', words);
+  const read = await logsReader({ taskId, owner, part, since, payload: values.payload === true }, context);
+  const look = async () => {
+    const found = await read();
+    return { text: logsText(found), json: found, over: false };
   };
-  return watched(
-    async () => {
-      const found = await logsOf(key, wanted, context);
-      return { text: logsText(found), json: found, over: false };
-    },
-    values,
-    context,
-    terminal,
-  );
+  return watched(look, values, context, terminal);
 }
 
 function oneId(verb: string, [id = '', ...more]: readonly string[]): string {

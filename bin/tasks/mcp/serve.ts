@@ -1,42 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import type { OperatorContext } from '../../../functions/operator/context.ts';
 import { OperatorError } from '../../../functions/operator/errors.ts';
 import { connect } from '../connect.ts';
-import { type Arguments, type TaskArguments, targetOf } from '../options.ts';
+import { type Arguments, targetOf } from '../options.ts';
 import { auditTo, type Terminal } from '../terminal.ts';
 import { oneLine } from '../text.ts';
 import { messageOf, UsageError } from '../usage-error.ts';
-import { reportOf } from './report.ts';
-import { type Allowed, argumentsFor, toolsFor, type VerbTool } from './tools.ts';
+import { type Allowed, type Input, toolsFor, type VerbTool } from './tools.ts';
 
-/** Runs one verb. Returns its exit code. */
-export type RunVerb = (given: TaskArguments, context: OperatorContext, terminal: Terminal) => Promise<number>;
-
-type Call = (tool: VerbTool, input: Readonly<Record<string, unknown>>) => Promise<CallToolResult>;
+type Call = (tool: VerbTool, input: Input) => Promise<CallToolResult>;
 
 /**
  * `mcp-task-server tasks mcp`: the verbs as an MCP server on stdin and stdout, until stdin ends. Returns the exit code.
  * Throws UsageError, and OperatorError if the package of the SDK is not installed.
  */
-export async function serveMcp(given: Arguments, run: RunVerb, terminal: Terminal): Promise<number> {
-  const { words, values } = given;
+export async function serveMcp({ words, values }: Arguments, terminal: Terminal): Promise<number> {
   if (words.length > 0) throw new UsageError(`mcp takes options only, not '${words[0]}'`);
   const allowed = { writes: values['allow-writes'] === true, payload: values.payload === true };
   const { McpServer, fromJsonSchema, serveStdio } = await loadSdk();
   const audit = auditTo(terminal, { via: 'mcp' });
 
   const call: Call = async (tool, input) => {
-    const printed: string[] = [];
-    const out = (text: string) => void printed.push(text);
     try {
       // For each call: the tools of a stack, and the address of `dev`, change while a client keeps this server.
       const context = await connect(targetOf(values), { ...terminal, audit });
-      const code = await run(argumentsFor(tool, input, allowed), context, { ...terminal, out });
-      const { text, data } = reportOf(tool.verb, printed.join(''));
+      const { text, data, failed } = await tool.run(input, context);
       const content = [textPart(text), textPart(JSON.stringify(data))];
-      return { content, structuredContent: data, ...(code !== 0 && { isError: true }) };
+      return { content, structuredContent: { ...data }, ...(failed && { isError: true }) };
     } catch (error) {
       return { content: [textPart(oneLine(messageOf(error)))], isError: true };
     }
@@ -62,7 +53,7 @@ function register(
   call: Call,
 ): void {
   const { name, title, description, writes } = tool;
-  const inputSchema = fromJsonSchema<Readonly<Record<string, unknown>>>(tool.inputSchema);
+  const inputSchema = fromJsonSchema<Input>(tool.inputSchema);
   const annotations = writes ? { readOnlyHint: false, destructiveHint: true } : { readOnlyHint: true };
   server.registerTool(name, { title, description, inputSchema, annotations }, (input) => call(tool, input));
 }

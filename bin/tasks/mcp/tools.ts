@@ -1,5 +1,16 @@
-import type { TaskArguments, TaskVerb } from '../options.ts';
+import type { Operator, Outcome } from '../../../functions/operator/acts/act.ts';
+import { answerTask } from '../../../functions/operator/acts/answer.ts';
+import { cancelTask, failTask } from '../../../functions/operator/acts/end.ts';
+import { rerunTask } from '../../../functions/operator/acts/rerun.ts';
+import type { OperatorContext } from '../../../functions/operator/context.ts';
+import { explain } from '../../../functions/operator/explain/index.ts';
+import { findTask } from '../../../functions/operator/find.ts';
+import { show } from '../../../functions/operator/show.ts';
+import type { TaskKey } from '../../../functions/tasks/record.ts';
+import { filterOf } from '../options.ts';
+import { firstFull, logsReader, shownPage } from '../reads.ts';
 import { ANSWERS, FILTERS, FORCE, OWNER, PART, PAYLOAD, REASON, SINCE, TASK_ID } from './inputs.ts';
+import { acted, explained, listed, logged, type Report, shown } from './report.ts';
 
 /** What the server was started with. */
 export interface Allowed {
@@ -9,57 +20,86 @@ export interface Allowed {
   readonly payload: boolean;
 }
 
+/** What a tool gets: its own members, which its schema has checked. */
+export interface Input {
+  readonly taskId?: string;
+  readonly owner?: string;
+  readonly payload?: boolean;
+  readonly status?: string;
+  readonly tool?: string;
+  readonly olderThan?: string;
+  readonly newerThan?: string;
+  readonly endsWithin?: string;
+  readonly cursor?: string;
+  readonly part?: string;
+  readonly since?: string;
+  readonly reason?: string;
+  readonly force?: boolean;
+  readonly answers?: Readonly<Record<string, unknown>>;
+}
+
+type Run = (input: Input, context: OperatorContext) => Promise<Report>;
+
 /** One verb as a tool. */
 export interface VerbTool {
-  readonly verb: TaskVerb;
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly writes: boolean;
   /** JSON Schema of its input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Throws UsageError, OperatorError, and errors of AWS. */
+  readonly run: Run;
 }
 
 /** The tools that a server with these rights offers. */
 export function toolsFor({ writes, payload }: Allowed): readonly VerbTool[] {
   const seen = payload ? { payload: PAYLOAD } : {};
   const one = { taskId: TASK_ID, owner: OWNER };
+  const shows = (input: Input): boolean => payload && input.payload === true;
   const reading = [
-    tool('list', 'list_tasks', 'List tasks', {
+    tool('list_tasks', 'List tasks', {
       description:
         'Lists tasks, the newest first, 50 on a page. Without a status: the open ones. Filters can be combined. If the answer has a cursor, there are more.',
       properties: FILTERS,
+      run: listTasks,
     }),
-    tool('show', 'show_task', 'Show a task', {
+    tool('show_task', 'Show a task', {
       description: `Shows what happened to one task: times, rounds, runs, failed attempts, who answered.${payload ? ' With payload: arguments, open questions, answers and result, too.' : ''}`,
       properties: { ...one, ...seen },
       required: ['taskId'],
+      run: async (input, context) => shown(await show(await keyOf(input, context), shows(input), context)),
     }),
-    tool('explain', 'explain_task', 'Explain a task', {
+    tool('explain_task', 'Explain a task', {
       description:
         'Explains why one task is not done, or why it ended so: the cause, when it ends at the latest, and what to do next. Call this first for a task that seems stuck.',
       properties: { ...one, ...seen },
       required: ['taskId'],
+      run: async (input, context) => explained(await explain(await keyOf(input, context), shows(input), context)),
     }),
-    tool('logs', 'task_logs', 'Read logs', {
+    tool('task_logs', 'Read logs', {
       description:
         'Reads the log lines of the server that name one task (taskId), or the latest ones of one part of the server (part). Give one of both.',
       properties: { ...one, part: PART, since: SINCE, ...seen },
+      run: async (input, context) => {
+        const read = await logsReader({ ...input, payload: shows(input) }, context);
+        return logged(await read());
+      },
     }),
   ];
   const acting = [
-    act('cancel', 'cancel_task', 'Cancel a task', {
+    act('cancel_task', 'Cancel a task', cancelTask, {
       description: 'Ends one open task as cancelled, and stops its run. Its client sees `cancelled`. Cannot be undone.',
     }),
-    act('fail', 'fail_task', 'Fail a task', {
+    act('fail_task', 'Fail a task', failTask, {
       description: 'Ends one open task as failed, and stops its run. Its client sees `failed`. Cannot be undone.',
     }),
-    act('answer', 'answer_task', 'Answer a task', {
+    act('answer_task', 'Answer a task', answer, {
       description: `Answers open questions of one task in place of its client. ${payload ? 'show_task with payload shows the questions.' : 'This server does not show the questions: it was started without --payload.'} Answer only what a person has decided. The first answer wins.`,
       properties: { answers: ANSWERS },
       required: ['answers'],
     }),
-    act('rerun', 'rerun_task', 'Run a task again', {
+    act('rerun_task', 'Run a task again', rerun, {
       description:
         'Starts a new task from the arguments of one that has ended. Refuses a tool that may not be repeated, unless force is true.',
       properties: { force: FORCE },
@@ -68,41 +108,51 @@ export function toolsFor({ writes, payload }: Allowed): readonly VerbTool[] {
   return writes ? [...reading, ...acting] : reading;
 }
 
-/** What the verb gets. No value is read as an option. */
-export function argumentsFor(
-  { verb }: VerbTool,
-  given: Readonly<Record<string, unknown>>,
-  { payload }: Allowed,
-): TaskArguments {
-  const { taskId, answers = {}, ...options } = given;
-  const pairs = Object.entries(answers as object).map(([key, value]) => `${key}=${textFor(value)}`);
-  const values = Object.entries(options).map(([name, value]) => [optionNamed(name), value]);
-  return {
-    verb,
-    words: [...(typeof taskId === 'string' ? [taskId] : []), ...pairs],
-    values: { ...Object.fromEntries(values), payload: payload && given.payload === true, json: true },
-  };
+async function listTasks(input: Input, context: OperatorContext): Promise<Report> {
+  const times = { 'older-than': input.olderThan, 'newer-than': input.newerThan, 'ends-within': input.endsWithin };
+  const { owner, status, tool: name, cursor } = input;
+  const filter = filterOf({ owner, status, tool: name, ...times }, context.now());
+  return listed(shownPage(await firstFull(filter, cursor, context)));
 }
 
-/** `olderThan` is `older-than`. */
-const optionNamed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const answer: Act = (key, operator, context, { answers = {} }) => {
+  const pairs = Object.entries(answers).map(([name, value]) => [name, textFor(value)] as const);
+  return answerTask(key, pairs, operator, context);
+};
+
+const rerun: Act = (key, operator, context, { force }) => rerunTask(key, force === true, operator, context);
+
+const keyOf = ({ taskId = '', owner }: Input, { reads }: OperatorContext): Promise<TaskKey> =>
+  findTask(taskId, owner, reads);
 
 const textFor = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-interface Input {
+interface Described {
   readonly description: string;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly required?: readonly string[];
 }
 
-function tool(verb: TaskVerb, name: string, title: string, input: Input, writes = false): VerbTool {
-  const { description, properties = {}, required = [] } = input;
+function tool(name: string, title: string, described: Described & { readonly run: Run }, writes = false): VerbTool {
+  const { description, properties = {}, required = [], run } = described;
   const inputSchema = { type: 'object', properties, required, additionalProperties: false };
-  return { verb, name, title, description, writes, inputSchema };
+  return { name, title, description, writes, inputSchema, run };
 }
 
+type Act = (key: TaskKey, operator: Operator, context: OperatorContext, input: Input) => Promise<Outcome>;
+
 /** An act is always on one task, and always has a reason. */
-function act(verb: TaskVerb, name: string, title: string, { description, properties, required = [] }: Input): VerbTool {
+function act(
+  name: string,
+  title: string,
+  perform: Act,
+  { properties, required = [], description }: Described,
+): VerbTool {
   const all = { taskId: TASK_ID, ...properties, reason: REASON, owner: OWNER };
-  return tool(verb, name, title, { description, properties: all, required: ['taskId', ...required, 'reason'] }, true);
+  const run: Run = async (input, context) => {
+    const operator = { who: await context.who(), reason: input.reason ?? '' };
+    return acted(await perform(await keyOf(input, context), operator, context, input));
+  };
+  const needed = ['taskId', ...required, 'reason'];
+  return tool(name, title, { description, properties: all, required: needed, run }, true);
 }

@@ -1,0 +1,53 @@
+import type { OperatorContext } from '../../functions/operator/context.ts';
+import { findTask } from '../../functions/operator/find.ts';
+import { type ListFilter, type ListPage, list } from '../../functions/operator/list.ts';
+import { type FoundLogs, logsOf } from '../../functions/operator/logs.ts';
+import { recordOf } from '../../functions/operator/view.ts';
+import { UsageError } from './usage-error.ts';
+import { duration } from './values.ts';
+
+/** What the command, its MCP server and the page read in the same way. */
+
+/** Pages without a task that a list passes over. */
+const EMPTY_PAGES = 20;
+
+/** The first page that shows something: a filter may leave pages empty. */
+export async function firstFull(
+  filter: ListFilter,
+  from: string | undefined,
+  context: OperatorContext,
+): Promise<ListPage> {
+  let page = await list(filter, from, context);
+  for (let empty = 1; page.tasks.length === 0 && page.cursor !== undefined && empty < EMPTY_PAGES; empty++) {
+    page = await list(filter, page.cursor, context);
+  }
+  return page;
+}
+
+/** The same page as JSON shows it. */
+export const shownPage = (page: ListPage): Omit<ListPage, 'tasks'> & { readonly tasks: readonly object[] } => ({
+  ...page,
+  tasks: page.tasks.map((task) => recordOf(task) ?? task),
+});
+
+/** Log lines of one task, or of a part of the server. */
+export interface WantedLogs {
+  readonly taskId?: string | undefined;
+  readonly owner?: string | undefined;
+  readonly part?: string | undefined;
+  /** With `part`: how far back, such as 15m. @default 15m */
+  readonly since?: string | undefined;
+  readonly payload: boolean;
+}
+
+/** Reads these lines each time it is called. Throws UsageError, OperatorError. */
+export async function logsReader(wanted: WantedLogs, context: OperatorContext): Promise<() => Promise<FoundLogs>> {
+  const { taskId, owner, part, since = '15m', payload } = wanted;
+  const parts = Object.keys(context.server.logGroups);
+  if (part !== undefined && !parts.includes(part))
+    throw new UsageError(`--part is one of ${parts.join(', ')}, not '${part}'`);
+  if ((part === undefined) === (taskId === undefined)) throw new UsageError('logs takes the id of one task, or --part');
+  const from = context.now() - duration('--since', since);
+  const key = taskId === undefined ? undefined : await findTask(taskId, owner, context.reads);
+  return () => logsOf(key, { ...(part && { part, from }), payload }, context);
+}
