@@ -6,6 +6,7 @@ import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
 import { isRepeatable, type Manifest, type ToolEntry } from '../functions/mcp/manifest.ts';
+import { isLoopback, type OAuth } from './auth/auth.ts';
 import { bundled, type ServerFunction, serverCode } from './server-code.ts';
 import { validatorsCode } from './tools/validators.ts';
 
@@ -62,10 +63,11 @@ export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T
   return bundle('reconciler', parts, use);
 }
 
-/** The authorizer, with the scopes that tools need beside it. */
-export function bundleAuthorizer<T>(tools: readonly ToolEntry[], use: Use<T>): T {
+/** The authorizer, with the scopes that tools need beside it. An issuer on this machine has one of its own. */
+export function bundleAuthorizer<T>(tools: readonly ToolEntry[], { issuer, jwksUri = '' }: OAuth, use: Use<T>): T {
   const scopes = tools.flatMap(({ name, scopes }) => (scopes === undefined ? [] : [[name, scopes] as const]));
-  return bundle('authorizer', { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) }, use);
+  const parts = { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) };
+  return bundle([issuer, jwksUri].some(isLoopback) ? 'authorizerOnLoopback' : 'authorizer', parts, use);
 }
 
 /** The function that publishes the changes of tasks. */

@@ -13,6 +13,7 @@ export const SERVER_FUNCTIONS = {
   endpoint: 'functions/mcp/lambda.ts',
   reconciler: 'functions/reconciler/lambda.ts',
   authorizer: 'functions/authorizer/lambda.ts',
+  authorizerOnLoopback: 'functions/authorizer/lambda-loopback.ts',
   rotation: 'functions/rotation/index.ts',
   taskEvents: 'functions/task-events/index.ts',
 } as const;

@@ -7,11 +7,12 @@ import {
   KidNotFoundInJwksError,
   WaitPeriodNotYetEndedJwkError,
 } from 'aws-jwt-verify/error';
+import { type Fetcher, SimpleFetcher } from 'aws-jwt-verify/https';
 import { type Jwk, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import type { JwtHeader, JwtPayload } from 'aws-jwt-verify/jwt-model';
 import { verifiedKey } from '../tasks/ids.ts';
 import { logUnexpected } from '../tasks/log.ts';
-import { discoverKeys, documents } from './keys.ts';
+import { discoverKeys } from './keys.ts';
 
 export interface Issuer {
   readonly issuer: string;
@@ -19,6 +20,13 @@ export interface Issuer {
   readonly audience: readonly string[];
   /** Where its keys are. @default what its OpenID Connect configuration or its metadata (RFC 8414) says */
   readonly jwksUri?: string;
+}
+
+export interface VerifierOptions {
+  /** Fetches documents of the issuer. @default over TLS */
+  readonly fetcher?: Fetcher;
+  /** ms since the epoch. @default Date.now */
+  readonly now?: () => number;
 }
 
 /** Who holds a token, by its verified claims. */
@@ -45,10 +53,11 @@ const KEYS_VALID_MS = 300_000;
  * most every ten seconds. If a fetch fails, the keys of the last one stay in use. Only signatures by a private key
  * count: the token does not choose (aws-jwt-verify).
  */
-export function verifier({ issuer, audience, jwksUri }: Issuer, now = Date.now): Verify {
+export function verifier({ issuer, audience, jwksUri }: Issuer, options: VerifierOptions = {}): Verify {
+  const { fetcher = new SimpleFetcher(), now = Date.now } = options;
   const create = async () => {
-    const uri = jwksUri ?? (await discoverKeys(issuer));
-    const jwksCache = new SimpleJwksCache({ fetcher: documents });
+    const uri = jwksUri ?? (await discoverKeys(issuer, fetcher));
+    const jwksCache = new SimpleJwksCache({ fetcher });
     const jwt = JwtVerifier.create({ issuer, audience: null, jwksUri: uri, customJwtCheck }, { jwksCache });
     await jwt.hydrate();
     return jwt;

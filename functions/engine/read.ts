@@ -37,5 +37,5 @@ export async function storeInput(
 function unavailable(error: unknown, where: string, { log }: Pick<RunContext, 'log'>): never {
   if (!(error instanceof ResultStoreError)) throw error;
   log('unexpected_error', { where, ...errorFacts(error) });
-  throw new Unavailable();
+  throw new Unavailable(error);
 }

@@ -168,7 +168,7 @@ export async function startNext(
     // The answer is stored. The sweep fails the task if its input is lost and no run exists.
     if (!(error instanceof InputLost) && !(error instanceof ResultStoreError)) throw error;
     logUnexpected(error, 'starting a round', context);
-    throw new Unavailable();
+    throw new Unavailable(error);
   });
   if (start === 'gone') return { start, record };
   if (start === 'taken' && own && record.digest !== undefined) {

@@ -1,5 +1,6 @@
 import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
+import { list, variable } from '../tasks/aws/env.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
@@ -42,7 +43,7 @@ export function createHandler(
     return id === undefined ? undefined : { id, express: express.includes(tool) };
   };
   const context = createContext({ machineOf, repeatable: new Set(repeatable) }, stateMachines, process.env);
-  const server = process.env.SERVER_NAME ?? '';
+  const server = variable(process.env, 'SERVER_NAME');
   return (event: ReconcilerEvent, lambda: Pick<Context, 'getRemainingTimeInMillis'>) =>
     handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
 }
@@ -79,16 +80,17 @@ function createContext(
   env: NodeJS.ProcessEnv,
 ): SweepContext {
   const db = dynamoDb(PATIENCE);
-  const objects = resultStore({ bucket: env.RESULTS_BUCKET ?? '', patience: 4_000 });
+  const objects = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), patience: 4_000 });
   const states = stepFunctions(PATIENCE);
-  const machineArnPrefix = env.MACHINE_ARN_PREFIX ?? '';
-  const names = (env.TOOL_MACHINES ?? '').split(',');
+  const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
+  const table = variable(env, 'TASKS_TABLE');
+  const names = list(env, 'TOOL_MACHINES');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
   return {
     ...tools,
-    store: taskStore(db, env.TASKS_TABLE ?? '', 'reconciler'),
-    index: dueIndex(db, env.TASKS_TABLE ?? '', PAGE),
-    oldestOpen: () => oldestOpen(db, env.TASKS_TABLE ?? ''),
+    store: taskStore(db, table, 'reconciler'),
+    index: dueIndex(db, table, PAGE),
+    oldestOpen: () => oldestOpen(db, table),
     workflow: workflow(states, machineArnPrefix),
     inputs: inputStore(objects),
     results: objects,

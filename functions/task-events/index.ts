@@ -1,6 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
+import { variable } from '../tasks/aws/env.ts';
 import type { PutEvents } from '../tasks/aws/eventbridge.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
@@ -106,10 +107,10 @@ function changesIn({ dynamodb }: DynamoDBRecord): TaskChange[] {
 }
 
 function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
-  const bus = env.EVENT_BUS ?? '';
+  const bus = variable(env, 'EVENT_BUS');
   let put: PutEvents | undefined;
   return {
-    server: env.SERVER_NAME ?? '',
+    server: variable(env, 'SERVER_NAME'),
     async putEvents(entries) {
       put ??= (await import('#mcp-task-server/eventbridge')).eventPutter(bus, { requestTimeout: 3_000, attempts: 3 });
       return put(entries);
@@ -121,10 +122,10 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {
-  const results = resultStore({ bucket: env.RESULTS_BUCKET ?? '' });
+  const results = resultStore({ bucket: variable(env, 'RESULTS_BUCKET') });
   return {
     // Soon enough that no write comes after readers have seen the task fail: the workflow tries again.
-    store: taskStore(dynamoDb({ requestTimeout: 2_000, attempts: 2 }), env.TASKS_TABLE ?? ''),
+    store: taskStore(dynamoDb({ requestTimeout: 2_000, attempts: 2 }), variable(env, 'TASKS_TABLE')),
     results,
     inputs: inputStore(results),
     now: Date.now,

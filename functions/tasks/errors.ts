@@ -1,6 +1,9 @@
 import { limits } from './limits.ts';
 
-/** One base class; each subclass is one row of docs/protocol.md 1.5. Messages are safe to show to a client (A-15). */
+/**
+ * One base class; each subclass is one row of docs/protocol.md 1.5. Messages are safe to show to a client (A-15). A cause is
+ * for developers: no client sees it.
+ */
 export class McpError extends Error {
   readonly code: number;
   /** HTTP status in 2026-07-28; 2025-11-25 answers errors raised inside a method with 200. */
@@ -12,9 +15,9 @@ export class McpError extends Error {
   constructor(
     code: number,
     message: string,
-    options: { httpStatus?: number; data?: unknown; retryAfter?: number } = {},
+    options: { httpStatus?: number; data?: unknown; retryAfter?: number; cause?: unknown } = {},
   ) {
-    super(message);
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = new.target.name;
     this.code = code;
     this.httpStatus = options.httpStatus ?? 200;
@@ -63,8 +66,8 @@ export class TaskNotFound extends InvalidParams {
 }
 
 export class InternalError extends McpError {
-  constructor(message = 'Internal error', data?: unknown) {
-    super(-32603, message, { data });
+  constructor(message = 'Internal error', data?: unknown, cause?: unknown) {
+    super(-32603, message, { data, cause });
   }
 }
 
@@ -80,8 +83,8 @@ export class RecordUnknown extends InternalError {
 
 /** A short outage of AWS. To send the same request again is safe. */
 export class Unavailable extends InternalError {
-  constructor() {
-    super('The server cannot do this at the moment: try again in a few seconds', { reason: 'Unavailable' });
+  constructor(cause?: unknown) {
+    super('The server cannot do this at the moment: try again in a few seconds', { reason: 'Unavailable' }, cause);
   }
 }
 
@@ -111,11 +114,9 @@ export class NoMachine extends TooManyStarts {
 
 /** The call has started a task. The same call again would start another. */
 export class TaskUnread extends InternalError {
-  constructor(taskId: string) {
-    super(`Task ${taskId} was started, but cannot be read at the moment: ask for it again in a few seconds`, {
-      reason: 'Unavailable',
-      taskId,
-    });
+  constructor(taskId: string, cause?: unknown) {
+    const message = `Task ${taskId} was started, but cannot be read at the moment: ask for it again in a few seconds`;
+    super(message, { reason: 'Unavailable', taskId }, cause);
   }
 }
 

@@ -25,7 +25,7 @@ const MAX_SCOPES = 2_048;
 /** Adds the refusals and the metadata of OAuth to the API. Returns the authorizer of `/mcp`. */
 export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
   const { auth, tools, storage } = props;
-  const code = new BundledCode((use) => bundleAuthorizer(tools(), use));
+  const code = new BundledCode((use) => bundleAuthorizer(tools(), auth, use));
   const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, storage });
   addRefusals(props);
   addMetadata(scope, props);

@@ -72,13 +72,17 @@ export function oauth({ issuer, audience, scopes: given = [], jwksUri }: OAuthPr
 
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
+/** Whether the URL is http on this machine: for an issuer beside the embedded cloud. */
+export const isLoopback = (url: string): boolean =>
+  URL.canParse(url) && new URL(url).protocol === 'http:' && LOOPBACK.includes(new URL(url).hostname);
+
 /** Accepts https, and http only on this machine. */
 export function checkUrl(what: string, text: string): void {
   if (Token.isUnresolved(text)) return;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.includes(url.hostname));
+  const safe = url?.protocol === 'https:' || isLoopback(text);
   if (url === undefined || !safe || /[?#'"\s$]/.test(text)) {
-    throw new Error(`${what}: '${text}' is no https URL without query and fragment`);
+    throw new Error(`${what}: '${text}' must be an https URL without query or fragment`);
   }
 }
 

@@ -132,7 +132,9 @@ async function repeatRound(record: TaskRecord, input: string, server: ServerCont
 }
 
 const notStarted = (error: unknown): Error =>
-  error instanceof TooManyStarts ? error : new InternalError('The task could not be started: try again later');
+  error instanceof TooManyStarts
+    ? error
+    : new InternalError('The task could not be started: try again later', undefined, error);
 
 function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: FirstAnswers = {}): TaskRecord {
   const { params, accepts, principal, wire } = call;

@@ -99,14 +99,14 @@ async function cancelUnaskable(call: Call, record: TaskRecord, server: ServerCon
 function directCallError(error: unknown, tool: ToolEntry): unknown {
   if (isRepeatable(tool) || isThrottled(error) || !isOutage(error)) return error;
   logUnexpected(error, 'direct call');
-  return new InternalError('The answer of the tool was lost: it may have run');
+  return new InternalError('The answer of the tool was lost: it may have run', undefined, error);
 }
 
 /** Not every runtime returns valid JSON: Python writes NaN and Infinity. */
 function parseReturned(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    throw new InternalError('The tool did not return JSON', { reason: 'InvalidJson' });
+  } catch (error) {
+    throw new InternalError('The tool did not return JSON', { reason: 'InvalidJson' }, error);
   }
 }

@@ -16,7 +16,7 @@ export function isThrottled(error: unknown): error is Error {
 export function asTaskUnread(error: unknown, taskId: string): unknown {
   if (!isOutage(error) && !(error instanceof Unavailable)) return error;
   logUnexpected(error, 'waiting for a task');
-  return new TaskUnread(taskId);
+  return new TaskUnread(taskId, error);
 }
 
 type SdkError = Parameters<typeof isThrottlingError>[0];

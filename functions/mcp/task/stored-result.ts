@@ -41,6 +41,7 @@ async function fetchResult(record: TaskRecord, stored: StoredResult, server: Ser
     throw new InternalError(
       `The result of task ${record.taskId} cannot be read at the moment: ask for it again, the task itself is complete`,
       { reason: 'ResultUnavailable', taskId: record.taskId },
+      error,
     );
   }
 }

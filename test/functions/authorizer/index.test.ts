@@ -1,6 +1,7 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createHandler } from '../../../functions/authorizer/index.ts';
+import { loopbackFetcher } from '../../../functions/authorizer/loopback.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
 import { issuer, useIssuer } from '../../support/issuer.ts';
 import { AUDIENCE, type Claims } from '../../support/oidc.ts';
@@ -12,7 +13,7 @@ afterEach(() => void vi.unstubAllEnvs());
 /** What the function answers to a token, with this environment and one tool that needs `ops`. */
 async function ask(claims: Claims, environment: Readonly<Record<string, string>> = {}, headers = {}) {
   for (const [name, value] of Object.entries({ ISSUER: issuer.url, AUDIENCE, ...environment })) vi.stubEnv(name, value);
-  const handler = createHandler({ deploy: ['ops'] });
+  const handler = createHandler({ deploy: ['ops'] }, loopbackFetcher);
   const multiValueHeaders = { Authorization: [`Bearer ${issuer.token(claims)}`], ...headers };
   const event = { methodArn: 'arn:aws:execute-api:r:1:api/v1/POST/mcp', multiValueHeaders };
   return handler(event as unknown as APIGatewayRequestAuthorizerEvent);
@@ -35,6 +36,11 @@ test('asks for the scopes of the server, which blanks divide, and for those of a
   expect(await ask({ scope: 'mcp' }, { SCOPES })).toMatchObject(effect('Deny'));
   const call = { 'mcp-method': ['tools/call'], 'mcp-name': ['deploy'] };
   expect(await ask({ scope: 'mcp' }, {}, call)).toMatchObject(effect('Deny'));
+});
+
+test.each(['ISSUER', 'AUDIENCE'])('does not start without %s', (name) => {
+  for (const one of ['ISSUER', 'AUDIENCE']) vi.stubEnv(one, one === name ? undefined : 'x');
+  expect(() => createHandler({})).toThrow(`The environment variable ${name} is not set`);
 });
 
 test('reads the keys where JWKS_URI says, if it says so', async () => {

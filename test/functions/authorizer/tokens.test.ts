@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { loopbackFetcher } from '../../../functions/authorizer/loopback.ts';
 import { verifier } from '../../../functions/authorizer/verify.ts';
 import { issuer, useIssuer } from '../../support/issuer.ts';
 import type { Claims, Header } from '../../support/oidc.ts';
@@ -9,7 +10,7 @@ const now = Math.floor(Date.now() / 1_000);
 /** An ID token has the client as its audience. docs/auth.md has it so for access tokens of Cognito, Entra ID for all. */
 const AUDIENCE = 'client-1';
 const judge = async (claims: Claims, header: Header) => {
-  const verify = verifier({ issuer: issuer.url, audience: [AUDIENCE] });
+  const verify = verifier({ issuer: issuer.url, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
   return typeof (await verify(issuer.token({ aud: AUDIENCE, ...claims }, header))) === 'object';
 };
 type Row = readonly [what: string, claims: Claims, header?: Header];

@@ -1,6 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
+import { loopbackFetcher } from '../../../functions/authorizer/loopback.ts';
 import { type TokenCaller, verifier } from '../../../functions/authorizer/verify.ts';
 import { verifiedKey } from '../../../functions/tasks/ids.ts';
 import { close, listen } from '../../../local/testing.ts';
@@ -11,7 +12,7 @@ useIssuer();
 
 const now = () => Math.floor(Date.now() / 1_000);
 const verify = (token: string, more: object = {}) =>
-  verifier({ issuer: issuer.url, audience: [AUDIENCE, 'app-client'], ...more })(token);
+  verifier({ issuer: issuer.url, audience: [AUDIENCE, 'app-client'], ...more }, { fetcher: loopbackFetcher })(token);
 const ann = () => verifiedKey(issuer.url, 'user', 'ann');
 
 describe('whose a token is (G-15)', () => {
@@ -70,7 +71,7 @@ test('Cognito access tokens without an audience are judged by client; ID tokens 
 
 test('a token before its time or with an unpublished key is not called invalid', async () => {
   expect(await verify(issuer.token({ nbf: now() + 60 }))).toBe('unknown yet');
-  const check = verifier({ issuer: issuer.url, audience: [AUDIENCE] });
+  const check = verifier({ issuer: issuer.url, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
   const unknown = issuer.token({}, { kid: 'unknown' });
   for (const _ of [1, 2]) expect(await check(unknown)).toBe('unknown yet');
   expect(await check(issuer.token({ exp: now() - 1 }))).toBe('invalid');
@@ -135,7 +136,10 @@ describe('keys', () => {
     ],
   ] as const)('%s by the key %s', async (alg, kid, signature, good) => {
     const other = await issuerWith(() => ({ body: { keys } }));
-    const check = verifier({ issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` });
+    const check = verifier(
+      { issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` },
+      { fetcher: loopbackFetcher },
+    );
     expect((await check(signed(other.url, alg, kid, signature))) !== 'invalid').toBe(good);
     await other.stop();
   });
@@ -152,7 +156,7 @@ describe('keys', () => {
     ],
     [
       'is another one by its configuration',
-      /that of another one/,
+      /names a different issuer/,
       (path: string, url: string) => shows(path, { keys }, { body: configuration(url, { issuer: `${url}/` }) }),
     ],
     ['names no keys', /names no keys/, (path: string, url: string) => shows(path, { keys }, { body: { issuer: url } })],
@@ -169,7 +173,7 @@ describe('keys', () => {
     ],
   ])('an issuer that %s does not make the tokens of its users bad', async (_title, why, answer) => {
     const other = await issuerWith(answer);
-    const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
     await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow(why);
     await other.stop();
   });
@@ -183,7 +187,7 @@ describe('keys', () => {
       const body = asked === metadata ? configuration(url, { issuer: `${url}${path}` }) : { keys };
       return { body, ...(![metadata, '/keys'].includes(asked) && { status: 404 }) };
     });
-    const check = verifier({ issuer: `${other.url}${path}`, audience: [AUDIENCE] });
+    const check = verifier({ issuer: `${other.url}${path}`, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
     expect(await check(signed(`${other.url}${path}`, 'ES256', 'ec', p1363))).toMatchObject({ scopes: [] });
     await other.stop();
   });
@@ -191,14 +195,14 @@ describe('keys', () => {
   test('an issuer that is not there is no reason, either', async () => {
     const other = await issuerWith(() => ({ body: {} }));
     await other.stop();
-    const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
     await expect(check(signed(other.url, 'ES256', 'ec', p1363))).rejects.toThrow(/ECONNREFUSED/);
   });
 
   test('an issuer that does not answer is given up after three seconds', async () => {
     const server = createServer(() => {});
     const url = await listen(server, 0);
-    const check = verifier({ issuer: url, audience: [AUDIENCE] });
+    const check = verifier({ issuer: url, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
     // Node's own agent gives up after five, with another error.
     await expect(check(signed(url, 'ES256', 'ec', p1363))).rejects.toThrow(/due to timeout/);
     await close(server);
@@ -213,7 +217,7 @@ describe('keys', () => {
         asked === path ? { body: configuration(url, { issuer: `${url}/` }) } : { status: 404, body: {} },
       ),
     );
-    const check = verifier({ issuer: `${other.url}/`, audience: [AUDIENCE] });
+    const check = verifier({ issuer: `${other.url}/`, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
     expect(await check(signed(`${other.url}/`, 'ES256', 'ec', p1363))).toMatchObject({ scopes: [] });
     await other.stop();
   });
@@ -221,7 +225,10 @@ describe('keys', () => {
   test('a key id that is not known while the issuer is down is an outage, not a bad token', async () => {
     let shown: { status?: number; body: object } = { body: { keys } };
     const other = await issuerWith(() => shown);
-    const check = verifier({ issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` });
+    const check = verifier(
+      { issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` },
+      { fetcher: loopbackFetcher },
+    );
     expect(await check(signed(other.url, 'ES256', 'ec', p1363))).toMatchObject({ scopes: [] });
     shown = { status: 503, body: {} };
     await expect(check(signed(other.url, 'ES256', 'new', p1363))).rejects.toThrow(/Status code is 503/);
@@ -232,7 +239,10 @@ describe('keys', () => {
     let clock = Date.now();
     let shown: { status?: number; body: object } = { body: { keys } };
     const other = await issuerWith(() => shown);
-    const check = verifier({ issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` }, () => clock);
+    const check = verifier(
+      { issuer: other.url, audience: [AUDIENCE], jwksUri: `${other.url}/any` },
+      { fetcher: loopbackFetcher, now: () => clock },
+    );
     const token = signed(other.url, 'ES256', 'ec', p1363);
     const good = { owner: verifiedKey(other.url, 'user', 'ann') };
     expect(await check(token)).toMatchObject(good);
@@ -260,7 +270,7 @@ describe('keys', () => {
       if (down) return { status: 503, body: {} };
       return { body: path === '/keys' ? { keys } : { issuer: url, jwks_uri: `${url}/keys` } };
     });
-    const check = verifier({ issuer: other.url, audience: [AUDIENCE] });
+    const check = verifier({ issuer: other.url, audience: [AUDIENCE] }, { fetcher: loopbackFetcher });
     const token = signed(other.url, 'ES256', 'ec', p1363);
     await expect(check(token)).rejects.toThrow();
     down = false;

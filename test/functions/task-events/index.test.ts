@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type TaskEventsContext, tell } from '../../../functions/task-events/index.ts';
 import { auditLine } from '../../../functions/tasks/audit.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -8,6 +8,9 @@ import { after, type Change } from '../../../functions/tasks/transitions/change.
 import { cancel, failAsSeen, finish } from '../../../functions/tasks/transitions/end.ts';
 import { confirmStart } from '../../../functions/tasks/transitions/run.ts';
 import { imageOf, streamRecord } from './images.ts';
+
+// The function reads them as it loads.
+vi.hoisted(() => Object.assign(process.env, { EVENT_BUS: 'bus', SERVER_NAME: 'server' }));
 
 const T0 = 1_700_000_000_000;
 /** When the stream got the writes. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { errorMessage } from '../../../functions/mcp/protocol/jsonrpc.ts';
 import * as errors from '../../../functions/tasks/errors.ts';
 
 const again = 'in a few seconds';
@@ -95,4 +96,17 @@ test('only what passes says when to try again, in seconds (E-29)', () => {
   expect(new errors.TooManyStarts(true)).toMatchObject({ retryAfter: 5, certain: true });
   expect(new errors.TooManyStarts(false).certain).toBe(false);
   expect(new errors.Unavailable().retryAfter).toBeUndefined();
+});
+
+test('an error keeps its cause, which no client sees (A-15)', () => {
+  const cause = new Error('arn:aws:dynamodb:secret');
+  for (const error of [
+    new errors.InternalError('no', {}, cause),
+    new errors.Unavailable(cause),
+    new errors.TaskUnread('t', cause),
+  ]) {
+    expect(error.cause).toBe(cause);
+    expect(JSON.stringify(errorMessage(1, error))).not.toContain('secret');
+  }
+  expect(new errors.InternalError()).not.toHaveProperty('cause');
 });

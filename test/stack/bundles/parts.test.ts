@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
+import { oauth } from '../../../lib/auth/auth.ts';
 import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../../lib/bundles.ts';
 
 const manifest = {
@@ -31,7 +32,7 @@ const manifest = {
 const probe = `
   globalThis.awslambda = { streamifyResponse: (f) => f, HttpResponseStream: { from: (s) => s } };
   process.env.AWS_REGION = 'us-east-1';
-  const names = ['TASKS_TABLE', 'RESULTS_BUCKET', 'SIGNING_KEY_SECRET', 'MACHINE_ARN_PREFIX', 'TOOL_FUNCTIONS'];
+  const names = ['TASKS_TABLE', 'RESULTS_BUCKET', 'SIGNING_KEY_SECRET', 'MACHINE_ARN_PREFIX', 'TOOL_FUNCTIONS', 'SERVER_NAME', 'ISSUER', 'AUDIENCE'];
   for (const name of names) process.env[name] = 'named';
   const { handler } = require(process.argv[1]);
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));
@@ -67,12 +68,24 @@ test('the reconciler: bundle, workflows of task-capable tools only', () => {
 
 test('the authorizer is a CommonJS file, and the scopes of tools', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'deploy', scopes: ['ops:deploy'] } as ToolEntry];
-  bundleAuthorizer(tools, (folder) => {
+  const auth = oauth({ issuer: 'https://login.example', audience: 'a' });
+  bundleAuthorizer(tools, auth, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'scopes.json']);
     expect(readFileSync(join(folder, 'scopes.json'), 'utf8')).toBe('{"deploy":["ops:deploy"]}');
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });
+});
+
+test('only the authorizer of an issuer on this machine can fetch without TLS', () => {
+  const codeOf = (issuer: string, more = {}) =>
+    bundleAuthorizer(manifest.tools, oauth({ issuer, audience: 'a', ...more }), (folder) =>
+      readFileSync(join(folder, 'index.js'), 'utf8'),
+    );
+  const fetches = /\bfetch\([\w$]+,\{redirect:/;
+  expect(codeOf('https://login.example')).not.toMatch(fetches);
+  expect(codeOf('http://localhost:8080')).toMatch(fetches);
+  expect(codeOf('https://login.example', { jwksUri: 'http://127.0.0.1:1/keys' })).toMatch(fetches);
 });
 
 test('the validators of the endpoint need nothing that does not lie beside them', () => {

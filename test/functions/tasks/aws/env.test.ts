@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { list, variable } from '../../../functions/mcp/env.ts';
+import { list, variable } from '../../../../functions/tasks/aws/env.ts';
 
 test('a variable that is missing or empty is refused by its name', () => {
   expect(variable({ TASKS_TABLE: 'tasks' }, 'TASKS_TABLE')).toBe('tasks');
