@@ -1,22 +1,22 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { runConsole } from '../../../bin/console/index.ts';
 import type { Console } from '../../../bin/console/server.ts';
 import { useCloud } from '../../support/cloud.ts';
-import { useCredentials } from '../tasks/verbs.ts';
+import { resetCredentials, setCredentials } from '../tasks/verbs.ts';
 
 const cloud = useCloud();
 const running: Console[] = [];
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
-  vi.unstubAllEnvs();
+  resetCredentials();
 });
 
 /** `mcp-task-server console`, as on a deployed stack: with the credentials of the environment. */
 async function console_(...args: string[]) {
   const [out, err]: [string[], string[]] = [[], []];
-  useCredentials(cloud(), 'a');
+  setCredentials(cloud(), 'a');
   const ran = await runConsole(args, {
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),

@@ -1,12 +1,12 @@
 import { request as httpRequest } from 'node:http';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { type Console, startConsole } from '../../../bin/console/server.ts';
 import { connect } from '../../../bin/tasks/connect.ts';
 import type { Act } from '../../../functions/operator/context.ts';
 import type { Cloud } from '../../../local/cloud.ts';
-import { useCredentials } from '../tasks/verbs.ts';
+import { resetCredentials, setCredentials } from '../tasks/verbs.ts';
 
 export interface TestConsole {
   readonly url: string;
@@ -26,7 +26,7 @@ export function useConsole(cloud: () => Cloud, accessKey = 'administrator', loca
   beforeAll(async () => {
     page = await startConsole({
       connect: () => {
-        useCredentials(cloud(), accessKey);
+        setCredentials(cloud(), accessKey);
         return connect({ stack: cloud().stacks[0] }, { folder: '/', audit: (act) => void acts.push(act) });
       },
       ...{ local, options: '' },
@@ -34,7 +34,7 @@ export function useConsole(cloud: () => Cloud, accessKey = 'administrator', loca
   });
   afterAll(async () => {
     await page?.stop();
-    vi.unstubAllEnvs();
+    resetCredentials();
   });
   return () => {
     const { url = 'http://127.0.0.1' } = page ?? {};

@@ -1,4 +1,3 @@
-import { afterAll, vi } from 'vitest';
 import { runTasks } from '../../../bin/tasks/index.ts';
 import type { Cloud } from '../../../local/cloud.ts';
 
@@ -11,13 +10,29 @@ export interface Printed {
   readonly json: () => any;
 }
 
-/** Makes an embedded cloud the one that AWS clients find by the environment. */
-export function useCredentials({ region, endpoint }: Cloud, accessKey: string): void {
-  vi.stubEnv('AWS_REGION', region);
-  vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
-  vi.stubEnv('AWS_ACCESS_KEY_ID', accessKey);
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+const NAMES = ['AWS_REGION', 'AWS_ENDPOINT_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
+let before: readonly (string | undefined)[] | undefined;
+
+/** Lets AWS clients find an embedded cloud by the environment. */
+export function setCredentials({ region, endpoint }: Cloud, accessKey: string): void {
+  before ??= NAMES.map((name) => process.env[name]);
+  const given = [region, endpoint, accessKey, 'test'];
+  for (const [i, name] of NAMES.entries()) process.env[name] = given[i];
 }
+
+/** Makes the environment what it was. */
+export function resetCredentials(): void {
+  if (before === undefined) return;
+  for (const [i, name] of NAMES.entries()) {
+    const value = before[i];
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  before = undefined;
+}
+
+/** Commands that run. */
+let running = 0;
 
 /**
  * `mcp-task-server tasks` on an embedded cloud, as on a deployed stack: with the credentials of the environment.
@@ -25,15 +40,19 @@ export function useCredentials({ region, endpoint }: Cloud, accessKey: string): 
  * @param accessKey the logical id of a role, or anything else for an administrator
  */
 export function verbsOn(cloud: () => Cloud, accessKey = 'administrator') {
-  afterAll(() => void vi.unstubAllEnvs());
   return async (...args: string[]): Promise<Printed> => {
     const [out, err]: [string[], string[]] = [[], []];
-    useCredentials(cloud(), accessKey);
-    const code = await runTasks([...args, '--stack', cloud().stacks[0] ?? ''], {
-      out: (text) => void out.push(text),
-      err: (text) => void err.push(text),
-      folder: '/',
-    });
-    return { code, out: out.join(''), err: err.join(''), json: () => JSON.parse(out.join('')) };
+    setCredentials(cloud(), accessKey);
+    running++;
+    try {
+      const code = await runTasks([...args, '--stack', cloud().stacks[0] ?? ''], {
+        out: (text) => void out.push(text),
+        err: (text) => void err.push(text),
+        folder: '/',
+      });
+      return { code, out: out.join(''), err: err.join(''), json: () => JSON.parse(out.join('')) };
+    } finally {
+      if (--running === 0) resetCredentials();
+    }
   };
 }
