@@ -4,6 +4,9 @@ import { type Change, isTerminal } from '../tasks/transitions/change.ts';
 import type { RunContext } from './ports.ts';
 import { stopRun } from './stop.ts';
 
+/** In milliseconds. So long after a cancel, a repeated one stops the run once more. Each stop counts against a quota. */
+const STOP_AGAIN = 60_000;
+
 /** What became of the end of a task. */
 export interface Ended {
   /** As it is now. */
@@ -30,7 +33,8 @@ export async function end(
   const late = overdue(seen, context.now());
   const ended = isTerminal(seen.status) ? undefined : await context.store.apply(seen, late ?? change);
   const record = ended ?? (isTerminal(seen.status) ? seen : await again());
-  // Also if it was cancelled before: who did that may have crashed right after the write.
-  if (ended !== undefined || record.status === 'cancelled') await stopRun(record, context);
+  // Also if it was cancelled a moment before: who did that may have crashed right after the write.
+  const repeated = record.status === 'cancelled' && context.now() - record.updatedAt < STOP_AGAIN;
+  if (ended !== undefined || repeated) await stopRun(record, context);
   return { record, written: ended !== undefined, late: late !== undefined };
 }

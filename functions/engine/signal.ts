@@ -5,6 +5,7 @@ import { addAnswers } from '../tasks/questions/add-answers.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import type { Change } from '../tasks/transitions/change.ts';
+import { confirmStart, isSeen } from '../tasks/transitions/run.ts';
 import type { RunContext } from './ports.ts';
 import { storeInput, wholeInput } from './read.ts';
 import { type Start, startNext } from './start-round.ts';
@@ -89,10 +90,13 @@ export async function signal(answering: Answering, context: RunContext): Promise
 /** The request before may have crashed before the start: a repeated answer starts the round, which is idempotent. */
 async function repeated(record: TaskRecord, context: RunContext): Promise<Signalled> {
   const nothing = { outcome: 'nothing', record } as const;
+  const known = record.round === 1 || isSeen(record) || context.now() >= record.deadlineAt;
   // On Express it would be one more run, and the sweep starts a round that was not started.
-  if (record.round === 1 || isExpress(record, context.machineOf(record.tool)) || context.now() >= record.deadlineAt)
-    return nothing;
-  return { outcome: 'nothing', ...(await startNext(record, false, context)) };
+  if (known || isExpress(record, context.machineOf(record.tool))) return nothing;
+  const next = await startNext(record, false, context);
+  // Each start counts against a quota of the account: after this note, further repeats start nothing.
+  if (next.start === 'started') await context.store.applyBlind(record, confirmStart(record, context.now()));
+  return { outcome: 'nothing', ...next };
 }
 
 async function begun(before: TaskRecord, changed: TaskRecord, context: RunContext): Promise<Signalled> {

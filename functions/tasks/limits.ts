@@ -103,6 +103,8 @@ export const limits = {
   result: { inline: 1_500, carried: 100 * KB, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB },
   /** Questions, request state, arguments and earlier answers together, with their escapes. Leaves room for answers. */
   asked: 240 * KB,
+  /** Bytes of the name that a tool gives a question. */
+  questionName: 128,
   inputResponses: 32 * KB,
   /** Bytes of input in a record; more lies in S3. A record then stays under 4 KB, which costs one read unit. */
   inlineInput: 1_500,

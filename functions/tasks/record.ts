@@ -6,6 +6,9 @@ import type { FailureReason } from './failures.ts';
  * endpoint fills it in `functions/mcp/methods/create-task.ts`, a rerun in `functions/operator/acts/rerun.ts`.
  */
 
+/** Written into each new record. Raise it in a release that changes what a record means to its readers. */
+export const RECORD_VERSION = 1;
+
 /** Of a task that has not ended. */
 export const OPEN = ['working', 'input_required'] as const;
 export const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;

@@ -6,7 +6,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { ANSWERED, ENDED, PAYLOAD, SHOWN } from '../../functions/tasks/table/attributes.ts';
+import { ANSWERED, ENDED, PAYLOAD, SHOWN } from '../../functions/tasks/attributes.ts';
 import { acknowledgeWildcard } from '../nag.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { machineArn } from '../tools/tool-workflow.ts';

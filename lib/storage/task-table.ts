@@ -8,7 +8,7 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { INDEXES } from '../../functions/tasks/table/attributes.ts';
+import { INDEXES } from '../../functions/tasks/attributes.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**

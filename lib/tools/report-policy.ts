@@ -5,7 +5,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { PROGRESS_PARTITION, RUN_READS, RUN_WRITES } from '../../functions/tasks/table/attributes.ts';
+import { PROGRESS_PARTITION, RUN_READS, RUN_WRITES } from '../../functions/tasks/attributes.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 
 export interface ReportTargets {

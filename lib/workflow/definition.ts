@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Engine } from '../../functions/mcp/manifest.ts';
+import { BEFORE_QUESTION, RUNNING } from '../../functions/tasks/attributes.ts';
 import { CRASHED_NAME, RUN_FAILURES, RUN_MESSAGES } from '../../functions/tasks/failures.ts';
 import { limits, MAX_TTL } from '../../functions/tasks/limits.ts';
-import { BEFORE_QUESTION, RUNNING } from '../../functions/tasks/table/attributes.ts';
 
 /**
  * The function did not run: a retry is safe even for a tool with side effects. Besides throttling, these are functions

@@ -48,6 +48,19 @@ describe.each([
     }
   });
 
+  test('a name that is none is not written: it may be any text, of any length', async () => {
+    const end = caught.find(({ expression }) => expression.includes('"failed"'));
+    const compiled = jsonata(end?.expression ?? '');
+    compiled.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);
+    for (const name of [`${PLANTED} `, `${PLANTED}"`, 'x'.repeat(129)]) {
+      const states = { context: { Execution: { Input: input }, State: { RetryCount: 0 } }, input };
+      const errorOutput = { Error: name, Cause: CAUSES[1] };
+      const write: unknown = await compiled.evaluate(undefined, { states: { ...states, errorOutput } });
+      expect(JSON.stringify(write)).not.toContain(name);
+      expect(JSON.stringify(write)).toContain('\\"reason\\":\\"Error\\"');
+    }
+  });
+
   test('errors are caught, so the check has an input', () => {
     expect(caught.length).toBeGreaterThan(0);
   });

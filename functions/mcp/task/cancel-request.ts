@@ -34,6 +34,8 @@ export async function cancelRequest(
 ): Promise<void> {
   const owner = listPartition(principal);
   if (session === undefined || owner === undefined || requestId === undefined) return;
+  // It reads as many tasks as a list does.
+  server.pollLimit.countList(principal);
   const name = nameOf(session.key, requestId);
   const { tasks } = await server.store.list(owner, limits.listPage);
   const found = tasks.find(({ call }) => call === name);

@@ -1,6 +1,6 @@
 import type { EngineContext } from '../../engine/ports.ts';
+import { ENDED } from '../../tasks/attributes.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { ENDED } from '../../tasks/table/attributes.ts';
 import { after, type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed } from '../errors.ts';

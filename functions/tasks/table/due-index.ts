@@ -1,6 +1,6 @@
+import { INDEXES } from '../attributes.ts';
 import type { DynamoDb } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
-import { INDEXES } from './attributes.ts';
 
 /** Where the next page of a shard begins. Only this file reads it. */
 export type Cursor = Readonly<Record<string, unknown>>;

@@ -1,9 +1,6 @@
 import { RecordUnknown } from '../errors.ts';
-import { STATUSES, type TaskRecord } from '../record.ts';
+import { RECORD_VERSION, STATUSES, type TaskRecord } from '../record.ts';
 import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, objectOf, oneOf } from '../shape.ts';
-
-/** Written into each new record. Raise it in a release that changes what a record means to its readers. */
-export const RECORD_VERSION = 1;
 
 const isToken: Check = (value) => isString(value) || isNumber(value);
 

@@ -1,10 +1,10 @@
+import { SEEN, SORT_KEYS } from '../attributes.ts';
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { asOf } from '../deadlines.ts';
 import { InternalError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
 import { isTerminal } from '../transitions/change.ts';
-import { SEEN, SORT_KEYS } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 import { isKnown } from './known-record.ts';
 

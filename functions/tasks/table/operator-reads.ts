@@ -1,7 +1,7 @@
+import { BEFORE_TASKS, INDEXED, INDEXES, PAYLOAD, SHOWN } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
-import { BEFORE_TASKS, INDEXED, INDEXES, PAYLOAD, SHOWN } from './attributes.ts';
 import { progressKey } from './progress-item.ts';
 
 /** An item as it is stored. It may be one that this release does not understand. */

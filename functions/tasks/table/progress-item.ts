@@ -1,9 +1,9 @@
+import { MEMORY_SUFFIX, PROGRESS_PARTITION } from '../attributes.ts';
 import type { DynamoDb, GetInput, UpdateInput } from '../aws/dynamodb.ts';
 import { limits } from '../limits.ts';
 import { logEvent } from '../log.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
-import { MEMORY_SUFFIX, PROGRESS_PARTITION } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 // Progress and memory of a run are two items, so a poll does not pay for the memory.

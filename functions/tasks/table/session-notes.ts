@@ -1,5 +1,5 @@
+import { SORT_KEYS } from '../attributes.ts';
 import type { DynamoDb, PutInput } from '../aws/dynamodb.ts';
-import { SORT_KEYS } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { INDEXES } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { OPEN } from '../record.ts';
-import { INDEXES } from './attributes.ts';
 
 /**
  * When the oldest unfinished task was created, in ms since the epoch, by the index `status`. Undefined if there is none. The

@@ -1,8 +1,8 @@
+import { BEFORE_TASKS } from '../attributes.ts';
 import type { DynamoDb, GetInput, PutInput, UpdateInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { TaskEvent, TaskKey, TaskRecord, Writer } from '../record.ts';
 import type { Change } from '../transitions/change.ts';
-import { BEFORE_TASKS } from './attributes.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 import { isKnown, known } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';

@@ -1,7 +1,7 @@
 import { dueShard } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
-import { RECORD_VERSION } from '../table/known-record.ts';
+import { RECORD_VERSION } from '../record.ts';
 import { openEvent } from '../task-event.ts';
 import { type Change, failVisibleAt } from './change.ts';
 

@@ -1,6 +1,6 @@
+import { BEFORE_QUESTION, RUNNING } from '../attributes.ts';
 import { type Failure, failure } from '../failures.ts';
 import type { TaskRecord } from '../record.ts';
-import { BEFORE_QUESTION, RUNNING } from '../table/attributes.ts';
 import { endEvent } from '../task-event.ts';
 import { askFirst } from './begin.ts';
 import { type Change, sourcesOf } from './change.ts';

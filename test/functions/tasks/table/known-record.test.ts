@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Status, TaskRecord } from '../../../../functions/tasks/record.ts';
-import { isKnown, known, RECORD_VERSION } from '../../../../functions/tasks/table/known-record.ts';
+import { RECORD_VERSION } from '../../../../functions/tasks/record.ts';
+import { isKnown, known } from '../../../../functions/tasks/table/known-record.ts';
 import { taskIn } from '../../../contract/tasks.ts';
 
 const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];

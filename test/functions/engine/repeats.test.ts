@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
+import { cancelTask } from '../../../functions/mcp/task/cancel-task.ts';
+import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { questionProblem } from '../../../functions/tasks/questions/question-problem.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { fakeServer } from '../mcp/support/fake-server.ts';
+
+const T0 = 1_700_000_000_000;
+const principal = { kind: 'anonymous' } as const;
+const task = { tool: 'required', ttl: 3_600_000, timeout: 300_000, accepts: ['elicitation/create'], legacy: false };
+const made = create(newTaskKey(principal, T0), task, T0);
+
+function world(record: TaskRecord, now = T0) {
+  const fake = fakeServer({ now: () => now });
+  fake.records.set(record.taskId, record);
+  return { ...fake, times: (what: string) => fake.did.filter((one) => one === what).length };
+}
+
+test('20 repeats of the last answer start its round once more, and no more (row 16)', async () => {
+  const answered: TaskRecord = { ...made, round: 2, arguments: '{}', inputResponses: { 'r1.a': '{}' } };
+  const { server, times } = world(answered);
+  for (let i = 0; i < 20; i++) await answerTask(principal, made.taskId, { 'r1.a': {} }, 'refuse', server);
+  expect(times('start')).toBe(1);
+});
+
+test.each([
+  ['59 seconds after it: its request may have crashed', 59_000, 1],
+  ['a minute after it: its run was stopped long ago', 60_000, 0],
+])('a repeated cancel stops the run %s (C-27)', async (_title, after, stops) => {
+  const { server, times } = world({ ...made, status: 'cancelled' }, T0 + after);
+  await cancelTask(principal, made.taskId, server);
+  expect(times('stop')).toBe(stops);
+});
+
+test.each([
+  ['a'.repeat(128), undefined],
+  ['a'.repeat(129), 'InputRequestInvalid'],
+  ['é'.repeat(65), 'InputRequestInvalid'],
+])('the name of a question has at most 128 bytes: %s', (name, reason) => {
+  const params = { message: '?', requestedSchema: { type: 'object', properties: {} } };
+  const asked = JSON.stringify({ inputRequests: { [name]: { method: 'elicitation/create', params } } });
+  expect(questionProblem({ ...made, status: 'input_required', asked })?.reason).toBe(reason);
+});
