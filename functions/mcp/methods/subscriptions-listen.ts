@@ -14,7 +14,7 @@ import { checkScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { resultMessage } from '../protocol/jsonrpc.ts';
 import { closing, openStream } from '../stream/count.ts';
-import { waitAfter } from '../stream/pace.ts';
+import { waitBefore } from '../stream/pace.ts';
 import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
 import { withMachineState } from '../task/machine-progress.ts';
 import { withResult } from '../task/stored-result.ts';
@@ -81,18 +81,14 @@ function isLater(record: TaskRecord, last: Sent | undefined): boolean {
   return stageOf(record) === stageOf(last) && record.updatedAt > last.updatedAt;
 }
 
-/** Open tasks once more, and what the read cost in units. A deadline decides only after a read that misses nothing. */
-async function readAgain(open: readonly TaskRecord[], server: ServerContext) {
+/** Open tasks as they are now: half a unit each, as much for each report. A deadline decides only after a consistent read. */
+async function readAgain(open: readonly TaskRecord[], server: ServerContext): Promise<TaskRecord[]> {
   const readAt = server.now();
   const late = open.length === 0 ? [] : await server.store.readMany(open);
   const lapsed = late.filter((record) => asOf(record, readAt)?.status !== record.status);
   const sure = lapsed.length === 0 ? [] : await server.store.getMany(lapsed);
   const records = [...late.filter((record) => !lapsed.includes(record)), ...sure];
-  const working = records.filter(({ status }) => status === 'working');
-  return {
-    visible: records.flatMap((record) => currentRecord(record, readAt, server) ?? []),
-    units: (open.length + working.length) / 2 + lapsed.length,
-  };
+  return records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
 }
 
 /**
@@ -114,7 +110,7 @@ async function* listen(
   const stored = storedFrames(frameOf);
   const sent = new Map<string, Sent>();
   let open = shown;
-  let read = { visible: shown, units: shown.length };
+  let visible = shown;
   const quiet = { since: server.now() };
   let room: number = limits.listenBytes;
   const said = (record: TaskRecord, frame: string): string => {
@@ -127,7 +123,7 @@ async function* listen(
   try {
     yield messageFrame(acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)));
     listening: for (;;) {
-      const seen = await Promise.all(read.visible.map((record) => withMachineState(record, server)));
+      const seen = await Promise.all(visible.map((record) => withMachineState(record, server)));
       const news = seen.filter((task) => isLater(task, sent.get(task.taskId)));
       // A frame that cannot be made now is made after a later read.
       for (const record of news.filter((task) => !liesInS3(task))) {
@@ -145,9 +141,10 @@ async function* listen(
       const over = seen.filter((task) => isTerminal(task.status) && !isLater(task, sent.get(task.taskId)));
       open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
       if (server.now() >= until || (requested !== undefined && requested > 0 && open.length === 0)) break;
-      yield* waitAfter(read.units, until, quiet, server, gone);
+      const working = seen.filter(({ status }) => status === 'working');
+      yield* waitBefore((open.length + working.length) / 2, until, quiet, server, gone);
       if (gone.aborted) return;
-      read = (await readAgain(open, server).catch(failed)) ?? { ...read, visible: [] };
+      visible = (await readAgain(open, server).catch(failed)) ?? [];
     }
     yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
   } finally {

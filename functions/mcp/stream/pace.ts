@@ -5,23 +5,23 @@ import { KEEP_ALIVE, QUIET } from '../http/sse.ts';
 /** The shortest time between two reads, in ms. */
 const PACE = 1_000;
 
-/** How long a stream waits after a read of so many units, in ms: it reads `limits.streamUnits` a second at most. */
-const pauseAfter = (units: number): number => Math.max(PACE, (1_000 * units) / limits.streamUnits);
+/** How long a stream waits before a read of so many units, in ms: it reads `limits.streamUnits` a second at most. */
+const pauseBefore = (units: number): number => Math.max(PACE, (1_000 * units) / limits.streamUnits);
 
 /**
- * Waits for the next read after one of so many units, or until `until` (ms since the epoch). Yields a comment when nothing
- * was sent for a while. Ends early when the reader has gone.
+ * Waits until a read of so many units may come, or until `until` (ms since the epoch). Yields a comment when nothing was sent
+ * for a while. Ends early when the reader has gone.
  *
  * @param quiet since when nothing was sent, in ms since the epoch
  */
-export async function* waitAfter(
+export async function* waitBefore(
   units: number,
   until: number,
   quiet: { since: number },
   server: Pick<ServerContext, 'now' | 'sleep'>,
   gone: AbortSignal,
 ): AsyncGenerator<string, void, void> {
-  const next = Math.min(until, server.now() + pauseAfter(units));
+  const next = Math.min(until, server.now() + pauseBefore(units));
   do {
     const now = server.now();
     if (now - quiet.since >= QUIET) {

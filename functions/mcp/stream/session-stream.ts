@@ -10,7 +10,7 @@ import { hasScopes } from '../identity/tool-scopes.ts';
 import { currentRecord } from '../task/task-view.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
-import { waitAfter } from './pace.ts';
+import { waitBefore } from './pace.ts';
 import { type Question, questionMessage, questionsFor, shortHash } from './questions.ts';
 import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
 
@@ -134,7 +134,7 @@ async function* sessionFrames(
     // Held for one more read after the question is closed: the reply to the client's answer may still be on its way.
     if (start.resumed || closed > Math.min(looks, 1) || server.now() >= until) break;
     if (!(await mayHold())) break;
-    yield* waitAfter(look.units, until, quiet, server, gone);
+    yield* waitBefore(look.units, until, quiet, server, gone);
     if (gone.aborted) return;
   }
   if (looks > 0) yield await priming();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { KEEP_ALIVE, QUIET } from '../../../../functions/mcp/http/sse.ts';
-import { waitAfter } from '../../../../functions/mcp/stream/pace.ts';
+import { waitBefore } from '../../../../functions/mcp/stream/pace.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 
-/** What a stream does after a read of so many units. Time passes only while it sleeps. `leaves`: when its reader goes. */
+/** What a stream does before a read of so many units. Time passes only while it sleeps. `leaves`: when its reader goes. */
 async function waited(units: number, until = 60_000, leaves = Number.POSITIVE_INFINITY) {
   let now = 0;
   const gone = new AbortController();
@@ -13,7 +13,7 @@ async function waited(units: number, until = 60_000, leaves = Number.POSITIVE_IN
   };
   const quiet = { since: 0 };
   const comments: string[] = [];
-  for await (const text of waitAfter(units, until, quiet, { now: () => now, sleep }, gone.signal)) comments.push(text);
+  for await (const text of waitBefore(units, until, quiet, { now: () => now, sleep }, gone.signal)) comments.push(text);
   return { took: now, comments, quiet };
 }
 
@@ -22,7 +22,7 @@ test.each([
   [limits.streamUnits, 1_000],
   [2 * limits.streamUnits, 2_000],
   [100, 12_500],
-])('a read of %i units is followed by the next one %i ms later', async (units, took) => {
+])('a read of %i units comes %i ms after the one before', async (units, took) => {
   expect((await waited(units)).took).toBe(took);
 });
 
