@@ -1,9 +1,11 @@
 import { isThrottlingError, isTransientError } from '@smithy/core/retry';
-import { TaskUnread, Unavailable } from '../../tasks/errors.ts';
+import { McpError, TaskUnread, Unavailable } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 
 /** Whether AWS throttles, is out of reach, or failed on its side, after all retries of the SDK. */
 export function isOutage(error: unknown): error is Error {
+  // An error of ours may keep one of AWS as its cause, which the SDK judges, too.
+  if (error instanceof McpError) return false;
   return isThrottled(error) || (error instanceof Error && isTransientError(error as SdkError));
 }
 

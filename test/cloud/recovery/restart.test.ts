@@ -17,9 +17,9 @@ afterAll(() => {
 /** All but the advice when to look again, which follows the age of the task. */
 const asBefore = (task: Answer['body']) => ({ ...task, pollIntervalMs: expect.any(Number) });
 
-/** The command people run, on a free port. */
+/** The command people run, on a free port. As on AWS, a run has a worker of its own: others wait for one. */
 const start = (data: string, assembly: string) =>
-  startProcess('bin/local.ts', '--port', '0', '--data', join(folder, data), '--assembly', assembly);
+  startProcess('bin/local.ts', '--port', '0', '--single', '--data', join(folder, data), '--assembly', assembly);
 
 test('killed and restarted on the same data, it serves finished tasks and open sessions', async () => {
   const before = await start('tables', inject('assembly'));

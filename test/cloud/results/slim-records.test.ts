@@ -79,7 +79,7 @@ describe('a task with large arguments', () => {
   });
 });
 
-test('a task that asks first with large arguments is small from the first write, and gets them whole', async () => {
+test('a task that asks first with large arguments is small from its first write', async () => {
   const client = await legacySession(url());
   const mark = cloud().calls.mark();
   const params = { name: 'ask_first', arguments: { text: TEXT }, task: {} };

@@ -78,7 +78,8 @@ export const bugs = {
   'results that are not stored': {
     kind: 'lost',
     file: isCode,
-    plant: (text) => text.replace(/await [\w$]+\("PUT",[\w$]+,Buffer\.from\([\w$]+\)\)/, '0'),
+    plant: (text) =>
+      text.replace(/await [\w$]+\("stored",\(([\w$]+),([\w$]+)\)=>\1\.put\([\w$]+\([\w$]+\),[\w$]+,\2\)\)/, '0'),
   },
   /** A direct tool is invoked once more, and that answer counts. */
   'direct calls made twice': {
@@ -86,8 +87,8 @@ export const bugs = {
     file: isCode,
     plant: (text) =>
       text.replace(
-        /await ([\w$]+)\((\{method:"POST",path:[\w$]+,body:Buffer\.from\([\w$]+\)\},[\w$]+)\)/,
-        '(await $1($2),await $1($2))',
+        /(FunctionError:[\w$]+\}=)await ([\w$]+)\(([\w$]+\([\w$]+,[\w$]+\),[\w$]+,[\w$]+)\)/,
+        '$1(await $2($3),await $2($3))',
       ),
   },
   /** A delivery that EventBridge did not take counts as told. */
@@ -116,7 +117,10 @@ export const bugs = {
     engine: 'express',
     file: isCode,
     plant: (text) =>
-      text.replace(/return [\w$]+\(([\w$]+),([\w$]+)\)\|\|(\2\.now\(\)>=\1\.deadlineAt\?\1:)/, 'return $3'),
+      text.replace(
+        /if\(([\w$]+)\.round===1\|\|[\w$]+\(\1\)\|\|([\w$]+)\.now\(\)>=\1\.deadlineAt\|\|[\w$]+\(\1,\2\.machineOf\(\1\.tool\)\)\)return/,
+        'if($1.round===1)return',
+      ),
   },
 } as const satisfies Record<string, Bug>;
 
