@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, buildSync } from 'esbuild';
+import { type BuildOptions, buildSync, version } from 'esbuild';
 
 /** The root of the repository, or of the installed package: both hold this file in `lib`. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -129,7 +130,38 @@ export function bundled(code: string): Uint8Array {
 }
 
 function output(options: BuildOptions): Uint8Array {
-  const [file] = buildSync({ ...bundleOptions, ...options, write: false }).outputFiles;
+  const all = { ...bundleOptions, ...options, write: false, metafile: true } as const;
+  const name = createHash('sha256')
+    .update(JSON.stringify([version, all]))
+    .digest('hex')
+    .slice(0, 16);
+  const place = join(KEPT, name);
+  const kept = all.stdin === undefined ? keptAt(place) : undefined;
+  if (kept !== undefined) return kept;
+  const { outputFiles, metafile } = buildSync(all);
+  const [file] = outputFiles;
   if (file === undefined) throw new Error('esbuild made no file');
+  if (all.stdin === undefined) {
+    const inputs = Object.keys(metafile.inputs).map((input) => [input, stampOf(input)] as const);
+    replaceFile(place, Buffer.concat([Buffer.from(`${JSON.stringify(inputs)}\n`), file.contents]));
+  }
   return file.contents;
+}
+
+/** Bundles of the repository, each with what it was made from: a bundle with AWS clients takes a second to make. */
+const KEPT = join(ROOT, 'node_modules/.cache/mcp-task-server/bundles');
+
+/** The bundle at this place, if no file that it was made from has changed. */
+function keptAt(place: string): Uint8Array | undefined {
+  if (!existsSync(place)) return undefined;
+  const kept = readFileSync(place);
+  const end = kept.indexOf('\n');
+  const inputs = JSON.parse(kept.subarray(0, end).toString()) as readonly (readonly [input: string, stamp: string])[];
+  return inputs.every(([input, stamp]) => stampOf(input) === stamp) ? kept.subarray(end + 1) : undefined;
+}
+
+/** @param input as esbuild names it: from the root */
+function stampOf(input: string): string {
+  const { mtimeMs, size } = statSync(join(ROOT, input), { throwIfNoEntry: false }) ?? {};
+  return `${mtimeMs} ${size}`;
 }
