@@ -34,8 +34,8 @@ const connections = {
 } as const;
 
 /**
- * The configuration of all AWS clients. What it names, no client searches for in files: that takes time of a cold start. For
- * the same reason the credentials come from one provider, not from the chain of the AWS SDK.
+ * The configuration of all AWS clients. What it names, they need not search for, which takes time of a cold start. So the
+ * credentials come from one provider, too, not from the chain of the AWS SDK.
  */
 export const clientConfig = ({
   requestTimeout,

@@ -40,7 +40,7 @@ const armsOf = (ref: string) =>
   new Map<string, { readonly make: (folder: string) => void; readonly poll?: string }>([
     [NOW, { make: endpoint }],
     [BARE, { make: handler('bare') }],
-    ['the same, bundled well', { make: well }],
+    ['empty handler, bundled well', { make: well }],
     ['official SDK, same AWS clients', { make: handler('sdk'), poll: 'poll' }],
     [`endpoint of ${ref}`, { make: release(ref) }],
   ]);
