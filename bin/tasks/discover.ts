@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import type { ServerFacts, ToolFacts } from '../../functions/operator/context.ts';
 import { OperatorError } from '../../functions/operator/errors.ts';
-import { SERVER_MARK, type ServerMark, type ToolMark } from '../../functions/operator/server-mark.ts';
+import { ENDPOINT_ID, SERVER_MARK, type ServerMark, type ToolMark } from '../../functions/operator/server-mark.ts';
 
 interface StackResource {
   readonly type: string;
@@ -14,9 +14,6 @@ interface StackResource {
   /** In ms since the epoch. */
   readonly changedAt: number;
 }
-
-/** Endpoints of servers have this at the end of their logical ids. */
-const ENDPOINT = /Endpoint[0-9A-F]{8}$/;
 
 /**
  * What an operator has to know of the server of a stack: CloudFormation says which resources it has, the metadata of the
@@ -32,14 +29,14 @@ export async function discover(
 ): Promise<ServerFacts> {
   const resources = await resourcesOf(cloudFormation, stack);
   const endpoints = [...resources].filter(
-    ([logicalId, { type }]) => type === 'AWS::Lambda::Function' && ENDPOINT.test(logicalId),
+    ([logicalId, { type }]) => type === 'AWS::Lambda::Function' && ENDPOINT_ID.test(logicalId),
   );
   const servers = new Map<string, ServerMark>();
   for (const [logicalId] of endpoints) {
     const describe = new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId });
     const { Metadata = '{}' } = (await cloudFormation.send(describe)).StackResourceDetail ?? {};
     const mark = (JSON.parse(Metadata) as Record<string, unknown>)[SERVER_MARK];
-    if (mark !== undefined) servers.set(logicalId.replace(ENDPOINT, ''), mark as ServerMark);
+    if (mark !== undefined) servers.set(logicalId.replace(ENDPOINT_ID, ''), mark as ServerMark);
   }
   const names = [...servers.keys()];
   if (names.length === 0)

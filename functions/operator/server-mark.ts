@@ -1,5 +1,7 @@
 /** The name of the metadata of an endpoint that says what the operator's verbs have to know of its server. */
 export const SERVER_MARK = 'mcp-task-server:server';
+/** The logical ids of endpoints end in it: a list of resources shows no metadata. */
+export const ENDPOINT_ID = /Endpoint[0-9A-F]{8}$/;
 
 /** By logical ids of the same stack. */
 export interface ServerMark {

@@ -11,9 +11,9 @@ import { partsBeside, partsInPlace, partsOf } from '../server-code.ts';
 import { NODE_ON_ARM } from '../server-function.ts';
 
 /** Read by `mcp-task-server dev`: the file and the options from which it builds the function. */
-const MARK = 'mcp-task-server:source';
+export const SOURCE_MARK = 'mcp-task-server:source';
 /** Set by `mcp-task-server dev`, which builds the tools itself: in milliseconds, and again when a file changes. */
-const CONTEXT = 'mcp-task-server:dev';
+export const DEV_CONTEXT = 'mcp-task-server:dev';
 
 /** Options of esbuild with the same name and value as those of the bundling. */
 const SAME = ['minify', 'loader', 'keepNames', 'define', 'mainFields', 'inject', 'target', 'charset'] as const;
@@ -54,7 +54,7 @@ export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource |
 }
 
 /** Whether the app is synthesized by `mcp-task-server dev`. */
-export const isDev = (scope: Construct): boolean => scope.node.tryGetContext(CONTEXT) === true;
+export const isDev = (scope: Construct): boolean => scope.node.tryGetContext(DEV_CONTEXT) === true;
 
 /** The code of a tool, built in this process: CDK starts npm for each function, which takes a second. */
 export function codeOf({ entry, options }: ToolSource, { sourceMap, sourcesContent }: BundlingOptions): Code {
@@ -104,5 +104,8 @@ function bundledCode(entry: string, build: BuildOptions, write: (folder: string)
 
 /** Adds how `dev` builds the function. */
 export function addSource(handler: LambdaFunction, { entry, options }: ToolSource): void {
-  (handler.node.defaultChild as CfnResource).addMetadata(MARK, { entry, options: withParts(options, partsInPlace()) });
+  (handler.node.defaultChild as CfnResource).addMetadata(SOURCE_MARK, {
+    entry,
+    options: withParts(options, partsInPlace()),
+  });
 }

@@ -7,6 +7,7 @@ import { type Cloud, startCloud } from '../cloud.ts';
 import { messageOf, refusedToolLine } from '../command.ts';
 import { lockDataDir } from '../disk/data-dir.ts';
 import { close, listen } from '../loopback.ts';
+import { DEV_CONTEXT, RUN_STATE } from '../marks.ts';
 import { type Project, synthesize } from '../template/synth.ts';
 import { watchFiles } from './changed-files.ts';
 import { writeSessionFile } from './session-file.ts';
@@ -37,8 +38,6 @@ export interface Session {
   stop(): Promise<void>;
 }
 
-/** The context by which lib/tools/tool-source.ts leaves the builds of tools to `dev`. */
-const DEV = 'mcp-task-server:dev';
 /** How long a restart waits for tools that run, in ms. */
 const DRAIN = 10_000;
 
@@ -70,7 +69,7 @@ export async function startSession(
   /** Synthesizes the app beside the running one, and builds the tools that are new or built otherwise. */
   async function synthesized(): Promise<string> {
     const assembly = join(out, `assembly-${++assemblies}`);
-    await synthesize({ ...project, context: { ...project.context, [DEV]: true } }, assembly, stopping.signal);
+    await synthesize({ ...project, context: { ...project.context, [DEV_CONTEXT]: true } }, assembly, stopping.signal);
     await tools.take(assembly);
     return assembly;
   }
@@ -137,7 +136,9 @@ export async function startSession(
     const port = Number(new URL(cloud.url).port);
     const until = Date.now() + DRAIN;
     const works = () =>
-      cloud.stepFunctions.executions().some(({ states, status }) => status === 'RUNNING' && states.at(-1) === 'Run');
+      cloud.stepFunctions
+        .executions()
+        .some(({ states, status }) => status === 'RUNNING' && states.at(-1) === RUN_STATE);
     while (up && works() && Date.now() < until && !stopping.signal.aborted) await sleep(50);
     if (stopping.signal.aborted) return;
     if (up) await cloud.stop();

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type BuildFailure, type BuildOptions, context } from 'esbuild';
 import { objectOf, stringOf } from '../json.ts';
+import { SOURCE_MARK } from '../marks.ts';
 import type { Stack } from '../template/assembly.ts';
 import { real } from './changed-files.ts';
 
@@ -12,13 +13,10 @@ export interface ToolSource {
   readonly options: BuildOptions;
 }
 
-/** Written by lib/tools/tool-source.ts. */
-const MARK = 'mcp-task-server:source';
-
 export function toolSources(stacks: readonly Stack[]): ToolSource[] {
   return stacks.flatMap(({ template }) =>
     Object.entries(template.Resources).flatMap(([logicalId, { Metadata }]) => {
-      const { entry, options } = objectOf(objectOf(Metadata)[MARK]);
+      const { entry, options } = objectOf(objectOf(Metadata)[SOURCE_MARK]);
       const file = stringOf(entry);
       return file === undefined ? [] : [{ logicalId, entry: file, options: objectOf(options) as BuildOptions }];
     }),

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import { NOT_RUN_LOCALLY } from '../lambda/index.ts';
+import { SERVER_MARK } from '../marks.ts';
 import type { Stack, Template, TemplateResource } from './assembly.ts';
 import { namesIn } from './names.ts';
 import { ATTACHED, refusalsOf, refusedTools, type ServerStack, unmetNeeds } from './refusals.ts';
@@ -19,8 +20,6 @@ export interface Reached {
   isOfServer(logicalId: string): boolean;
 }
 
-/** The environment that only the endpoint of a server has. */
-const ENDPOINT_VARIABLES = ['TASKS_TABLE', 'MACHINE_ARN_PREFIX', 'SIGNING_KEY_SECRET'];
 /**
  * The part of an app that its server reaches: its construct, its tools, and the resources that these name and the
  * embedded cloud knows. Everything else is left alone; a reference to it becomes a name that nothing has. In place of a
@@ -67,8 +66,7 @@ export function reachedByServer(
 /** The paths of the constructs, with a slash at the end. */
 function serverPaths({ Resources }: Template): string[] {
   return Object.values(Resources).flatMap((resource) => {
-    const variables = objectOf(objectOf(resource.Properties?.Environment).Variables);
-    const isEndpoint = ENDPOINT_VARIABLES.every((variable) => Object.hasOwn(variables, variable));
+    const isEndpoint = Object.hasOwn(objectOf(resource.Metadata), SERVER_MARK);
     // The endpoint is `<server>/Endpoint/Resource`.
     return isEndpoint ? [pathOf(resource).split('/').slice(0, -2).concat('').join('/')] : [];
   });

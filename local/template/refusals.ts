@@ -1,4 +1,5 @@
 import { type JsonObject, objectOf, stringOf } from '../json.ts';
+import { SERVER_MARK } from '../marks.ts';
 import type { Stack, TemplateResource } from './assembly.ts';
 import { namesIn } from './names.ts';
 import { whereOf } from './resources.ts';
@@ -32,9 +33,6 @@ export const ATTACHED: Readonly<Record<string, string>> = {
 
 /** Reached by URL. A name in place of the URL fails in no AWS client, and may reach people and other systems. */
 const BY_URL = /^AWS::(Lambda::Url|ApiGateway(V2)?::\w+)$/;
-
-/** Written by lib/operators/server-mark.ts: the tools of a server, with the logical ids of their parts. */
-const SERVER_MARK = 'mcp-task-server:server';
 
 /**
  * The functions and state machines that name what does not run here, and would not notice. A function that calls it by

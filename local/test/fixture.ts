@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Cloud } from '../cloud.ts';
+import { SERVER_MARK } from '../marks.ts';
 
 export function temporaryDir(): string {
   return mkdtempSync(join(tmpdir(), 'mcp-task-server-test-'));
@@ -65,16 +66,12 @@ export function serverResources(tools: Record<string, { handler: string } | { st
   const needed = Object.values(tools)
     .flatMap(Object.values)
     .map((Ref: string) => ({ Ref }));
-  const Variables = {
-    ...{ TASKS_TABLE: 't', MACHINE_ARN_PREFIX: 'm', SIGNING_KEY_SECRET: 's' },
-    TOOLS: { 'Fn::Join': [',', needed] },
-  };
   const endpoint = functionResource('code', {
     Role: { 'Fn::GetAtt': ['ServerRole', 'Arn'] },
-    Environment: { Variables },
+    Environment: { Variables: { TOOLS: { 'Fn::Join': [',', needed] } } },
   });
   return {
-    Endpoint: { ...endpoint, Metadata: { ...ofServer('Endpoint').Metadata, 'mcp-task-server:server': { tools } } },
+    Endpoint: { ...endpoint, Metadata: { ...ofServer('Endpoint').Metadata, [SERVER_MARK]: { tools } } },
     ServerRole: { ...adminRole('lambda'), ...ofServer('EndpointRole') },
   };
 }

@@ -1,18 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
+import { SERVER_MARK } from '../marks.ts';
 import type { Stack, TemplateResource } from '../template/assembly.ts';
 import { reachedByServer } from '../template/lenient.ts';
 import { resolveStack } from '../template/resources.ts';
 
-const variables = { TASKS_TABLE: 't', MACHINE_ARN_PREFIX: 'm', SIGNING_KEY_SECRET: 's' };
 const at = (path: string) => ({ 'aws:cdk:path': `App/${path}/Resource` });
 const resource = (Type: string, path: string, Properties: JsonObject = {}): TemplateResource => ({
   ...{ Type, Properties },
   Metadata: at(path),
 });
-const endpoint = resource('AWS::Lambda::Function', 'Server/Endpoint', {
-  Environment: { Variables: { ...variables, TOOLS: { Ref: 'Tool' } } },
+const marked = (endpoint: TemplateResource): TemplateResource => ({
+  ...endpoint,
+  Metadata: { ...endpoint.Metadata, [SERVER_MARK]: { tools: {} } },
 });
+const endpoint = marked(
+  resource('AWS::Lambda::Function', 'Server/Endpoint', { Environment: { Variables: { TOOLS: { Ref: 'Tool' } } } }),
+);
 
 function stackOf(Resources: Record<string, TemplateResource>, name = 'App'): Stack {
   const template = { Resources, Parameters: {}, Conditions: {}, Outputs: { Topic: { Value: { Ref: 'Topic' } } } };

@@ -1,0 +1,13 @@
+/** What the product leaves in its templates for the embedded cloud and `dev`. test/structure/marks.test.ts holds them equal. */
+
+/** Metadata of the endpoint of a server: its tools, with the logical ids of their parts. */
+export const SERVER_MARK = 'mcp-task-server:server';
+
+/** Metadata of a function that `dev` builds: its file, and the options of esbuild. */
+export const SOURCE_MARK = 'mcp-task-server:source';
+
+/** The context by which an app leaves these builds to `dev`. */
+export const DEV_CONTEXT = 'mcp-task-server:dev';
+
+/** The state of a workflow in which its tool works. */
+export const RUN_STATE = 'Run';
