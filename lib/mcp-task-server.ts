@@ -41,7 +41,7 @@ export type { McpTaskServerProps } from './server-props.ts';
 
 /**
  * A backend for long-running MCP tools: one endpoint for 2025-11-25 and 2026-07-28 clients, a table of tasks, and a
- * state machine per task-capable tool (docs/architecture.md, "Deployed parts").
+ * state machine per task-capable tool (docs/architecture/README.md, "Deployed parts").
  *
  * @example
  * const server = new McpTaskServer(this, 'Server', { auth: anonymous() });
@@ -124,12 +124,17 @@ export class McpTaskServer extends Construct {
     });
     const serverName = machinePrefix.replace(/-$/, '');
     this.taskEvents = new TaskEvents(this, 'TaskEvents', {
-      ...{ table, results, serverName, storage },
+      table,
+      results,
+      serverName,
+      storage,
       eventBus: props.eventBus,
     });
     const authorizer = this.node.tryFindChild('Authorizer');
     const metrics = serverMetrics({
-      ...{ serverName, api: this.api, endpoint: this.endpoint },
+      serverName,
+      api: this.api,
+      endpoint: this.endpoint,
       authorizer: authorizer instanceof Authorizer ? authorizer.function : undefined,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
     });
@@ -148,7 +153,10 @@ export class McpTaskServer extends Construct {
       tools: () => this.#marked,
     });
     this.operatorPolicies = operatorPolicies(this, {
-      ...{ table, results, machinePrefix, encryptionKey },
+      table,
+      results,
+      machinePrefix,
+      encryptionKey,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
       logs: [this, this.reconciler, this.taskEvents].map(({ node }) => node.findChild('Logs') as LogGroup),
     });

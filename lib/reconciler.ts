@@ -27,7 +27,7 @@ export interface ReconcilerProps {
 }
 
 /**
- * Repairs what a crash left behind (docs/architecture.md, "Repair"): at once when a run ends in a way that no workflow
+ * Repairs what a crash left behind (docs/architecture/tasks.md, "Repair"): at once when a run ends in a way that no workflow
  * can catch, and once a minute where there is no event or it was lost, as events are best effort.
  */
 export class Reconciler extends Construct {

@@ -28,7 +28,7 @@ export type ServerFunction = keyof typeof SERVER_FUNCTIONS;
 const FIRST_LINE = `"use strict";globalThis.gc&&require("node:v8").setFlagsFromString("--no-expose-gc");`;
 
 /**
- * How code of the server is bundled (docs/architecture.md, "Cold start"): CommonJS and no dynamic import, since an ESM
+ * How code of the server is bundled (docs/architecture/requests.md, "Cold start"): CommonJS and no dynamic import, since an ESM
  * `import 'node:http'` loads undici, some 30 ms of every cold start.
  */
 const bundleOptions = {

@@ -30,7 +30,7 @@ const NOTHING: Decision = { kind: 'nothing' };
 
 /**
  * What to do with a task, from its record, read consistently a moment ago, and from what is known of its run
- * (docs/architecture.md, "Repair"). Every change requires the status and the round of that record, so two reconcilers,
+ * (docs/architecture/tasks.md, "Repair"). Every change requires the status and the round of that record, so two reconcilers,
  * or a run that ends meanwhile, do no harm: the first write wins.
  */
 export function decide(record: TaskRecord | undefined, now: number, run?: Run): Decision {

@@ -7,7 +7,7 @@ import { failAsSeen } from './transitions/end.ts';
 
 /**
  * The record as every reader sees it at this moment, also after a crash: gone when its ttl has passed (E-28), failed
- * when it has lapsed (docs/architecture.md, "Statuses and moves").
+ * when it has lapsed (docs/architecture/tasks.md, "Statuses and moves").
  */
 export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
   if (now >= record.createdAt + record.ttl) return undefined;

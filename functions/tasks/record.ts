@@ -1,7 +1,7 @@
 import type { FailureReason } from './failures.ts';
 
 /**
- * The record of a task, as it is in the tasks table (docs/architecture.md, "The task record"). Both eras show it.
+ * The record of a task, as it is in the tasks table (docs/architecture/tasks.md, "The task record"). Both eras show it.
  * An attribute written when a task is created: add it here, and to `NewTask` and `create` in `transitions/begin.ts`. The
  * endpoint fills it in `functions/mcp/methods/create-task.ts`, a rerun in `functions/operator/acts/rerun.ts`.
  */

@@ -1,6 +1,6 @@
 /**
  * What a tool function receives and may return: plain JSON, no library needed, any language
- * (docs/architecture.md, "Tools"). The same contract serves forbidden, optional and required tools.
+ * (docs/architecture/workflows.md, "Tools"). The same contract serves forbidden, optional and required tools.
  */
 
 /** One question a tool asks the client, as both protocol revisions spell it: a method of the client and its params. */

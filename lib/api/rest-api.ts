@@ -36,7 +36,7 @@ export interface McpApiProps {
 const STAGE = 'v1';
 
 /**
- * The API (docs/architecture.md, "The endpoint"): a regional REST API that streams every answer of `/mcp`. The default,
+ * The API (docs/architecture/requests.md, "The endpoint"): a regional REST API that streams every answer of `/mcp`. The default,
  * an edge API, cuts an idle stream after 30 s.
  */
 export function mcpApi(scope: Construct, props: McpApiProps): RestApi {

@@ -5,7 +5,7 @@ import { DAY } from '../../functions/tasks/limits.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**
- * Results and input too large for a task's record (docs/architecture.md, "The task record"). They expire with their
+ * Results and input too large for a task's record (docs/architecture/tasks.md, "The task record"). They expire with their
  * tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes only an empty bucket: with DESTROY, empty it
  * first.
  */

@@ -12,7 +12,7 @@ import { INDEXES } from '../../functions/tasks/attributes.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**
- * The tasks table (docs/architecture.md, "The task record"). The owner is part of the key, so a foreign task is not
+ * The tasks table (docs/architecture/tasks.md, "The task record"). The owner is part of the key, so a foreign task is not
  * found. The sparse index `due` holds unfinished tasks only. The index `status` is for the lists of operators: items that
  * are no tasks have no status, so they are not in it.
  */

@@ -18,7 +18,7 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
 }
 
 /**
- * A NodejsFunction, bundled as this project bundles its functions (docs/architecture.md, "Cold start"): Node 24 on
+ * A NodejsFunction, bundled as this project bundles its functions (docs/architecture/requests.md, "Cold start"): Node 24 on
  * arm64, one CommonJS file with the AWS SDK in it, `.gz` files as bytes, and a source map. The AWS clients that `defineTool`
  * needs lie beside it: a run loads them at first use. By default it has a log group that keeps lines for a month, as JSON,
  * and a role that may write them and nothing else. A tool may be any other Lambda function, too.

@@ -21,8 +21,8 @@ export function measuredIn(line: string): Measured | undefined {
 const ENDS = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
 /**
- * What is missing or wrong in what was told. Each change of a task is told once, if repeats are counted by their id; its end is the record's; the metrics add up to
- * the records. To be judged once the stream is read to its end.
+ * What is missing or wrong in what was told. Each change of a task is told once, if repeats are counted by their id; its end
+ * is the record's; the metrics add up to the records. To be judged once the stream is read to its end.
  */
 export function judgeTold(
   records: ReadonlyMap<string, TaskRecord>,

@@ -47,3 +47,24 @@ describe.each(trackedFiles('.github/workflows'))('%s', (file) => {
     expect(rights).toEqual(file.endsWith('/release.yml') ? ['id-token'] : []);
   });
 });
+
+test('no line of a comment has more than 160 characters', () => {
+  const files = trackedFiles('bin', 'functions', 'lib', 'local', 'test').filter((file) =>
+    /\.(ts|js|jsonata)$/.test(file),
+  );
+  const long = files.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .filter((line) => line.length > 160 && /^\s*(\/\*|\*|\/\/)/.test(line))
+      .map((line) => `${file}: ${line}`),
+  );
+  expect(files.length).toBeGreaterThan(1_000);
+  expect(long).toEqual([]);
+});
+
+test('no list of members is a spread of an object literal, which only shortens it', () => {
+  const files = trackedFiles('bin', 'functions', 'lib', 'local').filter(
+    (file) => file.endsWith('.ts') && !file.startsWith('local/test/'),
+  );
+  expect(files.filter((file) => /^\s*\.\.\.\{/m.test(read(file)))).toEqual([]);
+});

@@ -22,7 +22,8 @@ let lastList = '#/';
 /**
  * What belongs to the task that is shown. In dev its payload and its log lines are the developer's own: they are shown at once.
  *
- * @typedef {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, logs?: LogsAnswer, problem?: string, of?: string, forms: Map<string, HTMLElement> }} Shown
+ * @typedef {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, logs?: LogsAnswer, problem?: string, of?: string,
+ *   forms: Map<string, HTMLElement> }} Shown
  * @param {string} [of] its id
  * @returns {Shown}
  */

@@ -15,7 +15,7 @@ import { withResult } from '../task/stored-result.ts';
 import { findTask, view } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
-/** A tool of the server: the model of a client without tasks polls by it (docs/architecture.md, "Delivery"). */
+/** A tool of the server: the model of a client without tasks polls by it (docs/architecture/requests.md, "Delivery"). */
 interface HelperTool {
   readonly entry: ToolEntry;
   readonly call: (call: Call, server: ServerContext) => Promise<object>;

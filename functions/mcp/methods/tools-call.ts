@@ -15,7 +15,7 @@ import { createRefusedTask, createTask, type FirstAnswers, startTask } from './c
 import { callDirectly, deliver } from './delivery.ts';
 import { argumentsOf, callHelper, helperTools } from './helper-tools.ts';
 
-/** Both eras: decides between a task and a plain result (docs/architecture.md, "Delivery"; F-10). */
+/** Both eras: decides between a task and a plain result (docs/architecture/requests.md, "Delivery"; F-10). */
 export const toolsCall: Method = async (call, server) => {
   const { name } = call.params;
   if (typeof name !== 'string') throw new InvalidParams('name must be a string');

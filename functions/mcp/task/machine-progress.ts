@@ -16,7 +16,7 @@ const MOST = 1_000;
 
 /**
  * A record to be shown. While a state machine does the work, the name of its current state is the status message, and a
- * new state counts as a change (docs/architecture.md, "State machines as tools"). A message that the tool reported
+ * new state counts as a change (docs/architecture/workflows.md, "State machines as tools"). A message that the tool reported
  * comes first.
  */
 export async function withMachineState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {

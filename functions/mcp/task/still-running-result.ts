@@ -6,7 +6,7 @@ import type { JsonSchema, ToolEntry } from '../manifest.ts';
 import { errorResult } from '../wire/tool-result.ts';
 
 /**
- * The result of a call without a task whose inline window has ended while the tool runs (docs/architecture.md,
+ * The result of a call without a task whose inline window has ended while the tool runs (docs/architecture/requests.md,
  * "Delivery"). It points to `get_task_result`, also in the structured content, because some frameworks show their model
  * nothing else. It is no error, because frameworks repeat a call after an error (F-14).
  */

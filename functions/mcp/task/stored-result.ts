@@ -6,7 +6,7 @@ import type { ServerContext } from '../context.ts';
 import { schemaToolOf, withCheckedResult } from './task-view.ts';
 
 /**
- * A record with its result, fetched from S3 if the record only refers to it (docs/architecture.md, "The task record"),
+ * A record with its result, fetched from S3 if the record only refers to it (docs/architecture/tasks.md, "The task record"),
  * and checked like any other. Writes the audit line `retrieved`, so call it only to show a result. A list never fetches
  * one.
  */

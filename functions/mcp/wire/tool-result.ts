@@ -5,7 +5,7 @@ import { storedResult } from '../../tasks/results/result-ref.ts';
 import { isDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
 import type { ContentBlock, ToolResult } from '../../tasks/tool-contract.ts';
 
-/** A return value as a CallToolResult (docs/architecture.md, "Tools"): any other JSON becomes text and structure. */
+/** A return value as a CallToolResult (docs/architecture/workflows.md, "Tools"): any other JSON becomes text and structure. */
 export function toolResult(text: string): ToolResult {
   const value = parsed(text);
   if (value === undefined) return errorResult('The tool returned an envelope whose text is not JSON');

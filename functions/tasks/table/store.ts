@@ -11,7 +11,7 @@ import { type SessionStore, sessionStore } from './session-notes.ts';
 import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 
 /**
- * The only place that holds DynamoDB expressions for tasks (docs/architecture.md, "Rules of the code"). Those for other
+ * The only place that holds DynamoDB expressions for tasks (docs/architecture/README.md, "Rules of the code"). Those for other
  * items are in `progress-item.ts`, `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts`; for the index in
  * `due-index.ts`; for a copy by an operator in `../../operator/put-back.ts`.
  */

@@ -22,10 +22,13 @@ export function markdown(results: readonly Result[]): string {
   return results
     .map(({ arm, rows }) => {
       const body = 'skipped' in rows ? `Not measured: ${rows.skipped}.` : table(rows);
-      return `### ${arm.title}\n\n${arm.about}\n\n${body}`;
+      return `### ${arm.title}\n\n${wrapped(arm.about)}\n\n${body}`;
     })
     .join('\n\n');
 }
+
+/** In lines that fit on a page. */
+const wrapped = (text: string): string => text.replace(/(?=.{121})(.{1,120}) /g, '$1\n');
 
 /** Puts text in place of what the last run has written into the page. */
 export function replaced(page: string, text: string): string {

@@ -105,7 +105,7 @@ test('row 4: the worker dies before the start; a repeat by the key runs it once'
   expect(runsOf(taskId)).toHaveLength(1);
 });
 
-// No write confirms a start (docs/architecture.md, "Repair"): until the sweep has looked, nothing says that it runs.
+// No write confirms a start (docs/architecture/tasks.md, "Repair"): until the sweep has looked, nothing says that it runs.
 test('row 5: the worker dies after the start: it runs, and the sweep only sees that it does', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'killWorker' });
   const since = now();

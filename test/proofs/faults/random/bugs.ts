@@ -18,7 +18,7 @@ const isCode = (name: string) => name.endsWith('.js');
 const quoted = (text: string) => text.replaceAll('"', '\\"');
 
 /**
- * Bugs that the random schedules must find: each takes away one thing that repair needs (docs/architecture.md,
+ * Bugs that the random schedules must find: each takes away one thing that repair needs (docs/architecture/tasks.md,
  * "Repair").
  */
 export const bugs = {
