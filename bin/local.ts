@@ -71,7 +71,9 @@ async function run({ port, app, data, assembly, concurrency, single }: Flags, si
   return startCloud({
     assembly: dir,
     lenient: true,
-    ...{ port, concurrency, sharedWorkers: !single },
+    port,
+    concurrency,
+    sharedWorkers: !single,
     ...(data === undefined ? {} : { dataDir: data }),
     onLog(source, line) {
       // What CloudWatch would make metrics of, every minute.
@@ -82,7 +84,9 @@ async function run({ port, app, data, assembly, concurrency, single }: Flags, si
 
 function introduction(url: string, leftAlone: Cloud['leftAlone']): string {
   const initialize = {
-    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'curl', version: '1' } },
   };
   return `ready ${url}

@@ -95,8 +95,10 @@ const built = new Map<string, Uint8Array>();
 export function serverCode(name: ServerFunction): Record<string, Uint8Array> {
   const code = made(`${name}.js`, () =>
     output({
-      ...{ entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])], banner: { js: FIRST_LINE } },
-      ...{ external: partsBeside.external, alias: { ...partsBeside.alias, ...withoutChain.alias } },
+      entryPoints: [join(ROOT, SERVER_FUNCTIONS[name])],
+      banner: { js: FIRST_LINE },
+      external: partsBeside.external,
+      alias: { ...partsBeside.alias, ...withoutChain.alias },
     }),
   );
   return { 'index.js': code, ...partsOf(code) };

@@ -43,7 +43,8 @@ export async function runConsole(args: readonly string[], terminal: Terminal): P
     const { server } = await connectTo(target, terminal)();
     const page = await startConsole({
       connect: connectTo(target, terminal),
-      ...{ local: false, options: named.join('') },
+      local: false,
+      options: named.join(''),
       ...(port !== undefined && { port: Number(port) }),
     });
     terminal.out(`The tasks of ${server.name} (${server.region}):

@@ -103,7 +103,8 @@ function isOwnProcess(pid: number): boolean {
 
 /** Its embedded cloud knows these credentials as its user's. */
 export const accessTo = ({ endpoint, region }: Pick<DevSession, 'endpoint' | 'region'>) => ({
-  ...{ region, endpoint },
+  region,
+  endpoint,
   credentials: async () => ({ accessKeyId: 'operator', secretAccessKey: 'local' }),
 });
 

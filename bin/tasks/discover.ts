@@ -92,7 +92,10 @@ function factsOf(
     };
   };
   return {
-    ...{ name, region, table: physical(table) ?? '', bucket: physical(results) ?? '' },
+    name,
+    region,
+    table: physical(table) ?? '',
+    bucket: physical(results) ?? '',
     deadLetters: named(deadLetters),
     logGroups: named(logs),
     tools: new Map(Object.entries(tools).map(([tool, mark]) => [tool, toolFacts(mark)])),

@@ -11,8 +11,12 @@ const FLAG = { type: 'boolean', default: false } as const;
 const TARGET = { stack: TEXT, region: TEXT, profile: TEXT, server: TEXT, help: FLAG } as const;
 const COMMON = { ...TARGET, json: FLAG } as const;
 const FILTERS = {
-  ...{ owner: TEXT, tool: TEXT, status: TEXT },
-  ...{ 'older-than': TEXT, 'newer-than': TEXT, 'ends-within': TEXT },
+  owner: TEXT,
+  tool: TEXT,
+  status: TEXT,
+  'older-than': TEXT,
+  'newer-than': TEXT,
+  'ends-within': TEXT,
 } as const;
 const BULK = { 'dry-run': FLAG, yes: FLAG, max: TEXT, rate: TEXT, reason: TEXT } as const;
 
@@ -71,7 +75,10 @@ export const textOf = (value: string | boolean | undefined): string | undefined 
   typeof value === 'string' && value !== '' ? value : undefined;
 
 export const targetOf = ({ stack, region, profile, server }: Values): Target => ({
-  ...{ stack: textOf(stack), region: textOf(region), profile: textOf(profile), server: textOf(server) },
+  stack: textOf(stack),
+  region: textOf(region),
+  profile: textOf(profile),
+  server: textOf(server),
 });
 
 /** Names of the options that choose tasks. */

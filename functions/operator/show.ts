@@ -86,7 +86,14 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const last = runs.at(-1);
   const progress = progressOf(record, report);
   return {
-    ...{ taskId, owner, tool, status, round, createdAt, updatedAt, deadlineAt },
+    taskId,
+    owner,
+    tool,
+    status,
+    round,
+    createdAt,
+    updatedAt,
+    deadlineAt,
     ...(seenAs !== status && { seenAs }),
     ...(!isTerminal(status) && { endsBy: failVisibleAt(record) }),
     readableUntil: createdAt + ttl,

@@ -117,7 +117,8 @@ export interface StateSummary {
 /** In the order in which the states were entered first. */
 export function byState(visits: readonly StateVisit[]): StateSummary[] {
   return [...Map.groupBy(visits, ({ name }) => name)].map(([name, all]) => ({
-    ...{ name, visits: all },
+    name,
+    visits: all,
     errors: all.flatMap(({ tries }) => tries.flatMap(({ error }) => (error === undefined ? [] : [error]))),
   }));
 }

@@ -21,7 +21,10 @@ export function describer(stepFunctions: Pick<SFNClient, 'send'>): (executionArn
       const { status = 'RUNNING', error, input, output, stopDate } = found;
       return {
         // Only children of Map runs have the status PENDING_REDRIVE.
-        ...{ status: status === 'PENDING_REDRIVE' ? 'RUNNING' : status, error, input, output },
+        status: status === 'PENDING_REDRIVE' ? 'RUNNING' : status,
+        error,
+        input,
+        output,
         stoppedAt: stopDate?.getTime(),
       };
     } catch (error) {

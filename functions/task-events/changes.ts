@@ -59,7 +59,9 @@ function isAnswered(before: Snapshot, task: Snapshot): boolean {
 }
 
 const idsOf = ({ owner, taskId, tool, traceparent }: Snapshot): Facts => ({
-  ...{ owner, taskId, tool },
+  owner,
+  taskId,
+  tool,
   ...(traceparent !== undefined && { traceId: traceparent.split('-')[1] }),
 });
 const reasonOf = ({ reason }: Snapshot): Pick<Facts, 'reason'> => (reason === undefined ? {} : { reason });

@@ -10,7 +10,7 @@ export function measuresOf({ action, task, moved }: TaskChange): Readonly<Record
   const waited = waitedFor(task);
   const toStart = startedAfter(task);
   return {
-    ...{ [END[moved.to] ?? 'Failed']: 1 },
+    [END[moved.to] ?? 'Failed']: 1,
     ...(task.isError && { ToolErrors: 1 }),
     TimeToEnd: Math.max(0, task.updatedAt - task.createdAt),
     ...(toStart !== undefined && { TimeToStart: toStart }),

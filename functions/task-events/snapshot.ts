@@ -33,7 +33,13 @@ export function snapshotOf(image: Image): Snapshot | undefined {
   if (owner === undefined || taskId === undefined || tool === undefined || !isStatus(status)) return undefined;
   if (round === undefined || createdAt === undefined || updatedAt === undefined) return undefined;
   return {
-    ...{ owner, taskId, tool, status, round, createdAt, updatedAt },
+    owner,
+    taskId,
+    tool,
+    status,
+    round,
+    createdAt,
+    updatedAt,
     isError: image.isError?.BOOL === true,
     reason: reasonOf(text('error')),
     answers: Object.keys(image.inputResponses?.M ?? {}).length,
@@ -66,7 +72,8 @@ function eventOf(map: Image): TaskEvent[] {
   const [round, startedAt] = [numberOf(map.round), numberOf(map.startedAt)];
   return [
     {
-      ...{ at, what: map.what?.S as TaskEvent['what'] },
+      at,
+      what: map.what?.S as TaskEvent['what'],
       ...(round !== undefined && { round }),
       ...(startedAt !== undefined && { startedAt }),
       ...(map.by?.S !== undefined && { by: map.by.S as NonNullable<TaskEvent['by']> }),

@@ -53,7 +53,10 @@ export class ServerAlarms extends Construct {
       if (metric === undefined) throw new Error('McpTaskServer: alarms.authorizerErrors needs auth: oauth(…)');
       if (!(threshold > 0)) throw new Error(`McpTaskServer: alarms: the threshold of ${name} is more than 0`);
       return new Alarm(this, name, {
-        ...{ alarmDescription, metric, threshold, evaluationPeriods: 1 },
+        alarmDescription,
+        metric,
+        threshold,
+        evaluationPeriods: 1,
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });

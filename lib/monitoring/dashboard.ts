@@ -13,7 +13,8 @@ export function serverDashboard(scope: Construct, metrics: ServerMetrics): Dashb
       [
         new TextWidget({
           markdown: `Tasks: \`npx mcp-task-server tasks list --stack ${stackName}\`. One task: \`tasks explain ID\`. See docs/operating.md.`,
-          ...{ width: 24, height: 1 },
+          width: 24,
+          height: 1,
         }),
       ],
       [

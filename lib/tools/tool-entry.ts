@@ -19,17 +19,23 @@ type Refuse = (problem: string) => never;
 
 /** A misspelt option would have no effect, and nothing would tell: not every app is checked by TypeScript. */
 const OPTIONS = {
-  ...{
-    handler: true,
-    stateMachine: true,
-    taskSupport: true,
-    engine: true,
-    description: true,
-    title: true,
-    inputSchema: true,
-  },
-  ...{ outputSchema: true, annotations: true, timeout: true, pollInterval: true, expectedDuration: true, ttl: true },
-  ...{ askFirst: true, scopes: true, immediateResponse: true, keepArguments: true },
+  handler: true,
+  stateMachine: true,
+  taskSupport: true,
+  engine: true,
+  description: true,
+  title: true,
+  inputSchema: true,
+  outputSchema: true,
+  annotations: true,
+  timeout: true,
+  pollInterval: true,
+  expectedDuration: true,
+  ttl: true,
+  askFirst: true,
+  scopes: true,
+  immediateResponse: true,
+  keepArguments: true,
 } satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
 
 /** What the endpoint knows of a tool. Throws, with the tool's name and what to do (A-18, B-13). */

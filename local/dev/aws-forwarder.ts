@@ -67,7 +67,9 @@ export async function forwardToAws(target: URL, { region, credentials }: AwsIden
     const { protocol, hostname, port } = target;
     const outgoing = send({
       // Apart from the path, which may begin with `//`: as a part of one URL it could name another host.
-      ...{ protocol, hostname, port },
+      protocol,
+      hostname,
+      port,
       path: `${path}${query === '' ? '' : `?${query}`}`,
       method: signed.method,
       headers: { ...signed.headers, 'content-length': body.length },

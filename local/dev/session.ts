@@ -75,7 +75,12 @@ export async function startSession(
   }
   const start = async (assembly: string, port: number) => {
     const started = await startCloud({
-      ...{ assembly, port, code, lenient: !options.strict, variables: options.variables, redirects },
+      assembly,
+      port,
+      code,
+      lenient: !options.strict,
+      variables: options.variables,
+      redirects,
       ...(options.stack !== undefined && { stack: options.stack }),
       dataDir: options.data ?? join(out, 'data'),
       onLog: terminal.log,

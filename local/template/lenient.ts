@@ -114,7 +114,8 @@ const REPLACEMENTS: Readonly<Record<string, (properties: JsonObject, reason: str
   'AWS::StepFunctions::StateMachine': ({ StateMachineName, RoleArn }, reason) => ({
     Properties: {
       ...(StateMachineName !== undefined && { StateMachineName }),
-      ...{ RoleArn, DefinitionString: failing(reason) },
+      RoleArn,
+      DefinitionString: failing(reason),
     },
   }),
 };

@@ -92,7 +92,11 @@ function newRecord(
   const made = create(
     key,
     {
-      ...{ tool: record.tool, ttl, timeout: tool.timeout, accepts, legacy },
+      tool: record.tool,
+      ttl,
+      timeout: tool.timeout,
+      accepts,
+      legacy,
       ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
       ...(tool.scopes && { scopes: tool.scopes }),
       ...(tool.express && { express: true }),
