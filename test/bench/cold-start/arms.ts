@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundleEndpoint } from '../../../lib/bundles.ts';
 import { manifest } from '../endpoint/endpoint.ts';
-import { runInRelease } from './release.ts';
 
 /** The endpoint as it is deployed. */
 export function endpoint(folder: string): void {
@@ -29,14 +28,3 @@ export function bundled(file: string, outfile: string, options: BuildOptions = {
     ...{ entryPoints: [join(import.meta.dirname, file)], outfile },
   });
 }
-
-/** The endpoint of an earlier commit, with the dependencies of this one. Throws if git does not have it. */
-export const release = (ref: string) => (folder: string) =>
-  runInRelease(
-    ref,
-    folder,
-    `import { cpSync, existsSync } from 'node:fs';
-    const { bundleEndpoint } = await import(['./lib/bundles.ts', './lib/mcp-code.ts'].find(existsSync));
-    const recursive = { recursive: true };
-    bundleEndpoint(${JSON.stringify(manifest)}, (built) => cpSync(built, ${JSON.stringify(folder)}, recursive));`,
-  );

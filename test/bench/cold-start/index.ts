@@ -5,73 +5,48 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startAws } from '../endpoint/aws.ts';
 import { environment } from '../endpoint/endpoint.ts';
-import { bundled, endpoint, handler, release, well } from './arms.ts';
-import { LAST_RELEASE } from './release.ts';
-import { type Measured, type Round, type Row, rowsOf, type Sample } from './rows.ts';
+import { bundled, endpoint, handler, well } from './arms.ts';
+import { type Round, type Row, rowsOf, type Sample } from './rows.ts';
 
 export type { Row } from './rows.ts';
 
 /**
  * How Lambda has started Node for a function of 512 MB. The flags change what V8 and Node themselves load from caches.
  */
-export const FLAGS = [
-  '--expose-gc',
-  '--max-http-header-size=81920',
-  '--max-semi-space-size=25',
-  '--max-old-space-size=461',
-];
+const FLAGS = ['--expose-gc', '--max-http-header-size=81920', '--max-semi-space-size=25', '--max-old-space-size=461'];
 
-export interface ColdStartOptions {
-  /** How often each arm is measured. @default 40 */
-  readonly pairs?: number;
-  /** The commit or tag of the last release. @default a commit of 0.1 */
-  readonly ref?: string;
-  /** Of Node. @default those of Lambda */
-  readonly flags?: readonly string[];
-  /** Gets what the run says beside its rows, such as an arm that is left out. */
-  readonly note?: (line: string) => void;
-}
-
+const PAIRS = 40;
 const NOW = 'endpoint';
 const BARE = 'empty handler, same AWS clients';
 
 /** Where an arm comes from, by its name, and how its tasks are polled. */
-const armsOf = (ref: string) =>
-  new Map<string, { readonly make: (folder: string) => void; readonly poll?: string }>([
-    [NOW, { make: endpoint }],
-    [BARE, { make: handler('bare') }],
-    ['empty handler, bundled well', { make: well }],
-    ['official SDK, same AWS clients', { make: handler('sdk'), poll: 'poll' }],
-    [`endpoint of ${ref}`, { make: release(ref) }],
-  ]);
+const ARMS: Readonly<Record<string, { readonly make: (folder: string) => void; readonly poll?: string }>> = {
+  [NOW]: { make: endpoint },
+  [BARE]: { make: handler('bare') },
+  'empty handler, bundled well': { make: well },
+  'official SDK, same AWS clients': { make: handler('sdk'), poll: 'poll' },
+};
 
 /**
  * Cold starts on this machine: each sample is a fresh process, each round takes one sample of each arm in random order, and
  * only ratios within a round count. AWS is a double on 127.0.0.1. Each arm is compared with the empty handler, and the
  * endpoint with all others.
  */
-export async function coldStart(options: ColdStartOptions = {}): Promise<Row[]> {
-  const { pairs = 40, ref = LAST_RELEASE, flags = FLAGS, note = console.error } = options;
+export async function coldStart(): Promise<Row[]> {
   const root = mkdtempSync(join(tmpdir(), 'mcp-cold-start-'));
   const aws = await startAws();
   try {
     const sample = join(root, 'sample.cjs');
     bundled('sample.ts', sample);
-    const arms = [...armsOf(ref)].flatMap(([name, { make, poll = 'tasks/get' }], i) => {
+    const arms = Object.entries(ARMS).map(([name, { make, poll = 'tasks/get' }], i) => {
       const folder = join(root, `arm-${i}`);
       mkdirSync(folder);
-      try {
-        make(folder);
-        return [{ name, args: [...flags, sample, join(folder, 'index.js'), poll] }];
-      } catch (error) {
-        if (!name.endsWith(ref)) throw error;
-        note(`left out: ${name}: ${(error as Error).message.split('\n')[0]}`);
-        return [];
-      }
+      make(folder);
+      return { name, args: [...FLAGS, sample, join(folder, 'index.js'), poll] };
     });
     const rounds: Round[] = [];
     // The first round fills the caches of the file system, and does not count.
-    for (let round = 0; round <= pairs; round++) {
+    for (let round = 0; round <= PAIRS; round++) {
       const samples: Record<string, Sample> = {};
       for (const { name, args } of shuffled(arms)) samples[name] = await sampleOf(args, aws.url);
       if (round > 0) rounds.push(samples);
@@ -98,14 +73,4 @@ async function sampleOf(args: readonly string[], url: string): Promise<Sample> {
 function shuffled<T>(items: readonly T[]): T[] {
   const rest = [...items];
   return items.flatMap(() => rest.splice(Math.floor(Math.random() * rest.length), 1));
-}
-
-// `node test/bench/cold-start/index.ts [REF]`
-if (import.meta.main) {
-  const [ref] = process.argv.slice(2);
-  const shown = ({ median, ratio, spread }: Measured) =>
-    `${median.toFixed(1)} ms, ${ratio.toFixed(2)} (${spread.map((one) => one.toFixed(2)).join(' to ')})`;
-  for (const row of await coldStart(ref === undefined ? {} : { ref })) {
-    console.log(`${row.arm} / ${row.base} | ${row.step} | ${shown(row)} | cpu ${shown(row.cpu)} | ${row.pairs} pairs`);
-  }
 }

@@ -2,7 +2,7 @@ import { digits } from '../report/page.ts';
 import type { Arm } from '../report/row.ts';
 import { coldStart, type Row } from './index.ts';
 
-/** Cold starts of the endpoint, beside an empty handler, the official SDK and the last release. */
+/** Cold starts of the endpoint, beside an empty handler and the official SDK. */
 export const coldStarts: Arm = {
   title: 'Cold start of the endpoint',
   about:
@@ -10,9 +10,7 @@ export const coldStarts: Arm = {
     'discover, a first create and a first poll. AWS answers at once, on 127.0.0.1. In brackets the processor time of the ' +
     'main thread, which a busy machine changes less.',
   async run() {
-    const notes: string[] = [];
-    const rows = await coldStart({ note: (line) => void notes.push(line) });
-    return [...rows.map(lineOf), ...notes.map((measured) => ({ what: 'not measured', measured }))];
+    return (await coldStart()).map(lineOf);
   },
 };
 
