@@ -1,3 +1,4 @@
+import { setBounded } from '../../tasks/bounded-map.ts';
 import { InternalError } from '../../tasks/errors.ts';
 import { errorFacts, logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -25,9 +26,20 @@ async function withFetchedResult(record: TaskRecord, server: ServerContext): Pro
   return withCheckedResult({ ...record, result: await fetchResult(record, stored, server) }, server);
 }
 
+/** Results in S3 that fit the schema they were checked against: who polls on does not read them again. */
+const fitting = new Map<string, true>();
+const REMEMBERED = 1_000;
+
 /** As withResult, if only the status is shown. It depends on the result only if the tool has an outputSchema (A-19). */
 export async function withCheckedStatus(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  return schemaToolOf(record, server)?.validateOutput === undefined ? record : withFetchedResult(record, server);
+  const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
+  if (stored === undefined || schemaToolOf(record, server)?.validateOutput === undefined) return record;
+  const mark = `${record.tool} ${record.outputSchemaId} ${stored.sha256}`;
+  if (fitting.has(mark)) return record;
+  const checked = await withFetchedResult(record, server);
+  if (checked.isError !== record.isError) return checked;
+  setBounded(fitting, mark, true, REMEMBERED);
+  return record;
 }
 
 /** An outage of S3 fails this request, not the task. The error says how to get the result without a new call. */

@@ -68,12 +68,26 @@ test('a result that cannot be read says so, and the log says why by a name (A-15
   ]);
 });
 
-test('for a status alone, a result is read only if there is a schema to check it (A-19)', async () => {
-  const { server } = fakeServer({ results: { get: async () => text } });
+test('for a status alone, a result is read only if there is a schema to check it, and once (A-19)', async () => {
+  let reads = 0;
+  const get = async () => {
+    reads++;
+    return text;
+  };
+  const { server } = fakeServer({ results: { get } });
   expect(await withCheckedStatus(record, server)).toBe(record);
   expect(await withCheckedStatus({ ...record, tool: 'gone' }, server)).toMatchObject({ result: record.result });
   const tool = server.tools.get('optional');
   if (tool === undefined) throw new Error('The fake server has no such tool');
-  const tools = new Map([['optional', { ...tool, validateOutput: () => true }]]);
-  expect(await withCheckedStatus(record, { ...server, tools })).toMatchObject({ result: text });
+  const judged = (fits: boolean) => new Map([['optional', { ...tool, validateOutput: () => fits }]]);
+  expect(reads).toBe(0);
+  // One that does not fit is a rare mistake of its tool.
+  for (let polls = 1; polls <= 2; polls++) {
+    expect(await withCheckedStatus(record, { ...server, tools: judged(false) })).toMatchObject({ isError: true });
+    expect(reads).toBe(polls);
+  }
+  for (let polls = 0; polls < 2; polls++) {
+    expect(await withCheckedStatus(record, { ...server, tools: judged(true) })).toBe(record);
+  }
+  expect(reads).toBe(3);
 });
