@@ -6,8 +6,8 @@ import { BOUNDS, compileExpression, type Expression } from '../../../../local/te
  */
 type Node = { readonly read: Read; readonly found: Map<unknown, Node> } | { readonly outcome: Outcome };
 interface Read {
-  /** From `$states`; undefined: the clock. */
-  readonly path: readonly string[] | undefined;
+  /** From `$states`, or a function without arguments. */
+  readonly path: readonly string[] | 'millis' | 'random';
   /** What members there are, not what one of them is. */
   readonly keys: boolean;
 }
@@ -77,10 +77,10 @@ function insert(root: Node | undefined, reads: readonly { read: Read; found: unk
   return node;
 }
 
-const clock = (bindings: Bindings): unknown => (bindings.millis as () => unknown)();
+const called = (name: 'millis' | 'random', bindings: Bindings): unknown => (bindings[name] as () => unknown)();
 
 function lookUp({ path, keys }: Read, bindings: Bindings): unknown {
-  if (path === undefined) return clock(bindings);
+  if (typeof path === 'string') return called(path, bindings);
   let value: unknown = bindings.states;
   for (const name of path) value = (value as Record<string, unknown>)[name];
   return keys ? keysOf(value as object) : glance(value);
@@ -94,7 +94,7 @@ const kindOf = (value: object): symbol => Symbol.for(Array.isArray(value) ? 'lis
 function recording(bindings: Bindings, note: (read: Read, found: unknown) => void): Bindings {
   const seen = new Set<string>();
   const once = (read: Read, found: unknown) => {
-    const key = `${read.keys} ${read.path?.join('\0')}`;
+    const key = `${read.keys} ${typeof read.path === 'string' ? read.path : read.path.join('\0')}`;
     if (!seen.has(key)) note(read, found);
     seen.add(key);
   };
@@ -123,17 +123,21 @@ function recording(bindings: Bindings, note: (read: Read, found: unknown) => voi
       },
     });
   };
-  const millis = () => {
-    const now = clock(bindings);
-    once({ path: undefined, keys: false }, now);
-    return now;
+  const followed = (name: 'millis' | 'random') => () => {
+    const value = called(name, bindings);
+    once({ path: name, keys: false }, value);
+    return value;
   };
-  return { ...bindings, ...UNFOLLOWED, millis, states: watched(bindings.states, []) };
+  return {
+    ...bindings,
+    ...UNFOLLOWED,
+    ...{ millis: followed('millis'), random: followed('random'), states: watched(bindings.states, []) },
+  };
 }
 
 /** Other functions that are not the same every time. */
 const UNFOLLOWED = Object.fromEntries(
-  ['now', 'random', 'uuid', 'shuffle'].map((name) => [
+  ['now', 'uuid', 'shuffle'].map((name) => [
     name,
     () => {
       throw new Error(`The model does not remember the value of $${name}`);
