@@ -68,7 +68,7 @@ test('a result that cannot be read says so, and the log says why by a name (A-15
   ]);
 });
 
-test('for a status alone, a result is read only if there is a schema to check it, and once (A-19)', async () => {
+test('for a status, a result is read only if there is a schema to check it, and once (A-19)', async () => {
   let reads = 0;
   const get = async () => {
     reads++;
