@@ -1,7 +1,6 @@
 import type { TaskRecord } from '../tasks/record.ts';
 import type { InputStore } from '../tasks/s3/input-store.ts';
 import type { Change } from '../tasks/transitions/change.ts';
-import type { Workflow } from '../tasks/workflow.ts';
 
 /** The state machine that runs the tasks of a tool. */
 export interface Machine {
@@ -20,6 +19,19 @@ export interface TaskPort {
   apply(record: TaskRecord, change: Change): Promise<TaskRecord | undefined>;
   /** As apply, but only says whether the change was made. */
   applyBlind(record: TaskRecord, change: Change): Promise<boolean>;
+}
+
+/** Runs of rounds. */
+export interface Workflow {
+  /**
+   * Starts the record's current round. A second start does nothing: the execution is named after the round. `taken`:
+   * another start has used that name, with another input, or for an execution that has ended. On Express each start is
+   * one more run. Throws TooManyStarts.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most callers ignore it.
+  start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;
+  /** Best effort: the record is final already, so a run that goes on cannot change it. */
+  stop(record: TaskRecord, machine: string): Promise<void>;
 }
 
 /** What every act on a task needs from outside. The contexts of the front ends extend it. */

@@ -5,12 +5,12 @@ import { limits } from '../tasks/limits.ts';
 import { errorFacts } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { ResultStoreError } from '../tasks/results/result-store.ts';
+import { roundInput } from '../tasks/round-input.ts';
 import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
 import { after, type Change } from '../tasks/transitions/change.ts';
 import { failAsSeen, keyExpired, withdraw } from '../tasks/transitions/end.ts';
 import { awaitRun, startDue, unmoved } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen } from '../tasks/transitions/run.ts';
-import { roundInput } from '../tasks/workflow.ts';
 import type { EngineContext, RunContext } from './ports.ts';
 import { isExpress, stopIfOver, stopRun } from './stop.ts';
 

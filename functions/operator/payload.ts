@@ -1,11 +1,11 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { isExpress } from '../engine/stop.ts';
+import { executionArnOf } from '../tasks/ids.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isOf, placeOf, storedResult } from '../tasks/results/result-ref.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
-import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext, States } from './context.ts';
 import { NotAllowed } from './errors.ts';
 import { isDenied, isOlder } from './runs.ts';

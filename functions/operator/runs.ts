@@ -6,10 +6,9 @@ import {
   ListExecutionsCommand,
 } from '@aws-sdk/client-sfn';
 import { openState } from '../tasks/aws/execution-history.ts';
-import { executionName } from '../tasks/ids.ts';
+import { executionArnOf, executionName } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { executionArnOf } from '../tasks/workflow.ts';
 import type { States, ToolFacts } from './context.ts';
 import type { StateVisit } from './states.ts';
 

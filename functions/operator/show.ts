@@ -1,9 +1,9 @@
 import { isExpress } from '../engine/stop.ts';
+import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { Status, TaskKey, TaskRecord } from '../tasks/record.ts';
 import type { Report, StoredTask } from '../tasks/table/operator-reads.ts';
 import { failVisibleAt, isTerminal } from '../tasks/transitions/change.ts';
-import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
 import { type Moment, momentsOf } from './moments.ts';

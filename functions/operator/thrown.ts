@@ -1,7 +1,7 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn';
+import { executionArnOf } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
-import { executionArnOf } from '../tasks/workflow.ts';
 import type { OperatorContext } from './context.ts';
 import { isDenied, type RunFacts } from './runs.ts';
 import type { StateEvent } from './states.ts';

@@ -1,5 +1,5 @@
 import { executionName } from '../tasks/ids.ts';
-import type { RoundInput } from '../tasks/workflow.ts';
+import type { RoundInput } from '../tasks/round-input.ts';
 import type { Execution } from './describe.ts';
 import { type Done, type ReconcilerContext, reconcileEnded } from './reconcile.ts';
 

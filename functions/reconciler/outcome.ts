@@ -2,10 +2,10 @@ import { failure, runFailure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
+import type { RoundInput } from '../tasks/round-input.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import type { Change } from '../tasks/transitions/change.ts';
 import { failAsSeen, finish } from '../tasks/transitions/end.ts';
-import type { RoundInput } from '../tasks/workflow.ts';
 import type { Execution } from './describe.ts';
 
 /** The execution of a record's round. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { TaskKey } from './record.ts';
+import type { TaskKey, TaskRecord } from './record.ts';
 
 /** Crockford's base 32, lower case: safe in an execution name, a header and a URL; sorts like the bytes. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -97,6 +97,11 @@ export const sessionHalfOf = (session: string): string => hashPart(session);
 /** Named after the round, so a second start of the round starts nothing. */
 export function executionName(taskId: string, round: number): string {
   return `${taskId}-r${round}`;
+}
+
+/** The execution of a record's round. */
+export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'round'>, machineArn: string): string {
+  return `${machineArn.replace(':stateMachine:', ':execution:')}:${executionName(taskId, round)}`;
 }
 
 /** Spreads unfinished tasks over the shards of the `due` index. */

@@ -64,7 +64,7 @@ export const SLICES: Readonly<Record<string, Slice>> = {
   engine: {
     mutate: ['functions/engine/*.ts'],
     tests: [
-      ...['engine', 'operator', 'reconciler', 'tasks/workflow'].map((folder) => `test/functions/${folder}/*.test.ts`),
+      ...['engine', 'operator', 'reconciler'].map((folder) => `test/functions/${folder}/*.test.ts`),
       'test/functions/mcp/{methods,task}/*.test.ts',
       'test/functions/mcp/{express,answer-and-cancel,ask-first}.test.ts',
     ],

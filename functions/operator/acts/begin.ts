@@ -1,8 +1,8 @@
 import { type FirstStart, startFirst } from '../../engine/start-round.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { roundInput } from '../../tasks/round-input.ts';
 import { withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
-import { roundInput } from '../../tasks/workflow.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
 import { type Outcome, readRecord } from './act.ts';

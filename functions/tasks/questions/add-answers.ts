@@ -2,11 +2,11 @@ import { InvalidParams } from '../errors.ts';
 import type { outstanding } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
+import { roundInput } from '../round-input.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
 import { answer, withInputApart } from '../transitions/answers.ts';
 import { after, type Change } from '../transitions/change.ts';
 import { onEngine } from '../transitions/express.ts';
-import { roundInput } from '../workflow.ts';
 import { answerProblem } from './answer-problem.ts';
 
 /** The change that adds answers to a task. */

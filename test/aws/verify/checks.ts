@@ -5,7 +5,7 @@ import {
   type SFNClient,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { executionArnOf } from '../../../functions/tasks/workflow.ts';
+import { executionArnOf } from '../../../functions/tasks/ids.ts';
 import type { VerifyClient } from './client.ts';
 import type { Rights } from './tools.ts';
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { roundInput } from '../../../functions/tasks/workflow.ts';
+import { roundInput } from '../../../functions/tasks/round-input.ts';
 import { machineDefinition } from '../../../lib/workflow/definition.ts';
 import { updateItemAt } from '../../../local/test/fixture.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/context.ts';
+import { roundInput } from '../../../functions/tasks/round-input.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
-import { roundInput } from '../../../functions/tasks/workflow.ts';
 import type { Answer } from '../../support/clients.ts';
 import { clients } from './support/fake-clients.ts';
 import { fakeServer } from './support/fake-server.ts';

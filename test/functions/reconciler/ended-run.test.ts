@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type StatusChange, settleEnded } from '../../../functions/reconciler/ended-run.ts';
-import { roundInput } from '../../../functions/tasks/workflow.ts';
+import { roundInput } from '../../../functions/tasks/round-input.ts';
 import { answered, executionArn, fakeContext, record, waiting } from './fake-context.ts';
 
 const input = roundInput(record(), '{}') ?? '';

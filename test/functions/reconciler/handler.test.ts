@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createHandler, handle, type ReconcilerEvent } from '../../../functions/reconciler/index.ts';
-import { roundInput } from '../../../functions/tasks/workflow.ts';
+import { roundInput } from '../../../functions/tasks/round-input.ts';
 import { executionArn, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
 
 const lines: string[] = [];

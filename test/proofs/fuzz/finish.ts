@@ -1,7 +1,7 @@
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import type { RoundInput } from '../../../functions/tasks/round-input.ts';
 import { isDeeperThan, isObject } from '../../../functions/tasks/shape.ts';
-import type { RoundInput } from '../../../functions/tasks/workflow.ts';
 import { definition } from '../../../lib/workflow/definition.ts';
 import { awsFunctions, compileExpression, createRandom, JsonataFailure } from '../../../local/testing.ts';
 

@@ -3,8 +3,8 @@ import { asOf } from '../../../../functions/tasks/deadlines.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { questionProblem } from '../../../../functions/tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { roundInput } from '../../../../functions/tasks/round-input.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
-import { roundInput } from '../../../../functions/tasks/workflow.ts';
 
 const now = 1_700_000_000_000;
 const form = {

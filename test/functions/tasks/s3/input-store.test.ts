@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { questionProblem } from '../../../../functions/tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { roundInput } from '../../../../functions/tasks/round-input.ts';
 import { InputLost, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { isLarge, moved, sizeOf } from '../../../../functions/tasks/s3/moved-input.ts';
 import { isKnown } from '../../../../functions/tasks/table/known-record.ts';
-import { roundInput } from '../../../../functions/tasks/workflow.ts';
 import { question, taskIn } from '../../../contract/tasks.ts';
 import { fakeObjects } from './fake-inputs.ts';
 

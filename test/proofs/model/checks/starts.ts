@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { answersByName } from '../../../../functions/tasks/input.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { RoundInput } from '../../../../functions/tasks/round-input.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
-import type { RoundInput } from '../../../../functions/tasks/workflow.ts';
 import type { Truth } from './truth.ts';
 import { isWithdrawn, SKEW } from './writes.ts';
 

@@ -1,12 +1,15 @@
+import type { Workflow } from '../../../../functions/engine/ports.ts';
 import { describer } from '../../../../functions/reconciler/describe.ts';
 import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
+import { workflow } from '../../../../functions/tasks/aws/workflow.ts';
 import { asOf, lapse, overdue } from '../../../../functions/tasks/deadlines.ts';
+import { executionArnOf } from '../../../../functions/tasks/ids.ts';
 import { outstanding } from '../../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { RoundInput } from '../../../../functions/tasks/round-input.ts';
 import { type TaskStore, taskStore } from '../../../../functions/tasks/table/store.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
-import { executionArnOf, type RoundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { type Integration, StatesError } from '../../../../local/testing.ts';
 import { announce } from '../actors/reconciler.ts';
 import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';

@@ -1,13 +1,12 @@
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import { expect, test } from 'vitest';
-import { startAgain } from '../../../../functions/engine/start-round.ts';
 import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
+import { workflow } from '../../../../functions/tasks/aws/workflow.ts';
 import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
+import { executionArnOf } from '../../../../functions/tasks/ids.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
-import { executionArnOf, roundInput, type Workflow, workflow } from '../../../../functions/tasks/workflow.ts';
 import { fakeClient } from '../../../support/aws-client.ts';
-import { type FakeAnswer, fakeService } from '../aws/fake-service.ts';
-import { noInputs } from '../s3/fake-inputs.ts';
+import { type FakeAnswer, fakeService } from './fake-service.ts';
 
 const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const prefix = 'arn:aws:states:r:1:stateMachine:s-';
@@ -69,41 +68,6 @@ test.each([
 ])('%s that did not come from Step Functions is thrown as it came', async (_title, thrown) => {
   const failing = fakeClient<SFNClient>(() => Promise.reject(thrown));
   await expect(workflow(failing, 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
-});
-
-test('a round starts with what the tool needs of its record, within the limit of Step Functions', () => {
-  const answered = { ...record, accepts: ['roots/list'], inputResponses: { 'r1.a': '1' }, round: 2 };
-  expect(JSON.parse(roundInput({ ...answered, asked: '{"requestState":{"n":1}}' }, '{"x":1}') ?? '')).toEqual({
-    ...{ owner: 'o', taskId: 'a', tool: 't', round: 2, deadlineAt: 60_000, arguments: '{"x":1}' },
-    ...{ accepts: ['roots/list'], inputResponses: { a: 1 }, requestState: { n: 1 } },
-  });
-  const empty = roundInput(record, '') ?? '';
-  expect(JSON.parse(empty)).toMatchObject({ accepts: [], inputResponses: {}, requestState: null });
-  const room = 262_144 - Buffer.byteLength(empty);
-  expect(roundInput(record, 'é'.repeat(room / 2))).toBeDefined();
-  expect(roundInput(record, `${'é'.repeat(room / 2)}xx`)).toBeUndefined();
-});
-
-test('an answered round is started as it was asked, or is gone with its tool (row 16)', async () => {
-  const started: unknown[] = [];
-  const starts = (answer?: 'taken'): Workflow => ({
-    start: async (...given) => {
-      started.push(given);
-      return answer;
-    },
-    stop: async () => {},
-  });
-  const answered = { ...record, arguments: '{"n":1}' };
-  const again = (task: Parameters<typeof startAgain>[0], workflow: Workflow, machine = 'm') => {
-    const machineOf = () => (machine === '' ? undefined : { id: machine, express: false });
-    return startAgain(task, { machineOf, workflow, inputs: noInputs() });
-  };
-  expect(await again(answered, starts())).toBe('started');
-  expect(started).toEqual([[answered, 'm', roundInput(answered, '{"n":1}')]]);
-  expect(await again(answered, starts('taken'))).toBe('taken');
-  expect(await again(answered, starts(), '')).toBe('gone');
-  expect(await again(record, starts())).toBe('gone');
-  expect(started).toHaveLength(2);
 });
 
 test('the execution of a round has the ARN of its machine, and a name that is the round', async () => {

@@ -1,0 +1,40 @@
+import { answersByName, requestState } from './input.ts';
+import { limits } from './limits.ts';
+import type { TaskKey, TaskRecord } from './record.ts';
+
+/** The input of a tool workflow: `$states.context.Execution.Input` in `lib/workflow`. */
+export interface RoundInput extends TaskKey {
+  readonly tool: string;
+  readonly round: number;
+  readonly deadlineAt: number;
+  /** JSON text: JSONata's own $string would round its numbers to 15 digits. */
+  readonly arguments: string;
+  /** False: the record does not need them when the tool asks: they are in S3, or no client can answer. @default true */
+  readonly keepArguments?: false;
+  readonly accepts: readonly string[];
+  readonly inputResponses: Readonly<Record<string, unknown>>;
+  readonly requestState: unknown;
+  readonly traceparent?: string;
+}
+
+/**
+ * The input of the current round of a whole record. Undefined when it is too large for Step Functions. `args` is the
+ * JSON text of the tool's arguments; `keepArguments` as in RoundInput.
+ */
+export function roundInput(record: TaskRecord, args: string, keepArguments = true): string | undefined {
+  const input: RoundInput = {
+    owner: record.owner,
+    taskId: record.taskId,
+    tool: record.tool,
+    round: record.round,
+    deadlineAt: record.deadlineAt,
+    arguments: args,
+    ...(!keepArguments && { keepArguments }),
+    accepts: record.accepts ?? [],
+    inputResponses: answersByName(record),
+    requestState: requestState(record),
+    ...(record.traceparent !== undefined && { traceparent: record.traceparent }),
+  };
+  const text = JSON.stringify(input);
+  return Buffer.byteLength(text) <= limits.executionInput ? text : undefined;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { Workflow } from '../../../functions/engine/ports.ts';
+import { startAgain } from '../../../functions/engine/start-round.ts';
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { roundInput } from '../../../functions/tasks/round-input.ts';
+import { record } from '../tasks/applied.ts';
+import { noInputs } from '../tasks/s3/fake-inputs.ts';
+
+/** The input of the execution that a restart of this record begins. */
+async function inputOf(of: TaskRecord) {
+  const inputs: string[] = [];
+  const start = async (_record: TaskRecord, _machine: string, input: string) => void inputs.push(input);
+  const whole = async (slim: TaskRecord): Promise<TaskRecord> => ({ ...slim, arguments: '{}' });
+  const workflow = { start, stop: async () => {} };
+  const machineOf = () => ({ id: 'machine', express: false });
+  expect(await startAgain(of, { machineOf, workflow, inputs: { whole, put: async () => {} } })).toBe('started');
+  return JSON.parse(inputs[0] ?? '');
+}
+
+test('a restart keeps its arguments in the record, unless they are in S3', async () => {
+  expect(await inputOf(record())).not.toHaveProperty('keepArguments');
+  expect(await inputOf(record({ inputRef: 'a.1' }))).toHaveProperty('keepArguments', false);
+});
+
+test('an answered round is started as it was asked, or is gone with its tool (row 16)', async () => {
+  const started: unknown[] = [];
+  const starts = (answer?: 'taken'): Workflow => ({
+    start: async (...given) => {
+      started.push(given);
+      return answer;
+    },
+    stop: async () => {},
+  });
+  const answered = { ...record(), arguments: '{"n":1}' };
+  const again = (task: Parameters<typeof startAgain>[0], workflow: Workflow, machine = 'm') => {
+    const machineOf = () => (machine === '' ? undefined : { id: machine, express: false });
+    return startAgain(task, { machineOf, workflow, inputs: noInputs() });
+  };
+  expect(await again(answered, starts())).toBe('started');
+  expect(started).toEqual([[answered, 'm', roundInput(answered, '{"n":1}')]]);
+  expect(await again(answered, starts('taken'))).toBe('taken');
+  expect(await again(answered, starts(), '')).toBe('gone');
+  expect(await again(record(), starts())).toBe('gone');
+  expect(started).toHaveLength(2);
+});
