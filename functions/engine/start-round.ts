@@ -124,7 +124,10 @@ export async function repeatFirst(record: TaskRecord, input: string, context: Ru
   const machine = context.machineOf(record.tool);
   const now = context.now();
   if (machine === undefined || now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return;
+  if (isSeen(record)) return;
   await context.workflow.start(record, machine.id, input);
+  // Each start counts against a quota of the account: after this note, further repeats start nothing.
+  await note(confirmStart(record, context.now()), record, context);
   await overBefore(record, context);
 }
 

@@ -94,6 +94,8 @@ async function serveSessionStream(
   const message: RpcRequest = { kind: 'request', id: '', method: 'GET', params: {} };
   const call = legacyCall(request, message, caller.session?.version ?? '', caller);
   if (!offersSessionStream(call, server) || !acceptsStream(request)) return emptyReply(405, { allow: 'POST' });
+  // Before any read: a client could come back with one event id again and again.
+  server.pollLimit.countList(call.principal, call.session);
   const { expires = 0 } = caller.session ?? {};
   const fresh = { seen: [], activeAt: expires * 1_000 - limits.session, resumed: false };
   const cursor = eventId === undefined ? fresh : await openCursor(call, eventId, server);

@@ -1,4 +1,5 @@
 import { OPEN, type Status } from '../tasks/record.ts';
+import { isObject, parsed } from '../tasks/shape.ts';
 import type { IndexedTask, PageKey, Selection, StoredTask } from '../tasks/table/operator-reads.ts';
 import type { OperatorContext } from './context.ts';
 import { OperatorError } from './errors.ts';
@@ -37,8 +38,8 @@ export async function list(
   cursor: string | undefined,
   context: OperatorContext,
 ): Promise<ListPage> {
-  const places = placesOf(cursor);
   const { statuses = OPEN, owner, ...selection } = filter;
+  const places = placesOf(cursor, owner === undefined ? statuses : [owner]);
   if (owner !== undefined) return ofOwner(owner, { ...selection, statuses }, places, context);
   const filtered = selection.tool !== undefined || selection.deadlineUntil !== undefined;
   const limit = filtered ? READ : PAGE;
@@ -124,13 +125,15 @@ function placeAfter(
 
 const textOf = (places: object): string => Buffer.from(JSON.stringify(places)).toString('base64url');
 
-function placesOf(cursor: string | undefined): Places {
+/** @param names what the list goes through: statuses, or one owner */
+function placesOf(cursor: string | undefined, names: readonly string[]): Places {
   if (cursor === undefined) return {};
-  try {
-    const places: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (typeof places === 'object' && places !== null) return places as Places;
-  } catch {
-    // As any other text that is no cursor.
+  const places = parsed(Buffer.from(cursor, 'base64url').toString());
+  if (isObject(places) && Object.entries(places).every(([name, place]) => names.includes(name) && isIn(name, place))) {
+    return places as Places;
   }
-  throw new OperatorError('--cursor is not one that a list gave');
+  throw new OperatorError('--cursor is not one that a list with these options gave');
 }
+
+const isIn = (name: string, place: unknown): boolean =>
+  place === null || (isObject(place) && [place.owner, place.status].includes(name));

@@ -9,14 +9,12 @@ const META = 'mcp-task-server/idempotencyKey';
 const call = (key: string, args: object = { a: 1 }, name = 'echo') =>
   modernRequest(url(), 'tools/call', { name, arguments: args }, { headers: { 'idempotency-key': key } });
 
-/** As a client does that is told to try again, as on a busy machine: it repeats the call under its key. */
+/** As a client does that API Gateway or the endpoint asks to try again, as on a busy machine: it repeats the call. */
 async function taskIdOf(key: string): Promise<string> {
   const { status, body } = await call(key);
   if (body.result?.taskId !== undefined) return body.result.taskId;
-  expect([status === 429 || status >= 500, body.error.data?.reason], JSON.stringify(body)).toEqual([
-    true,
-    'Unavailable',
-  ]);
+  expect(status === 429 || status >= 500, JSON.stringify(body)).toBe(true);
+  expect(['Unavailable', undefined]).toContain(body.error?.data?.reason);
   return taskIdOf(key);
 }
 

@@ -35,6 +35,13 @@ interface DueQuestion {
   readonly record: TaskRecord;
 }
 
+/** A task with its open questions. */
+interface AskingTask {
+  readonly record: TaskRecord;
+  readonly questions: readonly Question[];
+}
+type ReadQuestions = (record: TaskRecord) => Promise<AskingTask>;
+
 /** A due question as it is sent. */
 interface Asking {
   readonly asking: string;
@@ -118,10 +125,11 @@ async function* sessionFrames(
   const seal = () => sealCursor(call, cursor, `${stream}${(++sequence).toString(36)}`, server);
   const priming = async () => primingFrame(await seal(), retryAfter(server.now() - cursor.activeAt));
   const quiet = { since: server.now() };
+  const questionsOf = questionReader(call, server);
   let looks = 0;
   let sent = 0;
   for (let closed = 0; ; looks++) {
-    const look = await readSession(cursor, sent, call, server);
+    const look = await readSession(cursor, sent, questionsOf, call, server);
     cursor = look.cursor;
     if (looks === 0) yield await priming();
     for (const { asking, message, bytes } of look.due) {
@@ -144,6 +152,7 @@ async function* sessionFrames(
 async function readSession(
   before: SessionCursor,
   sent: number,
+  questionsOf: ReadQuestions,
   call: SessionCall,
   server: ServerContext,
 ): Promise<SessionRead> {
@@ -161,20 +170,19 @@ async function readSession(
   const missed = askedHere.filter((asking) => !seen.includes(seenMark(asking)));
   const here = before.resumed ? missed : askedHere;
   const taskIds = [...new Set([...here.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
-  const records = await readTasks(taskIds, call, server);
+  const tasksRead = await readTasks(taskIds, questionsOf, call, server);
 
-  const asking = records.flatMap((record) =>
-    questionsFor(record, call).map((question) => {
-      const name = `${record.taskId} ${question.askedAs}`;
-      return { asking: name, question, record };
-    }),
+  const asking = tasksRead.flatMap(({ record, questions }) =>
+    questions.map((question) => ({ asking: `${record.taskId} ${question.askedAs}`, question, record })),
   );
   const due = asking.filter(({ asking: name, record }) => {
     if (missed.includes(SESSION_STREAM_MARK + name))
       return before.resumed || mayAskAgain(notes, SESSION_STREAM_MARK + name, server);
     return waitedLongEnough.includes(record.taskId) && !askedBefore(notes, name, server);
   });
-  const over = records.filter(({ taskId, status }) => waitedLongEnough.includes(taskId) || status !== 'input_required');
+  const over = tasksRead
+    .map(({ record }) => record)
+    .filter(({ taskId, status }) => waitedLongEnough.includes(taskId) || status !== 'input_required');
   const fitting = await withinRoom(due, sent, call, server);
   const later = new Set(due.slice(fitting.length).map(({ record }) => record.taskId));
   const heard = new Set(over.flatMap(({ taskId }) => (later.has(taskId) ? [] : taskId)));
@@ -239,15 +247,34 @@ async function claim(
   return claimed;
 }
 
-async function readTasks(taskIds: readonly string[], call: Call, server: ServerContext): Promise<TaskRecord[]> {
+async function readTasks(
+  taskIds: readonly string[],
+  questionsOf: ReadQuestions,
+  call: Call,
+  server: ServerContext,
+): Promise<AskingTask[]> {
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const readAt = server.now();
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
   const records = stored.flatMap((record) => currentRecord(record, readAt, server) ?? []);
   const allowed = records.filter((record) => hasScopes(call.principal, record, server));
   // A task whose input S3 does not give is left for the next read: the others are asked meanwhile.
-  const read = await Promise.all(allowed.map((record) => withQuestions(record, server).catch(() => undefined)));
-  return read.flatMap((record) => record ?? []);
+  const read = await Promise.all(allowed.map((record) => questionsOf(record).catch(() => undefined)));
+  return read.flatMap((task) => task ?? []);
+}
+
+/** Reads the questions of a record once, as long as the record stays as it is: 50 tasks can have 12 MB of them. */
+function questionReader(call: Call, server: ServerContext): ReadQuestions {
+  const known = new Map<string, { readonly stored: string; readonly task: AskingTask }>();
+  return async (record) => {
+    const stored = JSON.stringify(record);
+    const before = known.get(record.taskId);
+    if (before?.stored === stored) return before.task;
+    const whole = await withQuestions(record, server);
+    const task = { record: whole, questions: questionsFor(whole, call) };
+    known.set(record.taskId, { stored, task });
+    return task;
+  };
 }
 
 const taskIdOf = (asking: string): string => asking.slice(SESSION_STREAM_MARK.length).split(' ')[0] ?? '';

@@ -6,7 +6,7 @@ export interface StoredFrame {
   readonly frame: string;
 }
 
-/** A result can have 6 MB, so few are in memory at once. */
+/** A result can have 6 MB, so few are in memory at once. One at a time after a failure: each failure is a line of log. */
 const AT_ONCE = 4;
 
 /** Whether what a client sees of the record lies in S3. */
@@ -27,6 +27,7 @@ export interface StoredFrames {
 export function storedFrames(frameOf: (record: TaskRecord) => Promise<string | undefined>): StoredFrames {
   const fetches = new Map<string, Promise<{ readonly record: TaskRecord; readonly frame: string | undefined }>>();
   const attempts = new Map<string, number>();
+  let failed = false;
   const attemptsOf = ({ taskId }: TaskRecord) => attempts.get(taskId) ?? 0;
   return {
     async *of(records, patience) {
@@ -36,7 +37,7 @@ export function storedFrames(frameOf: (record: TaskRecord) => Promise<string | u
         .sort((a, b) => attemptsOf(a) - attemptsOf(b));
       let over: Promise<void> | undefined;
       for (;;) {
-        for (const record of waiting.splice(0, AT_ONCE - fetches.size)) {
+        for (const record of waiting.splice(0, (failed ? 1 : AT_ONCE) - fetches.size)) {
           attempts.set(record.taskId, attemptsOf(record) + 1);
           const fetch = frameOf(record).then((frame) => ({ record, frame }));
           fetches.set(record.taskId, fetch);
@@ -47,6 +48,9 @@ export function storedFrames(frameOf: (record: TaskRecord) => Promise<string | u
         if (fetched === undefined) return;
         const { record, frame } = fetched;
         fetches.delete(record.taskId);
+        failed = frame === undefined;
+        // What else S3 refuses now is asked for after the next read.
+        if (failed) waiting.length = 0;
         if (frame !== undefined) yield { record, frame };
       }
     },

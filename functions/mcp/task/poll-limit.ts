@@ -16,8 +16,10 @@ export interface PollLimit {
   /**
    * Counts a request that reads many tasks. Call it before any read. Anonymous callers without a session cannot be
    * distinguished, so they share one count. Throws TooManyLists.
+   *
+   * @param session whose stream it opens: each session of a caller looks for its questions by itself
    */
-  countList(principal: Principal): void;
+  countList(principal: Principal, session?: string): void;
 }
 
 interface Counter {
@@ -57,8 +59,8 @@ export function pollLimit(now: () => number): PollLimit {
       const { left, at } = tasks.get(name) ?? { left: polls.burst - 1, at: now() };
       setBounded(tasks, name, { left, at, interval }, polls.tasks);
     },
-    countList(principal) {
-      const owner = listPartition(principal) ?? '';
+    countList(principal, session = '') {
+      const owner = `${listPartition(principal) ?? ''} ${session}`;
       const counter = owners.get(owner) ?? { left: lists.burst, at: now(), interval: 1_000 };
       setBounded(owners, owner, counter, lists.owners);
       if (!take(counter, lists)) throw new TooManyLists(lists.perInterval);

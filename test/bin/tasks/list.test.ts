@@ -36,6 +36,8 @@ beforeAll(async () => {
   await added(MANY, { tool: 'sleep', owner: 'owner#ben', createdAt: now - 700 * MINUTE, timeout: 705 * MINUTE });
 });
 
+const cursorOf = (places: object) => Buffer.from(JSON.stringify(places)).toString('base64url');
+
 describe('a list', () => {
   test('shows open tasks by default, the newest first, 50 on a page, none twice and none missing', async () => {
     const seen: string[] = [];
@@ -100,10 +102,15 @@ describe('a list', () => {
     expect(code).toBe(2);
   });
 
-  test('refuses a cursor that no list gave', async () => {
-    expect(await tasks('list', '--cursor', 'abc')).toMatchObject({
+  test.each([
+    ['no cursor', 'abc'],
+    ['one of another owner', cursorOf({ Bob: { owner: 'Bob', taskId: 't' } })],
+    ['one with a place of another owner', cursorOf({ Ann: { owner: 'Bob', taskId: 't' } })],
+    ['one of other statuses', cursorOf({ failed: null })],
+  ])('refuses %s: --cursor', async (_what, cursor) => {
+    expect(await tasks('list', '--owner', 'Ann', '--cursor', cursor)).toMatchObject({
       code: 1,
-      err: '--cursor is not one that a list gave\n',
+      err: '--cursor is not one that a list with these options gave\n',
     });
   });
 });

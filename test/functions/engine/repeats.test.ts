@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { repeatFirst } from '../../../functions/engine/start-round.ts';
 import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
 import { cancelTask } from '../../../functions/mcp/task/cancel-task.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
@@ -22,6 +23,13 @@ test('20 repeats of the last answer start its round once more, and no more (row 
   const answered: TaskRecord = { ...made, round: 2, arguments: '{}', inputResponses: { 'r1.a': '{}' } };
   const { server, times } = world(answered);
   for (let i = 0; i < 20; i++) await answerTask(principal, made.taskId, { 'r1.a': {} }, 'refuse', server);
+  expect(times('start')).toBe(1);
+});
+
+test('20 repeats of a call under its key start its first round once more, and no more (row 6)', async () => {
+  const { server, records, times } = world({ ...made, digest: 'd', arguments: '{}' });
+  const stored = () => records.get(made.taskId) ?? made;
+  for (let i = 0; i < 20; i++) await repeatFirst(stored(), '{}', server);
   expect(times('start')).toBe(1);
 });
 

@@ -33,6 +33,11 @@ const FORM = { requestedSchema: { type: 'object', properties: { ok: { type: 'boo
 const LINES = 300;
 /** A request that is held for the second of the app reads at its begin and at its end. */
 const HELD = 2;
+/** A notification, and the answer to a question, get none. */
+const expectsAnswer = (body: unknown): boolean => {
+  const { id, method } = body as { readonly id?: unknown; readonly method?: string };
+  return id !== undefined && method !== undefined;
+};
 const RANDOM = 'abcdefgh'.repeat(5).slice(0, 33);
 
 /**
@@ -55,7 +60,9 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
       ...(method === 'POST' && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (response.status !== 200) throw new Error(`${row}: ${response.status} ${text.slice(0, 500)}`);
+    if (response.status !== (method === 'POST' && !expectsAnswer(body) ? 202 : 200)) {
+      throw new Error(`${row}: ${response.status} ${text.slice(0, 500)}`);
+    }
     await sleep(LINES);
     const { read, write, index } = unitsSince(cloud, mark, 'endpoint');
     const now: Cost = {
@@ -113,6 +120,16 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await states.report(waiting);
   await legacy('tasks/list', {}, busy);
   await legacy('tasks/get', { taskId: waiting[0] }, busy);
+  const plain = { jsonrpc: '2.0', id: 'plain', method: 'tools/call', params: { name: 'echo', arguments: {} } };
+  const waitingCall = fetch(url, {
+    method: 'POST',
+    headers: { ...POSTED, ...busy.headers },
+    body: JSON.stringify(plain),
+  });
+  await sleep(LINES);
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'plain' } };
+  await add('notifications/cancelled, 2025-11-25', { body: cancelled, headers: busy.headers });
+  await (await waitingCall).text();
   crowd.free();
 
   // Tasks that were answered, and whose next round no request has started.
@@ -171,7 +188,14 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await sleep(limits.sessionStream.grace);
   await states.fillNotes();
   const listener = { body: undefined, headers: { ...large.headers, accept: 'text/event-stream' } };
-  await add('GET, 2025-11-25', listener, HELD, 'GET');
+  const text = await add('GET, 2025-11-25', listener, HELD, 'GET');
+  // It comes back as if it had received none of these questions.
+  const [, eventId] = /^id: (\S+)$/m.exec(text) ?? [];
+  const back = { ...listener, headers: { ...listener.headers, 'last-event-id': eventId } };
+  await add('GET with an event id, 2025-11-25', back, 1, 'GET');
+  const [, questionId] = /"id":"([^"]+)","method":"elicitation/.exec(text) ?? [];
+  const answer = { jsonrpc: '2.0', id: questionId, result: { action: 'accept', content } };
+  await add('answers to questions, 2025-11-25', { body: answer, headers: large.headers });
 
   // What reads no task.
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import { form, sure, two, world, worldWith, YES } from '../support/legacy-world.ts';
 
 type World = ReturnType<typeof world>;
@@ -170,4 +171,20 @@ describe('ids that a client carries', () => {
     const { messages } = await client.resume(first.eventIds.at(-1) ?? '');
     expect(messages).toMatchObject([{ id, result: {} }]);
   });
+});
+
+test('a client that comes back in a loop is told to wait, and nothing is read for it (E-29)', async () => {
+  const here = world(sure);
+  const { client } = await asking(here);
+  const [first = ''] = (await client.listen(undefined)).eventIds;
+  const read = vi.spyOn(here.server.store, 'session');
+  const loop = async () => (await client.listen(first)).status;
+  let served = 0;
+  while ((await loop()) === 200) served++;
+  expect(served).toBeLessThan(2 * limits.lists.burst);
+  read.mockClear();
+  expect(await client.listen(first)).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+  expect(read).not.toHaveBeenCalled();
+  here.wait(1_000);
+  expect(await loop()).toBe(200);
 });

@@ -159,7 +159,7 @@ describe('the slots of a caller (C-37)', () => {
     did.length = 0;
     await create({ key: 'k' });
     // A repeat reads its task once, and once more after its start.
-    expect(did).toEqual(['get', 'start', 'get']);
+    expect(did).toEqual(['get', 'start', 'applyBlind', 'get']);
     await create({ principal: { kind: 'anonymous' } });
     await refuse();
   });

@@ -93,6 +93,18 @@ describe('the stream of a session', () => {
     expect(new Set([...idsOf(all), ...idsOf(await world().frames())]).size).toBe(4);
   });
 
+  test('reads the questions of a task once, as long as its record stays as it is', async () => {
+    const { frames, task, note, server, begun } = world();
+    const asked = JSON.stringify({ inputRequests: { sure: form } });
+    await task(1, { asked: undefined, inputRef: 'ref' } as object);
+    await note({ waiting: { [idOf(1)]: begun - 60_000 } });
+    const whole = vi.spyOn(server.inputs, 'whole').mockImplementation(async (record) => ({ ...record, asked }));
+    const getMany = vi.spyOn(server.store, 'getMany');
+    expect((await frames()).filter((frame) => frame.includes(form.method))).toHaveLength(1);
+    expect(getMany.mock.calls.length).toBeGreaterThan(10);
+    expect(whole).toHaveBeenCalledTimes(1);
+  });
+
   test('ends when its reader has gone', async () => {
     const { frames, asking, elapsed } = world();
     await asking();

@@ -62,11 +62,21 @@ describe('frames that need an object of S3', () => {
 
   test('that did not come yield nothing, and wait until the others had their turn', async () => {
     const fetched: string[] = [];
-    const frames = storedFrames(async ({ taskId }) => void fetched.push(taskId));
+    const frames = storedFrames(async ({ taskId }) => {
+      fetched.push(taskId);
+      return ['t0', 't1'].includes(taskId) ? undefined : taskId;
+    });
     const all = records(6);
     expect(await idsOf(frames.of(all.slice(0, 2), never))).toEqual([]);
-    await idsOf(frames.of(all, never));
+    expect(await idsOf(frames.of(all, never))).toEqual(['t2', 't3', 't4', 't5']);
     expect(fetched).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't0', 't1']);
+  });
+
+  test('while S3 refuses all, each read asks for one result only, as each failure is a line of log', async () => {
+    let fetched = 0;
+    const frames = storedFrames(async () => void fetched++);
+    for (let reads = 1; reads <= 50; reads++) await idsOf(frames.of(records(100), never));
+    expect(fetched).toBe(4 + 49);
   });
 
   test('are settled once no fetch is left', async () => {

@@ -147,3 +147,12 @@ test('callers that cannot be distinguished share one count of lists; a verified 
   expect(() => countList(anonymous)).toThrow();
   expect(() => countList({ kind: 'verified', key: 'ann' })).not.toThrow();
 });
+
+test('each session of a caller has its own count of GETs, beside its lists', () => {
+  const { countList } = pollLimit(() => 1_700_000_000_000);
+  const ann = { kind: 'verified', key: 'ann' } as const;
+  for (let i = 0; i < limits.lists.burst; i++) countList(ann, 'one');
+  expect(() => countList(ann, 'one')).toThrow();
+  expect(() => countList(ann, 'two')).not.toThrow();
+  expect(() => countList(ann)).not.toThrow();
+});
