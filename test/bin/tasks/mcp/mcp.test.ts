@@ -80,7 +80,7 @@ describe('reading', () => {
     for (const [name, input, sentence] of [
       ['show_task', { taskId: '0'.repeat(36) }, `No task '${'0'.repeat(36)}'`],
       ['show_task', { taskId: 'abc' }, 'too short'],
-      ['list_tasks', { cursor: 'abc' }, 'is not one that a list gave'],
+      ['list_tasks', { cursor: 'abc' }, 'is not one that a list with these options gave'],
       ['list_tasks', { olderThan: '5' }, 'olderThan'],
       ['list_tasks', { status: 'done' }, 'status'],
       ['task_logs', {}, 'logs takes the id of one task, or --part'],
