@@ -33,7 +33,7 @@ import { jsonService, openWire } from './wire/server.ts';
 export interface CloudOptions extends TestingOptions, AppOptions, WorkerOptions {
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
-  /** The port of the REST front door. @default 0, a free one */
+  /** The port of the REST API. @default 0, a free one */
   readonly port?: number;
   /**
    * The folder that keeps tables, objects, secrets and executions, with mode 0700. One cloud uses it at a time. If it
@@ -60,7 +60,7 @@ export interface CloudOptions extends TestingOptions, AppOptions, WorkerOptions 
 }
 
 export interface Cloud extends TestingControls {
-  /** The REST API, as behind a custom domain with an empty base path. */
+  /** The URL of the REST API, as behind a custom domain with an empty base path. */
   readonly url: string;
   /** The endpoint of all AWS services, and the `AWS_ENDPOINT_URL` of the functions. */
   readonly endpoint: string;
@@ -86,9 +86,9 @@ export interface Cloud extends TestingControls {
   /** Why a tool of the server cannot run here, by its name: its calls fail. Only with `CloudOptions.lenient`. */
   refusedTools(): ReadonlyMap<string, string>;
   /**
-   * Deploys a newer assembly of the same app, if only the code and the variables of functions have changed: what runs
-   * ends on the old code. Returns what else differs; then nothing is deployed, and only a new cloud can run it.
-   * `code`: as of `CloudOptions`.
+   * Deploys a newer assembly of the same app, if only the code and the variables of functions have changed. Runs under
+   * way end on the old code. Returns what else differs; then nothing is deployed, and only a new cloud can run it.
+   * `code` is that option of `CloudOptions`.
    */
   redeploy(
     assembly: string,
@@ -112,7 +112,7 @@ const ROTATION_CHECK_MS = 60_000;
  * await cloud.stop();
  */
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
-  // Run in reverse order, by `stop` or when a later part fails to start.
+  // `stop` runs these in reverse order, as does a later part that fails to start.
   const undo: (() => unknown)[] = [];
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step();
@@ -281,6 +281,6 @@ const checkKnown: CheckApp = ({ stacks, specs }) => {
 
 function createClock({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
   if (!movable) return fixedClock(now ?? Date.now);
-  if (now) throw new Error('a cloud with a movableClock has no use for now');
+  if (now) throw new Error('a cloud takes either movableClock or now, not both');
   return movableClock(functions.map(({ logicalId }) => logicalId));
 }

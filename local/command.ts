@@ -11,22 +11,22 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Why a server did not start, for its user. */
+/** Explains to the user why a server did not start. */
 export function explain(error: unknown, port: number): string {
   const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return inUse ? `port ${port} is in use: choose another one with --port` : messageOf(error);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it finds.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters.
 const COLOUR = /\u001b\[[\d;]*m/g;
-/** Controls, what turns the direction of text or takes no room, and signs without ink (an empty Braille cell, a null notehead). */
+/** Characters that do not show: controls, changes of direction, signs without width or ink (an empty Braille cell, a null notehead). */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
 
-/** A text that a tool or a client may have written, for a terminal. Of the characters without a sign, `\n` and `\t` stay. */
+/** Makes a text that a tool or a client may have written safe for a terminal: only `\n` and `\t` stay of what does not show. */
 export const printable = (text: string): string =>
   text.replace(COLOUR, '').replace(UNSEEN, (unseen) => (unseen === '\n' || unseen === '\t' ? unseen : ''));
 
-/** The same, without line breaks. */
+/** Does the same, on one line. */
 export const oneLine = (text: string): string => printable(text).replace(/\s*\n\s*/g, ' ');
 
 /** `left alone: 19 resources (AWS::EC2, AWS::SNS)`, with a line break; empty if nothing is. */

@@ -38,7 +38,7 @@ export function close(server: Server): Promise<void> {
   });
 }
 
-/** Undefined if it is longer than allowed; the rest is then read and dropped, so that the client gets an answer. */
+/** Reads a body; undefined if it is too long: the rest is read and dropped, so that the client gets an answer. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** What the product leaves in its templates for the embedded cloud and `dev`. test/structure/marks.test.ts holds them equal. */
+/** Marks in the product's templates that the embedded cloud and `dev` read. test/structure/marks.test.ts compares both sides. */
 
 /** Metadata of the endpoint of a server: its tools, with the logical ids of their parts. */
 export const SERVER_MARK = 'mcp-task-server:server';
@@ -9,5 +9,5 @@ export const SOURCE_MARK = 'mcp-task-server:source';
 /** The context by which an app leaves these builds to `dev`. */
 export const DEV_CONTEXT = 'mcp-task-server:dev';
 
-/** The state of a workflow in which its tool works. */
+/** The state of a workflow that runs its tool. */
 export const RUN_STATE = 'Run';

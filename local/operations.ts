@@ -10,7 +10,7 @@ import type { QueryService } from './wire/query.ts';
 import { jsonService } from './wire/server.ts';
 import type { WireService } from './wire/types.ts';
 
-/** What an operator asks AWS about a server: its resources, its log lines, its dead letters, and who asks. */
+/** The calls of an operator about a server: its resources, its log lines, its dead letters, and who calls. */
 export interface Operations {
   readonly json: Readonly<Record<string, WireService>>;
   readonly query: readonly QueryService[];
@@ -21,7 +21,7 @@ export interface Operations {
 }
 
 export interface OperationsContext {
-  /** Those that run now. */
+  /** The stacks that run now. */
   readonly stacks: () => readonly ResolvedStack[];
   readonly specs: Specs;
   readonly queues: Queues;

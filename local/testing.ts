@@ -1,4 +1,4 @@
-/** The parts of the embedded cloud that only tests use. `cloud.ts` is the front door. */
+/** The parts of the embedded cloud that only tests use. All others import `cloud.ts`. */
 
 import type { StreamRecord } from './dynamodb/stream/index.ts';
 import type { AcceptedEvent } from './events/index.ts';
@@ -68,9 +68,9 @@ export interface TestingOptions {
   readonly mortal?: boolean;
 }
 
-/** What tests read and change in a running cloud. */
+/** The parts of a running cloud that tests read and change. */
 export interface TestingControls {
-  /** Faults that a test plants: calls that are lost, fail or wait, workers that die. */
+  /** Faults that a test adds: calls that are lost, fail or wait, workers that die. */
   readonly faults: Faults;
   /** Moves time, with `movableClock`. */
   readonly clock: Clock;
@@ -82,7 +82,7 @@ export interface TestingControls {
   };
   /** The AWS calls that were made, with `recordCalls`. */
   readonly calls: CallLog;
-  /** What the policies of the template grant, and which grants no call has used. */
+  /** The grants of the template's policies, and which of them no call has used. */
   readonly permissions: Permissions;
 }
 

@@ -23,7 +23,7 @@ export type AuthorizerVerdict =
   | { readonly allowed: true; readonly context: AuthorizerContext }
   | {
       readonly allowed: false;
-      /** Of the gateway response. */
+      /** The type of the gateway response. */
       readonly type: string;
       readonly status: number;
       readonly message: string;
@@ -130,7 +130,7 @@ function readAnswer(payload: string): Pick<CachedPolicy, 'policy' | 'context'> |
   return { policy, context: Object.fromEntries(values) };
 }
 
-/** As in IAM: an explicit deny wins, and what no statement allows is denied. */
+/** Judges as IAM does: an explicit deny wins, and what no statement allows is denied. */
 function judge({ policy, context }: CachedPolicy, methodArn: string): AuthorizerVerdict {
   const effects = policy
     .filter(({ Action, Resource }) => covers(Action, 'execute-api:Invoke') && covers(Resource, methodArn))

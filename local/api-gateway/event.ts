@@ -15,7 +15,7 @@ export interface RoutedRequest {
   readonly accessKey?: string | undefined;
 }
 
-/** The event a proxy integration sends (payload version 1.0), as behind a custom domain with an empty base path. */
+/** Builds the event of a proxy integration (payload version 1.0), as behind a custom domain with an empty base path. */
 export function proxyEvent(request: IncomingMessage, routed: RoutedRequest): APIGatewayProxyEvent {
   const { path, query } = targetOf(request);
   const multiValueHeaders = headersOf(request);
@@ -67,7 +67,7 @@ function requestContext(
 }
 
 function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestContext']['identity'] {
-  const nobody = { accessKey: null, accountId: null, apiKey: null, apiKeyId: null, caller: null, clientCert: null };
+  const unsigned = { accessKey: null, accountId: null, apiKey: null, apiKeyId: null, caller: null, clientCert: null };
   const noCognito = {
     cognitoAuthenticationProvider: null,
     cognitoAuthenticationType: null,
@@ -76,7 +76,7 @@ function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestCont
   };
   const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
   const userAgent = request.headers['user-agent'] ?? null;
-  return { ...nobody, ...noCognito, principalOrgId: null, sourceIp, user: null, userAgent, userArn: null };
+  return { ...unsigned, ...noCognito, principalOrgId: null, sourceIp, user: null, userAgent, userArn: null };
 }
 
 /** The caller of a signed request: in this cloud every access key is a user of that name. */
@@ -85,13 +85,13 @@ function signerOf(accessKey: string, { account }: Api) {
   return { accessKey, accountId: account, caller: accessKey, user: accessKey, userArn };
 }
 
-/** The event that the integration gets after the authorizer. */
+/** Adds what the authorizer returned to the event of the integration. */
 export function withAuthorizer(event: APIGatewayProxyEvent, context: AuthorizerContext): APIGatewayProxyEvent {
   const authorizer = { ...context, integrationLatency: 0 };
   return { ...event, requestContext: { ...event.requestContext, authorizer } };
 }
 
-/** Header names as the client sent them, and the headers that the front door adds. */
+/** The headers, with names as the client sent them, and the ones that API Gateway adds. */
 function headersOf(request: IncomingMessage): Record<string, string[]> {
   const headers = new Map<string, { name: string; values: string[] }>();
   const add = (name: string, value: string): void => {

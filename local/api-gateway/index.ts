@@ -12,7 +12,7 @@ import { answerBuffered, answerStreaming, type Exchange } from './integration.ts
 import { type Api, type FunctionRoute, matchRoute } from './routes.ts';
 
 export interface ApiGatewayOptions extends AuthorizeOptions {
-  /** Without one, every request gets the answer for an unknown path. */
+  /** The REST API. If undefined, every request gets the answer for an unknown path. */
   readonly api: Api | undefined;
   readonly lambda: Pick<Lambda, 'invoke' | 'invokeStreaming'>;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface ApiGatewayOptions extends AuthorizeOptions {
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** The REST front door, on 127.0.0.1. */
+/** Serves the REST API on 127.0.0.1. */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url: string; stop(): Promise<void> }> {
   const authorize = createAuthorize(options);
   const server = createServer((request, response) => {
@@ -45,7 +45,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   const { api, lambda, bench, onError, authorize } = options;
   const requestId = randomUUID();
   const send = (status: number, headers: OutgoingHttpHeaders, body: string) => {
-    // The template names the URL of the stage on AWS. Here clients reach it by the host that they named.
+    // The template contains the URL of the stage on AWS. Clients of this cloud use the host that they named.
     const own = (text: string) => (api ? text.replaceAll(stageUrl(api), `http://${request.headers.host}`) : text);
     const text = own(body);
     const named = Object.entries(headers).map(([name, value]) => [
@@ -56,7 +56,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     response.writeHead(status, { ...Object.fromEntries(named), ...length, ...standardHeaders(requestId) });
     response.end(text);
   };
-  // First of all checks: a page of another site must not learn which paths exist.
+  // This check comes first: a page of another site must not learn which paths exist.
   if (!isForLoopback(request)) return send(403, { 'content-type': 'application/json' }, '{"message":"Forbidden"}');
   const elsewhere = request.method === 'GET' ? options.redirects?.get(targetOf(request).path) : undefined;
   if (elsewhere !== undefined) return send(302, { location: elsewhere, 'cache-control': 'no-store' }, '');
@@ -114,7 +114,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   }
 }
 
-/** Also the answer to a request that must be signed and is not. */
+/** Refuses an unknown path, or a request that must be signed and is not. */
 function refuseUnknown(refuse: Exchange['refuse']): void {
   const type = { 'x-amzn-errortype': 'MissingAuthenticationTokenException' };
   refuse('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token', type);

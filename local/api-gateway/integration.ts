@@ -53,14 +53,14 @@ export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, e
   if (response.destroyed) return void body.destroy();
   const setCookie = cookies === undefined ? {} : { 'set-cookie': cookies };
   if (!writeHead(exchange, statusCode, { ...outgoing(headers), ...setCookie })) return void body.destroy();
-  // The first chunk takes the headers with it, in one write, if it is there already.
+  // If the first chunk is already there, the headers go out with it, in one write.
   setImmediate(() => {
     if (!response.writableEnded) response.flushHeaders();
   });
   pump(body, response, exchange, route.timeoutMs - (performance.now() - started));
 }
 
-/** False if the function chose a status or header that HTTP does not know: the client then gets an error. */
+/** Writes the head. If HTTP does not allow the status or a header, sends an error to the client and returns false. */
 function writeHead(
   { response, headers, refuse, onError }: Exchange,
   status: number,

@@ -9,7 +9,7 @@ import { type MockAnswer, readMock } from './mock.ts';
 export type Route = FunctionRoute | MockRoute;
 
 interface AnyRoute {
-  /** As the template writes it: `/plain/{proxy+}`. */
+  /** The path as the template writes it: `/plain/{proxy+}`. */
   readonly resource: string;
   /** `ANY` or one HTTP method. */
   readonly method: string;
@@ -37,7 +37,7 @@ export interface Api {
   readonly stage: string;
   readonly stageVariables: Readonly<Record<string, string>> | null;
   readonly routes: readonly Route[];
-  /** By type, such as `UNAUTHORIZED` or `DEFAULT_5XX`. */
+  /** The gateway responses by type, such as `UNAUTHORIZED` or `DEFAULT_5XX`. */
   readonly responses: ReadonlyMap<string, GatewayResponse>;
   /** How long a stream may pause. */
   readonly idleMs: number;
@@ -68,7 +68,7 @@ export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
   };
 }
 
-/** One front door serves one API and one stage of it. */
+/** Refuses a second resource of the type: this cloud serves one API and one stage. */
 function onlyOne(type: string, resources: readonly Resource[]): Resource | undefined {
   const [first, second] = resources.filter((resource) => resource.type === type);
   if (second) throw new Error(`the embedded cloud does not know a second ${type} ${second.where}`);
@@ -135,14 +135,14 @@ export interface Match {
   readonly pathParameters: Readonly<Record<string, string>> | null;
 }
 
-/** The route for a request: literal parts win over `{name}`, and that over `{name+}`; one method wins over ANY. */
+/** Finds the route for a request: literal parts win over `{name}`, `{name}` wins over `{name+}`, one method over ANY. */
 export function matchRoute(routes: readonly Route[], method: string, path: string): Match | undefined {
   const segments = split(path);
   const matches = routes.flatMap((route) => {
     const parameters = matchPath(split(route.resource), segments);
     return parameters ? [{ route, parameters, rank: rank(route.resource) }] : [];
   });
-  // The path alone picks the resource, also if that resource lacks the method.
+  // The path alone picks the resource, even if that resource lacks the method.
   const [best] = matches.sort((left, right) => (left.rank < right.rank ? -1 : 1));
   const ofBest = matches.filter(({ route }) => route.resource === best?.route.resource);
   const match = [method, 'ANY'].flatMap((name) => ofBest.find(({ route }) => route.method === name) ?? [])[0];

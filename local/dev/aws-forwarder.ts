@@ -8,18 +8,18 @@ import { close, isForLoopback, listen, readBody, targetOf } from '../loopback.ts
 
 /** The largest request that is passed on, in bytes. */
 const MAX_BODY = 20_000_000;
-/** Of one connection to its other end: not passed on. The signature is made again. */
+/** Headers that are not passed on: they belong to one connection, or to the signature, which is made again. */
 const DROPPED =
   /^(host|connection|keep-alive|transfer-encoding|content-length|expect|authorization|x-amz-security-token|x-amz-date)$/;
 
 /** Passes the requests of tools on to an AWS service, signed with the developer's own credentials. */
 export interface AwsForwarder {
-  /** For the variable `AWS_ENDPOINT_URL_<SERVICE>` of the tools. */
+  /** The value of the variable `AWS_ENDPOINT_URL_<SERVICE>` of the tools. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** What the AWS command line of the developer would use. */
+/** The region and credentials that the developer's AWS command line would use. */
 export interface AwsIdentity {
   readonly region: string;
   readonly credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'];
@@ -33,13 +33,13 @@ export async function ownIdentity(): Promise<AwsIdentity> {
 }
 
 /**
- * A tool keeps the credentials of the embedded cloud, by which its table and its bucket know it. Only this process has
- * those of the developer.
+ * Starts a forwarder to one service. Tools keep their credentials of the embedded cloud, by which its table and bucket
+ * know them. Only this process has the developer's credentials.
  *
  * @param target the origin of the service
  */
 export async function forwardToAws(target: URL, { region, credentials }: AwsIdentity): Promise<AwsForwarder> {
-  // Web pages and other people of this machine can reach the port. Only the tools know this path.
+  // Web pages and other users of this machine can reach the port. Only the tools know this path.
   const secret = `/${randomBytes(16).toString('hex')}`;
 
   async function forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
@@ -66,7 +66,7 @@ export async function forwardToAws(target: URL, { region, credentials }: AwsIden
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const { protocol, hostname, port } = target;
     const outgoing = send({
-      // Apart from the path, which may begin with `//`: as a part of one URL it could name another host.
+      // Separate from the path: in one URL, a path that begins with `//` could name another host.
       protocol,
       hostname,
       port,
@@ -90,7 +90,7 @@ export async function forwardToAws(target: URL, { region, credentials }: AwsIden
   return { url: `${url}${secret}`, stop: () => close(server) };
 }
 
-/** A client tries a 502 again, and then throws this text. */
+/** Answers 502. The client retries, and then throws this text. */
 function fail(answer: ServerResponse, error: unknown): void {
   if (answer.headersSent) return void answer.destroy();
   answer.writeHead(502, { 'content-type': 'application/json', 'x-amzn-errortype': 'ForwardingFailed' });

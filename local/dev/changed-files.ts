@@ -3,9 +3,9 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { watch } from 'chokidar';
 
-/** What a synthesis may read, and a build that is not known yet. */
+/** Extensions of the files that a synthesis may read, or a build whose inputs are not known yet. */
 const CODE = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.json', '.jsonata', '.py', '.gz']);
-/** Editors write a file in several steps. In ms. */
+/** Time to wait for the next write, in milliseconds: editors write a file in several steps. */
 const SETTLE = 30;
 
 /** Follows the files of a folder, and some others. */
@@ -17,7 +17,7 @@ export interface Watcher {
 
 /**
  * Calls `changed` with the files of a folder that were written, made or removed, shortly after the last of them.
- * Leaves out `node_modules`, hidden folders and those of `cdk synth`. Resolves once it watches.
+ * Leaves out `node_modules`, hidden folders and the output of `cdk synth`. Resolves once it watches.
  */
 export async function watchFiles(folder: string, changed: (files: ReadonlySet<string>) => void): Promise<Watcher> {
   const home = realpathSync(folder);
@@ -57,7 +57,7 @@ export async function watchFiles(folder: string, changed: (files: ReadonlySet<st
   };
 }
 
-/** The bundler names files by their real path. */
+/** Resolves links, because the bundler names files by their real path. A missing file keeps its name. */
 export function real(file: string): string {
   try {
     return realpathSync(file);
@@ -66,7 +66,7 @@ export function real(file: string): string {
   }
 }
 
-/** A hash; empty for a file that is gone. */
+/** The hash of a file; empty if the file is gone. */
 function contentOf(path: string): string {
   try {
     return createHash('sha256').update(readFileSync(path)).digest('base64');

@@ -51,7 +51,7 @@ Save a file to see its change. Ctrl-C ends.
 `;
 }
 
-/** npm only warns of it. An older Node fails later, with words that do not tell. */
+/** Refuses an older Node. npm only warns about it, and the error that follows would not name the cause. */
 function checkNode(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return;
@@ -60,7 +60,7 @@ function checkNode(version: string): void {
 
 const flags = readFlags(process.argv.slice(2));
 endAfterUncaught(flags.data);
-/** The one of this process, once the import of this file resolves. */
+/** The session of this process, once the import of this file resolves. */
 export let session: Session | undefined;
 const ending = new AbortController();
 let starting: Promise<Session> | undefined;

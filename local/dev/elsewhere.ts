@@ -8,18 +8,18 @@ const AWS_HOST = /\.(amazonaws\.com(\.cn)?|api\.aws)$/;
 
 /** Where tools reach the services that do not run here. */
 export interface Elsewhere {
-  /** For every function. */
+  /** The variables that every function gets. */
   readonly variables: Readonly<Record<string, string>>;
-  /** For the terminal, one line each. */
+  /** Lines for the terminal, one for each variable. */
   readonly said: readonly string[];
   stop(): Promise<void>;
 }
 
 /**
  * Reads the variables `AWS_ENDPOINT_URL_<SERVICE>`: the URL of an emulator, `aws` for AWS itself, or the URL of AWS where
- * the service has a host of another name (docs/developing.md, "What runs"). Throws, by the name of the variable.
+ * the service has a host of another name (docs/developing.md, "What runs"). Throws an error that names the variable.
  *
- * @param identity for AWS itself, with what signs the requests
+ * @param identity reads the region and credentials that sign requests to AWS itself
  */
 export async function readElsewhere(
   env: Readonly<Record<string, string | undefined>>,

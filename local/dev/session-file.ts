@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Cloud } from '../cloud.ts';
 
 /**
- * Says where this `dev` listens, for `mcp-task-server tasks` in the same folder. Only its user can read it: who reaches the
- * endpoint of the embedded cloud may do everything there. It goes with the folder of the session.
+ * Writes where this `dev` listens, for `mcp-task-server tasks` in the same folder. Only the user can read the file: a
+ * caller of the embedded cloud's endpoint may do everything there. The file is removed with the folder of the session.
  */
 export function writeSessionFile(folder: string, { endpoint, region, url, stacks }: Cloud): void {
   const file = join(folder, 'server.json');

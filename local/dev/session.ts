@@ -17,10 +17,10 @@ import { typeCheck } from './type-check.ts';
 
 export interface SessionOptions {
   readonly port: number;
-  /** Keeps tasks, sessions and results from one `dev` to the next. @default for this one only */
+  /** The folder that keeps tasks, sessions and results from one `dev` to the next. @default nothing is kept */
   readonly data: string | undefined;
   readonly stack: string | undefined;
-  /** For every function: where it reaches services that the embedded cloud lacks. */
+  /** Variables for every function: where it reaches services that the embedded cloud lacks. */
   readonly variables: Readonly<Record<string, string>>;
   /** Refuses what the embedded cloud does not know, instead of leaving it alone. */
   readonly strict: boolean;
@@ -42,7 +42,7 @@ export interface Session {
 const DRAIN = 10_000;
 
 /**
- * Runs the server of an app, and follows the changes of its files. An app that does not start waits for the save that
+ * Runs the server of an app, and follows the changes of its files. If the app does not start, waits for a save that
  * mends it, unless `strict`.
  *
  * @param signal ends the start: then it rejects
@@ -53,7 +53,7 @@ export async function startSession(
   terminal: Terminal,
   signal?: AbortSignal,
 ): Promise<Session> {
-  await checkPlaces(options);
+  await checkPortAndData(options);
   const out = ownFolder(join(project.folder, 'cdk.out', 'mcp-task-server-dev'));
   const stopping = new AbortController();
   const ended = once(stopping.signal, 'abort');
@@ -66,7 +66,7 @@ export async function startSession(
   const tools = toolCode({ folder: project.folder, out: join(out, 'code'), terminal, follow });
   const code = tools.folders;
 
-  /** Synthesizes the app beside the running one, and builds the tools that are new or built otherwise. */
+  /** Synthesizes the app beside the running one, and builds the tools that are new or have other build options. */
   async function synthesized(): Promise<string> {
     const assembly = join(out, `assembly-${++assemblies}`);
     await synthesize({ ...project, context: { ...project.context, [DEV_CONTEXT]: true } }, assembly, stopping.signal);
@@ -91,7 +91,7 @@ export async function startSession(
   const show = (error: unknown) => {
     if (!stopping.signal.aborted && !(error instanceof NotBuilt)) terminal.problem(messageOf(error));
   };
-  /** Tries again at each save. An app that compiles itself saves files, too: it does not fail in other words. */
+  /** Tries again at each save. Shows an error that stays the same only once: an app that compiles itself saves files, too. */
   async function firstStart(): Promise<{ assembly: string; cloud: Cloud }> {
     for (let said = ''; ; ) {
       const saved = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ export async function startSession(
     const deploy = () => up && cloud.redeploy(assembly, code);
     const rebuilt = tools.rebuild(files, deploy).catch(show);
     work = Promise.all([work, rebuilt]).then(async ([, built]) => {
-      // One error is enough: an app that imports the tool fails by the same one. The next save synthesizes.
+      // One error is enough: an app that imports the tool fails with the same one. The next save synthesizes.
       if (built !== true || !changed) return;
       changed = false;
       await resynthesize().catch((error: unknown) => {
@@ -224,20 +224,20 @@ export async function startSession(
   };
 }
 
-/** Rejects now, rather than after some seconds of synthesis, if no save can help. */
-async function checkPlaces({ port, data }: SessionOptions): Promise<void> {
+/** Rejects a used port or data folder now, rather than after some seconds of synthesis: no save can help. */
+async function checkPortAndData({ port, data }: SessionOptions): Promise<void> {
   const probe = createServer();
   await listen(probe, port);
   await close(probe);
   if (data !== undefined) await (await lockDataDir(data))();
 }
 
-/** The folders of this process. Those of others with its pid, as in each container, are of a `dev` that is gone. */
+/** The folders of this process. Any other folder with its pid is from a `dev` that is gone: containers use pids again. */
 const own = new Set<string>();
 
 /**
- * A folder for this session, which other users can neither read nor write: `tasks` trusts what lies in it. Removes those
- * of processes that are gone. Another `dev` may run in the same project.
+ * Makes a folder for this session, which other users can neither read nor write: `tasks` trusts its content. Removes the
+ * folders of processes that are gone. Another `dev` may run in the same project.
  */
 function ownFolder(parent: string): string {
   mkdirSync(parent, { recursive: true });

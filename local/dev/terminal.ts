@@ -12,7 +12,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'Sandbox.Timedout':
     "it did not end within its function's timeout: raise the timeout of your ToolFunction, unless the machine is overloaded",
   'States.Timeout': "it did not end within the tool's timeout",
-  'Runtime.ExitError': 'its process ended: out of memory, or an exit of its own',
+  'Runtime.ExitError': 'its process ended: out of memory, or an exit by the tool',
   'Lambda.ResourceNotFoundException': 'its function does not run here: dev said why at its start',
   'Function.ResponseSizeTooLarge': 'Lambda returns 6 MB at most: defineTool stores larger results itself',
 };
@@ -39,7 +39,7 @@ export interface TerminalOptions {
 /** The folder of this package. */
 const HERE = join(import.meta.dirname, '..');
 
-/** How an action of the audit log reads. */
+/** The words for each action of the audit log. */
 const ACTIONS: Readonly<Record<string, string>> = {
   created: 'started',
   input_asked: 'asks its client',
@@ -53,13 +53,13 @@ export function terminal({ verbose, write, now, nameOf }: TerminalOptions): Term
     say,
     problem: (text) => say(`✗ ${text}`),
     log(source, line) {
-      // What CloudWatch would make metrics of, every minute.
+      // CloudWatch would make metrics of this line, which comes every minute.
       if (line.startsWith('{"_aws":')) return;
       if (verbose) return say(`${source}: ${oneLine(line)}`);
       const json = parsed(line);
-      const told = json === undefined ? crash(line) : 'event' in json ? eventText(json) : toolText(json);
-      if (told !== '')
-        say(told === undefined ? `${nameOf(source)} │ ${oneLine(line)}` : told.replace(/^│/, `${nameOf(source)} │`));
+      const text = json === undefined ? crash(line) : 'event' in json ? eventText(json) : toolText(json);
+      if (text !== '')
+        say(text === undefined ? `${nameOf(source)} │ ${oneLine(line)}` : text.replace(/^│/, `${nameOf(source)} │`));
     },
   };
 }
@@ -74,7 +74,7 @@ function parsed(line: string, pattern = /^(\{"(?:event|timestamp)":.*)$/s): Json
   }
 }
 
-/** One line of the server, in words. Empty for those that say nothing to an author. */
+/** Puts a line of the server into words: '' if it says nothing to an author, undefined for an unknown event. */
 function eventText(facts: JsonObject): string | undefined {
   const text = eventWords(facts);
   return text === undefined ? undefined : oneLine(text);
@@ -104,7 +104,7 @@ function eventWords(facts: JsonObject): string | undefined {
   return `  ${task} ${ACTIONS[String(action)] ?? action}${again}`;
 }
 
-/** What a tool said, in the log format JSON: with its task, if `defineTool` has named it. */
+/** The text of a tool's log line in JSON, with its task if `defineTool` has named one. */
 function toolText({ level, message }: JsonObject): string | undefined {
   // Another logger wrote it.
   if (level === undefined || message === undefined) return undefined;
@@ -127,7 +127,7 @@ function crash(line: string): string | undefined {
 
 function errorText(type: unknown, message: unknown, trace: unknown): string {
   const lines = listOf(trace).map(String);
-  // What runs the tool tells its author nothing.
+  // The code that runs the tool says nothing to its author.
   const own = lines.filter(
     (one) => /^\s+at /.test(one) && !/node:internal|node_modules/.test(one) && !one.includes(HERE),
   );
@@ -135,7 +135,7 @@ function errorText(type: unknown, message: unknown, trace: unknown): string {
   return [marked(first), ...own.map((one) => one.replaceAll('\n', ' '))].join('\n');
 }
 
-/** Marks the further lines of what a tool said: none looks like a line of `dev`. */
+/** Marks the further lines of a tool's text, so that none can pass for a line of `dev`. */
 const marked = (text: string): string => text.replaceAll('\n', '\n    │ ');
 
 /** The task of a line, and the attempt if it is not the first. */
@@ -144,5 +144,5 @@ function of({ taskId, attempt }: JsonObject): string {
   return taskId === undefined ? '' : ` ${shortId(taskId)}${again}`;
 }
 
-/** The end of an id: its beginning is the time. */
+/** The end of an id: the beginning is the time, which tasks of one moment share. */
 const shortId = (id: unknown): string => (typeof id === 'string' ? `…${id.slice(-10)}` : '');

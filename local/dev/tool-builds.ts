@@ -23,14 +23,14 @@ export function toolSources(stacks: readonly Stack[]): ToolSource[] {
   );
 }
 
-/** What a build was like. `folder` holds the code; undefined if it failed. */
+/** The result of a build. `folder` holds the code; undefined if the build failed. */
 export interface Built {
   readonly folder?: string;
   /** One line each, with file, line and column. */
   readonly problems: readonly string[];
 }
 
-/** Builds one function, again and again: esbuild keeps what it has parsed. */
+/** Builds one function many times: esbuild keeps what it has parsed. */
 export interface ToolBuild {
   readonly source: ToolSource;
   build(): Promise<Built>;
@@ -41,7 +41,7 @@ export interface ToolBuild {
   end(): Promise<void>;
 }
 
-/** @param outDir gets one folder for each build: workers that still run read the one before */
+/** @param outDir gets one folder for each build: workers that still run read an older one */
 export async function toolBuild(source: ToolSource, root: string, outDir: string): Promise<ToolBuild> {
   const esbuild = await context({
     ...source.options,
@@ -58,7 +58,7 @@ export async function toolBuild(source: ToolSource, root: string, outDir: string
     logLevel: 'silent',
   });
   let files = new Set([real(source.entry)]);
-  /** Whether the last build failed: then a file that is new may be the one that was missing. */
+  /** Whether the last build failed: then a new file may be the one that was missing. */
   let failed = false;
   let last: Promise<unknown> = Promise.resolve();
   async function build(): Promise<Built> {

@@ -16,11 +16,11 @@ export class NotBuilt extends Error {
 export interface ToolCode {
   /** The folders of the code, by the logical id of the function. */
   readonly folders: ReadonlyMap<string, string>;
-  /** Builds the tools of an assembly that are new or built otherwise. Throws NotBuilt if a new one cannot be built. */
+  /** Builds the tools that are new or have other build options. Throws NotBuilt if a new tool cannot be built. */
   take(assembly: string): Promise<void>;
   /**
-   * Builds the tools that read these files. Resolves with false if it has shown a problem: a tool that fails again as
-   * before, after another file was saved, is shown once.
+   * Builds the tools that read these files. Resolves with false if it has shown a problem. A problem that another saved
+   * file does not change is shown once.
    *
    * @param deploy is called after each build
    */
@@ -32,9 +32,9 @@ export interface ToolCode {
 }
 
 export interface ToolCodeOptions {
-  /** Of the project. */
+  /** The folder of the project. */
   readonly folder: string;
-  /** Gets the code. */
+  /** The folder that gets the code. */
   readonly out: string;
   readonly terminal: Terminal;
   /** Gets the files that a build has read. */

@@ -41,7 +41,7 @@ export function typeCheck(folder: string, show: (problem: string) => void, fails
     });
     child.once('error', () => {});
     child.once('close', async () => {
-      // What is true of an older save may be mended.
+      // A problem of an older save may be mended by now.
       if (!again && !(await fails()) && !again) {
         for (const problem of problems) if (!stopped && !shown.has(problem)) show(problem);
         shown = problems;

@@ -7,8 +7,8 @@ const STICKY = 0o1000;
 
 /**
  * Locks a data folder for this process before anything reads or writes it, and keeps other users of the machine out.
- * The lock is that of an empty LevelDB: `fcntl` on a file. Other containers that mount the folder see it. The kernel
- * releases it however this process ends, so a stale lock never blocks a start.
+ * An empty LevelDB holds the lock: `fcntl` on a file. Other containers that mount the folder see it. The kernel releases
+ * it however this process ends, so a stale lock never blocks a start.
  *
  * @returns releases it
  * @throws DiskError if the folder cannot be written

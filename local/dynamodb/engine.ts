@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 export interface Engine {
   /** Handles one request of a client. */
   send(operation: string, body: string | Buffer): Promise<EngineAnswer>;
-  /** The same for the cloud itself. Throws an AwsError if DynamoDB answers with one. */
+  /** Handles one request of the cloud itself. Throws an AwsError if DynamoDB answers with an error. */
   call(operation: string, input: JsonObject): Promise<JsonObject>;
   /** The database below. Open once a call has been answered. */
   readonly store: Store;
@@ -22,7 +22,7 @@ export interface EngineAnswer {
   readonly body: string;
 }
 
-/** In ms: as dynalite's own server. */
+/** Timeout of a close, in milliseconds: the same as in dynalite's own server. */
 const CLOSE_WITHIN = 30_000;
 
 export function startEngine(dataDir: string | undefined): Engine {
@@ -102,7 +102,7 @@ const OPERATIONS = new Set(
 );
 const handlers = new Map<string, Handler>();
 
-/** Loaded at the first request: most operations have none. */
+/** Loads a handler at the first request for it: most operations get no request. */
 function handlerOf(operation: string): Handler {
   const name = validations.toLowerFirst(operation);
   const known = handlers.get(name) ?? {
@@ -113,7 +113,7 @@ function handlerOf(operation: string): Handler {
   return known;
 }
 
-/** What dynalite's server does with a request. An error of the database ends the process: no caller can catch it. */
+/** Does what dynalite's server does. An error of the database ends the process: no caller can catch it. */
 function request(store: Store, operation: string, body: string): Promise<EngineAnswer> {
   const { promise, resolve } = Promise.withResolvers<EngineAnswer>();
   const answer = (status: number, output: JsonObject = {}) => resolve({ status, body: JSON.stringify(output) });
@@ -146,7 +146,7 @@ function parse(body: string): JsonObject | undefined {
   }
 }
 
-/** dynalite reads the description of a table from its database for every request of an item. */
+/** Keeps descriptions of tables in memory: dynalite reads one from its database at every request for an item. */
 function keepTables(store: Store): void {
   const { getTable, tableDb } = store;
   const kept = new Map<string, { readonly TableStatus: string }>();
@@ -161,14 +161,14 @@ function keepTables(store: Store): void {
       forget(name);
       const written = rest.pop() as (error: unknown) => void;
       write(name, ...rest, (error: unknown) => {
-        // A read that began before may have found the table as it was.
+        // A read that began before this write may have kept the old description.
         forget(name);
         written(error);
       });
     };
   }
   store.getTable = (name, status, done) => {
-    // Operations of tables say whether they want the status checked, and change what they get.
+    // Operations on tables pass a boolean here, and change the description that they get: they get their own.
     if (typeof status !== 'function') return getTable(name, status, done);
     const table = kept.get(name);
     if (table !== undefined) return status(null, table);

@@ -6,7 +6,7 @@ const KINDS = ['Update', 'Condition', 'Filter', 'KeyCondition', 'Projection'] as
 
 /** Refuses an expression that is too long for AWS, which counts the text as sent. dynalite takes any length. */
 export function checkExpressions(body: Buffer): void {
-  // Most requests are too short to contain such an expression.
+  // Most requests are too short to contain an expression that long.
   if (body.length <= MOST_BYTES) return;
   const input = parseInput(body);
   for (const kind of KINDS) {

@@ -22,7 +22,7 @@ export interface DynamoDbOptions extends Omit<TimeToLiveOptions, 'expire'> {
   readonly tables: readonly TableResource[];
   /** What reads the streams of the tables. @default nothing */
   readonly consumers?: readonly Consumer[];
-  /** In memory without it. */
+  /** @default in memory */
   readonly dataDir?: string | undefined;
   /** Whether answers carry the capacity they consumed. */
   readonly metered: boolean;

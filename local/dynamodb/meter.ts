@@ -9,7 +9,7 @@ export interface Metered {
   readonly consumed?: Consumed | undefined;
 }
 
-/** Sends a request and measures what it consumed. The client sees that only if it asked for it. */
+/** Sends a request and measures what it consumed. The client sees the figure only if it asked for it. */
 export type Meter = (operation: string, input: JsonObject) => Promise<Metered>;
 
 // A BatchGetItem counts each item like a separate GetItem, rounded up before the sum ("DynamoDB read and write

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectOf } from '../json.ts';
 
-/** What parses the expressions of a request in dynalite, into members such as `_updates`. */
+/** dynalite's parser of expressions. It adds what it parsed to the request, in members such as `_updates`. */
 export interface ExpressionParser {
   /** Says what is wrong with a request. */
   validateExpressions(data: JsonObject): string | undefined;
@@ -21,8 +21,8 @@ interface Remembered {
 }
 
 /**
- * Makes the parser remember what it parsed: half of dynalite's work is to parse texts that a client sends again and
- * again. All but two kinds of expressions depend on the types of their values only. What is wrong is not remembered.
+ * Makes the parser remember what it parsed: half of dynalite's work is to parse the same texts of a client again. The
+ * parser reads only the types of values, except in two kinds of expressions. Refused expressions are not remembered.
  */
 export function rememberExpressions(parser: ExpressionParser): void {
   const { validateExpressions: parse } = parser;
@@ -90,7 +90,7 @@ function copy(value: unknown, standIns: ReadonlyMap<object, string>, values: Jso
   if (!isObject(value)) return value;
   const name = standIns.get(value);
   if (name !== undefined) return values[name];
-  // Some of its objects have no prototype, and are asked for names that others inherit.
+  // Keeps a missing prototype: dynalite asks these objects for names, and would find inherited ones.
   const copied: JsonObject = Object.create(Object.getPrototypeOf(value));
   for (const [member, one] of Object.entries(value)) copied[member] = copy(one, standIns, values);
   return copied;

@@ -6,7 +6,7 @@ export type Item = JsonObject;
 
 /**
  * The write units that all global indexes consume for one write, by the DynamoDB developer guide ("Provisioned
- * throughput considerations for global secondary indexes"). dynalite reports those of the table only.
+ * throughput considerations for global secondary indexes"). dynalite reports the units of the table only.
  */
 export function indexWriteUnits(schema: JsonObject, before: Item | undefined, after: Item | undefined): number {
   const units = listOf(schema.GlobalSecondaryIndexes).map((index) => {
@@ -21,7 +21,7 @@ export function indexWriteUnits(schema: JsonObject, before: Item | undefined, af
   return units.reduce((sum, count) => sum + count, 0);
 }
 
-/** One unit per started KB; none without an item. */
+/** One unit per started KB; 0 without an item. */
 export function writeUnits(item: Item | undefined): number {
   return item ? Math.max(1, Math.ceil(mapSize(item) / 1024)) : 0;
 }

@@ -14,7 +14,7 @@ export interface Batch {
   readonly full: boolean;
 }
 
-/** The first records of a shard that fit into one event. Forgets those that the mapping does not want. */
+/** The first records of a shard that fit into one event. Forgets records that the mapping does not want. */
 export function nextBatch(shard: Shard, { batchSize, wants }: EventSourceMapping): Batch {
   const unwanted = shard.entries.filter(({ record }) => !wants({ ...record }));
   if (unwanted.length > 0) shard.done(unwanted);

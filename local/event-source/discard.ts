@@ -12,13 +12,13 @@ export interface Discarded {
   readonly condition: Condition;
   readonly requestId: string;
   readonly invocations: number;
-  /** Of the last invocation, if there was one. */
+  /** The result of the last invocation; undefined if the function did not answer. */
   readonly result: InvokeResult | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** What Lambda sends to the destination ("Retain discarded records for a DynamoDB event source"): no records. */
+/** The message that the destination gets ("Retain discarded records for a DynamoDB event source"). It has no records. */
 export function discardMessage(discarded: Discarded): object {
   const { mapping, shardId, entries, condition, requestId, invocations, result, at } = discarded;
   const [first, last] = [entries.at(0)?.record.dynamodb, entries.at(-1)?.record.dynamodb];
@@ -45,7 +45,7 @@ export function discardMessage(discarded: Discarded): object {
   };
 }
 
-/** Without milliseconds, as documented. */
+/** Formats a time without milliseconds, as documented. */
 function arrival(seconds = 0): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }

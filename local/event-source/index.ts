@@ -11,8 +11,8 @@ export interface EventSourceOptions extends Omit<PollerOptions, 'pause' | 'stopp
 }
 
 /**
- * Lambda as the reader of streams: passes the records of each mapping to its function. Returns a function that stops
- * it. What is under way then is delivered again after a restart.
+ * Reads streams as Lambda does: passes the records of each mapping to its function. Returns a function that stops this.
+ * Records that are under way then are delivered again after a restart.
  */
 export function startEventSources({ mappings, streams, ...options }: EventSourceOptions): () => void {
   const { pause, end } = createPauses();

@@ -10,7 +10,7 @@ const RETRY_ATTEMPTS = { least: -1, most: 10_000, byDefault: -1 };
 /** Seconds. "The minimum valid value for maximum record age is 60s" (API reference of CreateEventSourceMapping). */
 const RECORD_AGE = { least: -1, most: 604_800, byDefault: -1 };
 const LEAST_RECORD_AGE = 60;
-/** Seconds, of the same API reference. */
+/** Seconds (same API reference). */
 const BATCHING_WINDOW = { least: 0, most: 300, byDefault: 0 };
 /** "Maximum number of filters per event source mapping: 5 by default" ("Control which events Lambda sends"). */
 const MOST_FILTERS = 5;
@@ -18,7 +18,7 @@ const MOST_FILTERS = 5;
 const LONGEST_PATTERN = 4_096;
 const REPORT = 'ReportBatchItemFailures';
 
-/** The enabled mappings. Refuses, by name, what is not known of any. */
+/** Reads the enabled mappings. Refuses, by name, an unknown property of any mapping. */
 export function readEventSourceMappings(stacks: readonly ResolvedStack[], specs: Specs): EventSourceMapping[] {
   const all = stacks.flatMap(({ resources }) => resources);
   return all

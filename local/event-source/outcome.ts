@@ -1,7 +1,7 @@
 import { isObject } from '../json.ts';
 import type { InvokeResult } from '../lambda/types.ts';
 
-/** What an invocation made of its batch. */
+/** The outcome of an invocation for its batch. */
 export type Outcome =
   | { readonly kind: 'done' }
   /** The records from this one on must be tried again; 0 for the whole batch. */

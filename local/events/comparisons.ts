@@ -20,7 +20,7 @@ export function compileComparison(comparison: JsonObject, refuse: Refuse, path: 
   return textTest(operator, wanted) ?? fail();
 }
 
-/** It works on leaves only. */
+/** Whether the event has this leaf: `exists` never matches an object. */
 const exists = (value: unknown) => value !== undefined && !isObject(value);
 
 type TextTest = (text: string) => boolean;
@@ -54,7 +54,7 @@ function wildcard(pattern: string): RegExp {
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** All that is there but these values, or but what such a comparison matches. */
+/** Matches a value that is there, unless it is listed or a listed comparison matches it. */
 function anythingBut(wanted: unknown): Test | undefined {
   if (isObject(wanted)) {
     const [[operator = '', values] = [], ...others] = Object.entries(wanted);

@@ -55,7 +55,7 @@ async function attempt(rule: Rule, target: Target, event: Event, options: Delive
   try {
     double = (await strike('before'))?.includes('double') === true;
   } catch (struck) {
-    // Step Functions documents its events as best effort. Those of clients are retried.
+    // Step Functions documents its events as best effort. Events of clients are retried.
     if (struck instanceof ConnectionLost && String(event.source).startsWith(OF_AWS)) return undefined;
     throw struck;
   }
@@ -91,7 +91,7 @@ function backoffMs(retries: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** retries, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
 
-/** EventBridge retries what failed with 429 or 5xx. */
+/** Whether a retry may help: EventBridge retries after 429 and 5xx. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof AwsError) || error.status === 429 || error.status >= 500;
 }

@@ -59,7 +59,7 @@ interface CustomFacts extends Facts {
   readonly detail: JsonObject;
 }
 
-/** AWS services begin their sources with it, and nothing else may. */
+/** The prefix of the sources of AWS services. No other source may have it. */
 export const OF_AWS = 'aws.';
 
 interface Facts {

@@ -9,7 +9,7 @@ import { compilePattern, type Matches } from './pattern.ts';
 export interface Target {
   readonly kind: 'function' | 'queue';
   readonly arn: string;
-  /** Sent to it instead of the event. */
+  /** The text that the target gets instead of the event. */
   readonly input?: string;
   /** Retries of deliveries. Lambda retries invocations. */
   readonly maximumRetryAttempts: number;
@@ -65,8 +65,8 @@ function readSchedule(resource: Resource, bus: string): number | undefined {
 }
 
 /**
- * Of the events that AWS services send to the default bus only status changes of executions occur here. A rule for
- * others, or one that may match others, is refused: here it would behave differently.
+ * Reads a pattern. The only events of AWS services here are status changes of executions, on the default bus. A rule
+ * that is for other events of AWS, or may match them, is refused: it would behave differently here.
  */
 function readPattern(resource: Resource, bus: string): Matches | undefined {
   const { EventPattern } = resource.properties;

@@ -18,7 +18,7 @@ interface PlantedFault {
 }
 
 /**
- * @param killWorker as in `Lambda`: false if the worker is already gone
+ * @param killWorker returns false if the worker is already gone, as in `Lambda`
  * @param mortal whether this process may be killed
  */
 export function createFaults(killWorker: KillWorker, mortal = false): FaultBench {
@@ -105,7 +105,7 @@ function matcher({ service, operation, caller, when, at = 'before' }: FaultSpec)
 }
 
 async function apply(fault: Fault, call: FaultCall, killWorker: KillWorker): Promise<void> {
-  // These three are for who runs the call: see `expressFate`.
+  // The code that runs the call applies these three: see `expressFate`.
   if (fault === 'double' || (typeof fault === 'object' && 'doubleAfterMs' in fault)) return;
   if (call.operation === 'RunExpress' && typeof fault === 'object' && 'killAfterMs' in fault) return;
   if (fault === 'drop') throw new ConnectionLost();
@@ -123,7 +123,7 @@ async function apply(fault: Fault, call: FaultCall, killWorker: KillWorker): Pro
   }
 }
 
-/** The signal may take a moment: until then the call does not return. */
+/** Kills this process. The signal may take a moment: until then the call does not return. */
 function die(): Promise<never> {
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => {});

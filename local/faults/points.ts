@@ -8,7 +8,7 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** The input of a call; that of an unreadable one is empty, as its service refuses it. */
+/** The input of a call; empty if it is unreadable, as its service refuses the call. */
 export function readInput({ input }: Pick<CallFacts, 'input'>): JsonObject {
   try {
     return objectOf(input());
@@ -17,7 +17,7 @@ export function readInput({ input }: Pick<CallFacts, 'input'>): JsonObject {
   }
 }
 
-/** Refuses to kill a process that also runs something else than the cloud. */
+/** Refuses to kill a process that runs more than the cloud. */
 export function checkMortal(mortal: boolean): void {
   if (!mortal) throw new Error('killProcess is for a cloud that was started as mortal, in its own process');
 }
@@ -30,7 +30,7 @@ export function checkSpec({ service, operation, at = 'before', do: fault }: Faul
   const kind = typeof fault === 'string' ? fault : Object.keys(fault)[0];
   const kills = kind === 'killWorker' || kind === 'killAfterMs';
   if (at === 'midway' && service !== 'apigateway') refuse(`nothing of ${service} is midway`);
-  if (at === 'midway' && kind === 'error') refuse('the status of the answer is out');
+  if (at === 'midway' && kind === 'error') refuse('the status of the answer was already sent');
   const delivers = service === 'streams' || (service === 'events' && operation !== 'PutEvents');
   const express = service === 'states' && operation === 'RunExpress';
   const doubles = ((service === 'events' && delivers) || express) && at === 'before';

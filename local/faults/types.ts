@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 
-/** The services that get calls: those of the call log, and the three that make them. */
+/** The services whose calls can have faults: all of the call log, and the three that make calls. */
 export type FaultService =
   | 'dynamodb'
   | 's3'
@@ -17,9 +17,9 @@ export type FaultService =
 
 /**
  * - `before`: the call has not been executed.
- * - `after`: it has been executed, and the caller does not have the answer. At the front door: the function has begun
+ * - `after`: the call has been executed, and the caller does not have the answer. In API Gateway: the function has begun
  *   to answer, and the client has received nothing.
- * - `midway`, only at the front door and only for a streamed answer: the client has the first chunk.
+ * - `midway`, only in API Gateway and only for a streamed answer: the client has the first chunk.
  */
 export type FaultPoint = 'before' | 'after' | 'midway';
 
@@ -28,7 +28,7 @@ export type FaultPoint = 'before' | 'after' | 'midway';
  *
  * | service | operation | caller | worker |
  * |---|---|---|---|
- * | any in the call log | as there: `PutItem`, `Invoke` | function, or role of a state machine | the function's |
+ * | any in the call log | as in the log: `PutItem`, `Invoke` | function, or role of a state machine | the function's |
  * | lambda | `Run`: a worker starts with an event; `before` only | the function | the one that starts |
  * | states | `RunExpress`: an Express execution begins, after its start was answered; `before` only | the role of the machine | |
  * | events | `Deliver`: a rule sends an event to a function, or the end of an execution to `startExecution.sync` | the rule | |
@@ -43,7 +43,7 @@ export interface FaultCall {
   readonly at: FaultPoint;
   /** What `cloud.lambda.killWorker` takes. */
   readonly worker: string | undefined;
-  /** What the call log keeps of it; for `Run` and the front door the event. */
+  /** The input as the call log keeps it; the event for `Run` and API Gateway. */
   readonly input: JsonObject;
 }
 
@@ -111,7 +111,7 @@ export interface Faults {
   clear(): void;
 }
 
-/** What the points of a call know about it. */
+/** The facts of a call at each of its points. */
 export type CallFacts = Omit<FaultCall, 'at' | 'input'> & { readonly input: () => unknown };
 
 /** How the services of the cloud apply faults. */

@@ -36,7 +36,7 @@ const KEYS = new Map(
   ].map((key) => [key.toLowerCase(), key]),
 );
 
-/** Compiles the Condition of a statement. Throws, by name, for what is not known here. */
+/** Compiles the Condition of a statement. Throws an error that names what this cloud does not know. */
 export function readCondition(condition: unknown, where: string): Condition {
   if (condition === undefined) return () => true;
   if (!isObject(condition)) throw new Error(`a Condition is an object ${where}`);

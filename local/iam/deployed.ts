@@ -74,7 +74,7 @@ function machineProblems(resource: Resource, iam: Iam): string[] {
 /** Lambda reads a stream, and sends to the destination, with the role of the function ("Execution role permissions"). */
 const READ_STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 
-/** What an event source mapping needs rights for. */
+/** The parts of an event source mapping that need rights. */
 interface StreamReader {
   readonly logicalId: string;
   readonly roleArn: string;
@@ -94,7 +94,7 @@ function mappingProblems({ logicalId, roleArn, streamArn, onFailure }: StreamRea
   );
 }
 
-/** Secrets Manager requires this before it accepts the schedule. */
+/** Checks that Secrets Manager may invoke the function: AWS requires this before it accepts the schedule. */
 function rotationProblems({ properties: { RotationLambdaARN, SecretId }, where }: Resource, iam: Iam): string[] {
   const [service, action] = ['secretsmanager.amazonaws.com', 'lambda:InvokeFunction'];
   if (iam.mayService(service, action, String(RotationLambdaARN), String(SecretId))) return [];

@@ -27,7 +27,7 @@ export interface Iam {
   readonly ledger: Ledger;
 }
 
-/** What tests see of IAM. */
+/** The part of IAM that tests see. */
 export interface Permissions {
   /** Grants of the template that no call has used yet, without the managed policies of AWS. */
   unused(): readonly Grant[];
@@ -115,7 +115,7 @@ interface Caller {
   readonly session: string;
 }
 
-/** By access key: the logical id of a function, or of the role of a state machine. */
+/** Callers by access key, which is the logical id of a function or of a state machine's role. */
 function readCallers(roles: ReadonlyMap<string, Role>, specs: Specs): ReadonlyMap<string, Caller> {
   const keys = [
     ...[...specs.roles].map(([arn, key]) => ({ key, arn, session: 'StepFunctions' })),
@@ -125,13 +125,13 @@ function readCallers(roles: ReadonlyMap<string, Role>, specs: Specs): ReadonlyMa
   for (const { key, arn, session } of keys) {
     const role = roles.get(arn);
     const other = callers.get(key)?.role;
-    if (other && other !== role) throw new Error(`the embedded cloud cannot tell one ${key} from another`);
+    if (other && other !== role) throw new Error(`the embedded cloud cannot distinguish one ${key} from another`);
     if (role) callers.set(key, { role, session });
   }
   return callers;
 }
 
-/** The error type of most services; S3 uses its own. */
+/** Builds the refusal. Most services share one error type; S3 has its own. */
 function accessDenied(call: CallFacts, caller: Caller, request: AccessRequest, verdict: Verdict): AwsError {
   const { action, resource } = request;
   const why =

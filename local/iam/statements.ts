@@ -12,7 +12,7 @@ export interface Statement {
   readonly exceptActions: boolean;
   readonly exceptResources: boolean;
   readonly condition: Condition;
-  /** In a policy of a resource: who may make the call. */
+  /** Who may make the call. Only a resource policy names them. */
   readonly principals: readonly string[];
 }
 
@@ -26,8 +26,8 @@ export interface AccessRequest {
 const KNOWN = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition', 'Principal']);
 
 /**
- * The statements of a policy document, without those only about KMS: nothing is encrypted here, so no call needs them.
- * Throws, by name, for what is not known here.
+ * Reads the statements of a policy document, except statements only about KMS: nothing is encrypted here, so no call
+ * needs them. Throws an error that names what this cloud does not know.
  */
 export function readStatements(document: unknown, policy: string, where: string): Statement[] {
   const statements = isObject(document) ? document.Statement : undefined;
@@ -66,7 +66,7 @@ function strings(value: unknown): string[] {
   return (Array.isArray(value) ? listOf(value) : [value]).flatMap((item) => stringOf(item) ?? []);
 }
 
-/** A statement that covers a request, and the action and the resource of it that do. Its condition is not asked yet. */
+/** A statement that covers a request, with its action and resource that match. Its condition is not checked yet. */
 export interface Covering {
   readonly statement: Statement;
   readonly grant: { readonly action: string; readonly resource: string };

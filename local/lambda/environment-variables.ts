@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FunctionSpec } from './types.ts';
 
 /**
- * The variables that Lambda itself sets; those of the function win.
+ * The variables that Lambda itself sets. The function's own variables win.
  * @param workerId becomes the session token of the worker, so that each call names its worker
  */
 export function workerEnvironment(spec: FunctionSpec, workerId: string, now = new Date()): Record<string, string> {

@@ -1,7 +1,7 @@
 import { AwsError } from '../aws-error.ts';
 import type { ErrorBody } from './protocol.ts';
 
-/** A failed function, if no result can carry the failure. */
+/** The failure of a function where no result can carry it. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
   readonly errorType: string;

@@ -24,7 +24,7 @@ export interface EventQueueOptions {
 interface Queued {
   readonly id: string;
   readonly payload: string;
-  /** When the event gets too old, by `performance.now()`. */
+  /** The time when the event gets too old, by `performance.now()`. */
   readonly until: number;
 }
 
@@ -35,13 +35,13 @@ const FIRST_BACKOFF = 1_000;
 const LONGEST_BACKOFF = 300_000;
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/** As Lambda: retries an event whose function fails, by default twice, and gives up after that or if it is too old. */
+/** Retries an event whose function fails, as Lambda does: twice by default. Gives up then, or if the event is too old. */
 export function createEventQueue(options: EventQueueOptions): EventQueue {
   const { spec, submit, timeScale, log } = options;
   const { maximumRetryAttempts = 2, maximumEventAgeSeconds = 21_600 }: AsynchronousSettings = spec.asynchronous ?? {};
   const { pause, end } = createPauses();
 
-  /** Undefined if it was throttled. */
+  /** Runs one attempt; undefined if it was throttled. */
   const attempt = ({ id, payload, until }: Queued): Promise<InvokeResult | undefined> =>
     new Promise((resolve, reject) => {
       const refused = (error: unknown) => (isThrottled(error) ? resolve(undefined) : reject(error));
@@ -49,7 +49,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
       submit(job, Math.min(Math.max(0, until - performance.now()), LONGEST_WAIT));
     });
 
-  /** Undefined if the event got too old before a worker took it: throttled attempts do not count. */
+  /** Retries throttled attempts, which do not count; undefined if the event got too old before a worker took it. */
   const retryWhileThrottled = async (event: Queued): Promise<InvokeResult | undefined> => {
     for (let backoff = FIRST_BACKOFF; performance.now() < event.until; backoff *= 2) {
       const ended = await attempt(event);

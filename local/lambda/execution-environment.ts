@@ -16,7 +16,7 @@ export interface ExecutionEnvironmentEvents {
   free(): void;
   /** The worker has answered `ping`. */
   hasTime(): void;
-  /** The worker ended. Has a verdict if it ended on its own, before it could take a job. */
+  /** The worker ended. `verdict` is set if it ended by itself, before it could take a job. */
   gone(verdict?: EndJob): void;
   /** @param requestId of the event that wrote the line; undefined outside of events */
   log(line: string, stream: LogStream, requestId?: string): void;
@@ -36,7 +36,7 @@ export interface ExecutionEnvironment {
   heapBytes(): Promise<number | undefined>;
   /** Takes no more jobs, and ends once those that it runs are done. */
   retire(): void;
-  /** Ends the worker now, also if it is busy. */
+  /** Ends the worker now, even if it is busy. */
   end(verdict: EndJob): void;
   /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
@@ -102,7 +102,7 @@ export function startExecutionEnvironment(
     else events.free();
   }
 
-  /** Ends the worker, as AWS does. If it runs more events, they end first: on AWS each has its own worker. */
+  /** Ends the worker, as AWS does. Other events of the worker end first: on AWS each has its own worker. */
   function timeOut(entry: Running): void {
     if (running.size === 1) lost(timedOutVerdict);
     else {
@@ -132,7 +132,7 @@ export function startExecutionEnvironment(
     events.free();
   }
 
-  /** Rarely: an answer that is shorter than the window needs none. */
+  /** Sends credit back to the worker, rarely: an answer that is shorter than the window needs none. */
   function acknowledge(entry: Running, bytes: number): void {
     entry.taken += bytes;
     if (entry.taken < streamWindow / 2) return;

@@ -22,7 +22,7 @@ export type * from './types.ts';
 
 /** AWS starts a worker for each event within the concurrency limits. Here workers are few, so an event may wait. */
 const MAX_WAIT_MS = 30_000;
-/** After this time of it an event may share a worker whose events wait. Short ones end before. */
+/** After this wait an event may share a worker whose events wait. Short events end sooner than that. */
 const SHARE_AFTER_MS = 500;
 
 interface Entry {
@@ -32,8 +32,8 @@ interface Entry {
 }
 
 /**
- * Runs function assets as Lambda does: each event in a worker thread of its function, one at a time per worker as long as
- * there are enough.
+ * Runs function assets as Lambda does: each event in a worker thread of its function, one at a time per worker while
+ * there are enough workers.
  *
  * @example
  * const lambda = createLambda([{ name: 'hello', arn, codePath, handler: 'index.handler', timeoutSeconds: 3, memoryMb: 128, environment: {} }]);

@@ -19,7 +19,7 @@ export interface Job {
   payload: string;
   mode: Mode;
   reply: Reply;
-  /** Called with the worker that takes the job. The job waits for a promise that it returns. */
+  /** Called with the worker that takes the job. The job waits for a returned promise. */
   onWorker: ((workerId: string) => unknown) | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Settle<T> {
 export interface JobOptions {
   /** Gets the line that the runtime writes when a function fails. */
   readonly log: (line: string) => void;
-  /** The request id; a retried event keeps that of the first attempt. @default a new one */
+  /** The request id; a retried event keeps the id of its first attempt. @default a new one */
   readonly id?: string;
   readonly onWorker?: Job['onWorker'] | undefined;
 }

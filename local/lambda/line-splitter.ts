@@ -2,7 +2,7 @@ import type { LogStream } from './types.ts';
 
 export interface LineSplitter {
   add(stream: LogStream, text: string): void;
-  /** Flushes the lines without a newline at the end. */
+  /** Passes on the last lines, which have no newline. */
   flush(): void;
 }
 

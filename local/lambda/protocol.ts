@@ -38,7 +38,7 @@ export interface WeighMessage {
   type: 'weigh';
 }
 
-/** Answered as soon as the event loop turns. */
+/** Asks whether the worker has time: it answers as soon as its event loop turns. */
 export interface PingMessage {
   type: 'ping';
 }
@@ -58,7 +58,7 @@ export type FromWorker =
   | { type: 'chunk'; id: string; bytes: Uint8Array }
   | { type: 'end'; id: string }
   | { type: 'done'; id: string }
-  /** Messages of one moment: each message wakes a thread. */
+  /** Several messages in one: each message wakes a thread. */
   | { type: 'batch'; messages: readonly FromWorker[] }
   | { type: 'fatal'; error: ErrorBody };
 

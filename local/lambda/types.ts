@@ -6,13 +6,13 @@ export interface FunctionSpec {
   arn: string;
   /** The folder of the bundled asset. */
   codePath: string;
-  /** As in the template: `index.handler`. */
+  /** The handler as the template names it: `index.handler`. */
   handler: string;
-  /** As in the template: `python3.13` runs by the python3 of this machine. @default nodejs24.x */
+  /** The runtime as the template names it: `python3.13` runs by the python3 of this machine. @default nodejs24.x */
   runtime?: string;
   timeoutSeconds: number;
   memoryMb: number;
-  /** Complete: nothing is inherited from this process. The runtime adds only what Lambda itself sets. */
+  /** All its variables: none is inherited from this process. The runtime adds only what Lambda itself sets. */
   environment: Record<string, string>;
   asynchronous?: AsynchronousSettings;
   /** The format of what its console writes, and the lowest level of JSON lines. @default Text */
@@ -25,7 +25,7 @@ export interface FunctionSpec {
   refusal?: string;
 }
 
-/** What an update of a function may change. */
+/** The settings that an update of a function may change. */
 export type Deployed = Partial<
   Pick<FunctionSpec, 'codePath' | 'handler' | 'environment' | 'timeoutSeconds' | 'refusal'>
 >;
@@ -40,7 +40,7 @@ export interface AsynchronousSettings {
   onFailure?: string;
 }
 
-/** What Lambda sends to the destination of a failed asynchronous invocation. */
+/** The message that the destination of a failed asynchronous invocation gets. */
 export interface InvocationRecord {
   readonly version: '1.0';
   readonly timestamp: string;
@@ -51,7 +51,7 @@ export interface InvocationRecord {
     readonly approximateInvokeCount: number;
   };
   readonly requestPayload: unknown;
-  /** Left out if no attempt finished. */
+  /** Absent if no attempt finished. */
   readonly responseContext?: {
     readonly statusCode: number;
     readonly executedVersion: string;
@@ -77,8 +77,8 @@ export interface WorkerOptions {
    */
   concurrency?: number | undefined;
   /**
-   * Whether events may share a worker: streams always, other events where all workers of the function wait
-   * (docs/writing-tools.md). Otherwise each event has its own worker, as on AWS, and those that wait use up the workers.
+   * Whether events may share a worker: streams always, other events if the runs in all workers of the function wait
+   * (docs/writing-tools.md). Otherwise each event has its own worker, as on AWS, and runs that wait use up the workers.
    * The death of a worker fails all of its events. @default true
    */
   sharedWorkers?: boolean | undefined;
@@ -119,7 +119,7 @@ export interface StreamOptions {
 export interface InvokeOptions extends StreamOptions {
   /** Stops waiting. As in AWS, the function keeps running. */
   signal?: AbortSignal;
-  /** Asynchronous invocation: returns at once, runs in the background, retries if the function fails. */
+  /** Invokes asynchronously: returns at once, runs in the background, retries if the function fails. */
   event?: boolean;
   /** Called at the end of each asynchronous attempt; with undefined if no worker took it. */
   onAttempt?: (result: InvokeResult | undefined) => void;
@@ -179,11 +179,11 @@ export interface Lambda {
   workers(): WorkerCount[];
   /** The memory that each worker uses, after a garbage collection, which pauses it. */
   heaps(): Promise<readonly WorkerHeap[]>;
-  /** As UpdateFunctionCode: the next events run in new workers, and what runs ends on the old code. */
+  /** Updates a function, like UpdateFunctionCode: new events get new workers; runs under way end on the old code. */
   update(functionName: string, deployed: Deployed): void;
   /** Ends the workers of a function at once, like a crash. */
   kill(functionName: string): void;
-  /** The same for one worker. Resolves once it is gone; false if it was already gone. */
+  /** Ends one worker like a crash. Resolves once it is gone; with false if it was already gone. */
   killWorker(workerId: string): Promise<boolean>;
   stop(): Promise<void>;
 }

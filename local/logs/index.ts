@@ -38,7 +38,7 @@ export function createLogs(stacks: readonly ResolvedStack[], now: () => number):
       const lines = groups.get(groupOf.get(functionName) ?? '');
       if (lines === undefined) return;
       lines.push({ timestamp: now(), message });
-      // Trimmed only at twice the bound, so that each line is cheap.
+      // Lines are cut only at twice the bound, so that each line is cheap.
       if (lines.length >= 2 * KEPT) lines.splice(0, lines.length - KEPT);
     },
     operations: {
@@ -64,8 +64,8 @@ export function createLogs(stacks: readonly ResolvedStack[], now: () => number):
 }
 
 /**
- * Terms of a pattern: `"a text"` and `word` must all be in the line; of those with `?` before them, one. Other patterns are
- * refused. docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
+ * Compiles a pattern: all its terms `"a text"` and `word` must be in the line, and one of the terms with `?` before them.
+ * Other patterns are refused. docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 function matcher(pattern: string): (line: string) => boolean {
   const terms = [...pattern.matchAll(/(\??)(?:"((?:[^"\\]|\\.)*)"|([\w-]+))/g)];

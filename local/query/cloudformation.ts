@@ -9,10 +9,10 @@ export interface DeployedStacks {
   readonly changedAt: (logicalId: string) => number;
 }
 
-/** "ListStackResources … returns up to 100": its API reference names no number, so a page is what the console shows. */
+/** Resources of one page. The API reference of ListStackResources names no number; the console shows 100. */
 const PAGE = 100;
 
-/** CloudFormation, as far as it says which resources a stack has. */
+/** CloudFormation: only the operations that list a stack's resources. */
 export function createCloudFormation({ stacks, changedAt }: DeployedStacks): QueryService {
   const stackOf = (name = ''): ResolvedStack => {
     const found = stacks().find(({ stack }) => stack.name === name);

@@ -3,7 +3,7 @@ import type { Queues } from '../sqs/queues.ts';
 import type { QueueResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
 
-/** SQS, as far as it says how many messages a queue has. */
+/** SQS: only the operation that counts the messages of a queue. */
 export function queueOperations(resources: readonly QueueResource[], queues: Queues): Operations {
   return {
     async GetQueueAttributes({ QueueUrl }) {

@@ -1,6 +1,6 @@
 import type { QueryService } from '../wire/query.ts';
 
-/** STS, as far as it says who calls. @param userOf the ARN of the user or the session behind an access key */
+/** STS: only the operation that names the caller. @param userOf the ARN of the user or session behind an access key */
 export function createSts(account: string, userOf: (accessKey: string) => string): QueryService {
   return {
     name: 'sts',

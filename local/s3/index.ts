@@ -17,7 +17,7 @@ export interface S3 {
 
 export interface S3Options {
   readonly buckets: readonly BucketResource[];
-  /** In memory without it. */
+  /** @default in memory */
   readonly dataDir?: string | undefined;
   readonly now: () => number;
   /** Milliseconds between two removals of expired objects. */

@@ -3,7 +3,7 @@ import type { ObjectFacts } from './objects.ts';
 
 const DAY = 86_400_000;
 
-/** As S3 counts: the given days after the write, rounded up to the next midnight UTC. */
+/** Counts as S3 does: the given days after the write, rounded up to the next midnight UTC. */
 export function isExpired(
   { key, modifiedAt }: Pick<ObjectFacts, 'key' | 'modifiedAt'>,
   expirations: BucketResource['expirations'],

@@ -62,7 +62,7 @@ export function objectsInFolder(folder: string): Objects {
       return file.subarray(file.indexOf('\n') + 1);
     },
     write(facts, body) {
-      // Through a second file: a crash leaves the old object or the new one, never half of one.
+      // A rename replaces the object: a crash leaves the old one or the new one, never a half.
       onDisk(folder, () => {
         writeFileSync(fresh, Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), body]), { mode: 0o600 });
         renameSync(fresh, fileOf(facts.key));

@@ -35,7 +35,7 @@ const ELSEWHERE = /^(range|if-.+|x-amz-.+)$/;
 /** The query parameter by which AWS clients name the operation. */
 const NAMED = 'x-id';
 
-/** Refuses, by name, what S3 acts on and this cloud does not know. */
+/** Refuses, by name, a header or parameter that has an effect in S3 and none here. */
 export function refuseUnknown({ path, headers }: RestRequest): void {
   const header = Object.keys(headers).find((name) => ELSEWHERE.test(name) && !KNOWN.has(name));
   const parameter = [...new URLSearchParams(path.split('?')[1] ?? '').keys()].find((name) => name !== NAMED);

@@ -15,7 +15,7 @@ export interface RotationOptions {
 }
 
 export interface Rotation {
-  /** Returns the id of the new version. The function of the secret runs on in the background. */
+  /** Starts a rotation. Returns the id of the new version; the function of the secret runs in the background. */
   begin(secret: SecretResource, id?: string): string;
   /** Rotates if the current version is old enough. Also continues a rotation that failed. */
   beginIfDue(secret: SecretResource): void;

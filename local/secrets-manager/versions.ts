@@ -71,7 +71,7 @@ function moved(versions: readonly Version[], stage: string, to: string | undefin
   return stage === 'AWSCURRENT' && from !== undefined && from !== to ? moved(labelled, 'AWSPREVIOUS', from) : labelled;
 }
 
-/** Through a second file: a crash leaves the old or the new secrets, never half of them. */
+/** Replaces the file by a rename: a crash leaves the old or the new secrets, never a half. */
 function write(file: string, text: string): void {
   onDisk(file, () => {
     writeFileSync(`${file}.new`, text, { mode: 0o600 });

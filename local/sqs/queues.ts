@@ -9,7 +9,7 @@ export interface QueueMessage {
 }
 
 export interface Queues {
-  /** By the name of the queue, the oldest message first. */
+  /** The messages by the name of their queue, the oldest first. */
   readonly messages: ReadonlyMap<string, readonly QueueMessage[]>;
   send(arn: string, body: unknown, attributes?: QueueMessage['attributes']): void;
 }

@@ -40,7 +40,7 @@ const END_EVENTS: Record<ClosedStatus, string> = {
 };
 
 const KEEP_CLOSED = 20_000;
-/** Only tests see it: AWS says nothing of a lost execution. */
+/** The outcome of a lost execution. Only tests see it: AWS reports nothing. */
 const LOST: Outcome = { error: 'Lost' };
 
 /**
@@ -171,7 +171,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const operations = createOperations({ machines, store, created: now(), now, start, abort });
   const unlessStopped = (operation: Operation): Operation => {
     return async (request) => {
-      // Callers must not see executions as ended that continue at the next start.
+      // Callers must not see an execution as ended if it continues at the next start.
       if (stopped) throw new AwsError('ServiceUnavailable', 'Step Functions is stopped', 503);
       return operation(request);
     };
@@ -206,8 +206,8 @@ function failure({ error, detail }: StatesError): Outcome {
   return { ...(error && { error }), ...(detail && { cause: detail }) };
 }
 
-/** A failing listener does not affect the execution. */
+/** Reports a change of status. A listener that fails does not affect the execution. */
 function announce(listener: ((change: StatusChange) => unknown) | undefined, execution: Execution): void {
-  const tell = async () => listener?.(statusChange(execution));
-  tell().catch((thrown: unknown) => process.emitWarning(`onStatusChange failed: ${String(thrown)}`));
+  const report = async () => listener?.(statusChange(execution));
+  report().catch((thrown: unknown) => process.emitWarning(`onStatusChange failed: ${String(thrown)}`));
 }

@@ -1,6 +1,6 @@
 /**
- * A failure that a state machine can see: `error` is the name that Retry and Catch match, `detail` becomes its Cause
- * ('' without one; `Error.cause` is something else).
+ * A failure that a state machine can see: `error` is the name that Retry and Catch match, `detail` becomes its Cause,
+ * '' if it has none. `Error.cause` is something else.
  *
  * @example throw new StatesError('Lambda.TooManyRequestsException', 'Rate exceeded');
  */
@@ -16,7 +16,7 @@ export class StatesError extends Error {
   }
 }
 
-/** Turns a thrown value into a StatesError. Anything else gets the name `otherwise`. */
+/** Turns a thrown value into a StatesError. One that is not a StatesError gets the name `otherwise`. */
 export function asStatesError(thrown: unknown, otherwise = 'States.Runtime'): StatesError {
   if (thrown instanceof StatesError) return thrown;
   return new StatesError(otherwise, thrown instanceof Error ? thrown.message : String(thrown));

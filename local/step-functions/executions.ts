@@ -25,12 +25,12 @@ export interface Execution {
  * All executions. The newest `keepClosed` closed ones are kept whole, up to 256 Mi characters of payload. Older ones
  * lose input, output and history. They keep name, status and dates, because a name must stay taken: a name that starts
  * again would run a task twice. (AWS frees names 90 days after the execution has closed, this engine at the next start
- * after that.) Older ones of Express are forgotten: their names are free anyway.
+ * after that.) Older Express executions are forgotten: their names are free anyway.
  */
 export interface ExecutionStore {
   add(execution: Execution): void;
   get(arn: string): Execution | undefined;
-  /** In order of start. */
+  /** All executions, in order of start. */
   all(): Execution[];
   /** Counts a closed execution against the limits. */
   closed(execution: Execution): void;
@@ -81,7 +81,7 @@ export function statusChange(execution: Execution): StatusChange {
   return { executionArn: arn, stateMachineArn, name, status, input, output, error, cause, startDate, stopDate };
 }
 
-/** The record of a closed execution for the next process; none for a running one, or one of Express. */
+/** The record of a closed execution for the next process; none for a running or an Express execution. */
 export function closedRecord(execution: Execution): ClosedRecord[] {
   const { number, arn, stateMachineArn, startDate, input, status, stopDate, output, error, cause, history } = execution;
   if (status === 'RUNNING' || stopDate === undefined || isExpressRun(execution)) return [];

@@ -3,7 +3,7 @@ import type { Scope, Variables } from './jsonata/template.ts';
 import type { Replay } from './replay.ts';
 import type { Integration } from './types.ts';
 
-/** What all states of one execution share. */
+/** The part that all states of one execution share. */
 export interface Run {
   executionArn: string;
   stateMachineArn: string;
@@ -14,7 +14,7 @@ export interface Run {
   history: Recorder;
 }
 
-/** Where states run: the whole execution, one branch, or one Map iteration. */
+/** The context of states: the whole execution, one branch, or one Map iteration. */
 export interface FlowContext {
   run: Run;
   signal: AbortSignal;
@@ -80,7 +80,7 @@ function enter(state: State, input: unknown, flowContext: FlowContext): Visit {
   return { ...flowContext, state: state.name, input, context: { ...flowContext.context, State: entered } };
 }
 
-/** What expressions of this state can read; `more` adds the result or the error. */
+/** The values that expressions of this state can read; `more` adds the result or the error. */
 export function scopeOf(visit: Visit, more: Scope['states'] = {}): Scope {
   return {
     states: { input: visit.input, context: visit.context, ...more },

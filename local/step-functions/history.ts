@@ -17,7 +17,7 @@ export interface History {
   transitions: number;
 }
 
-/** Writes one history. Separate from it, because a closed execution keeps its history but not its recorder. */
+/** Writes one history. It is a separate object, because a closed execution keeps its history but not its recorder. */
 export interface Recorder {
   /** Records an event after `previous` and returns its id. */
   add(type: string, previous: number, details?: Record<string, unknown>): number;
@@ -27,7 +27,7 @@ export interface Recorder {
   end(type: string, timestamp: number, details?: Record<string, unknown>): void;
 }
 
-// Also ends a machine that loops endlessly.
+// This limit of AWS also ends a machine that loops endlessly.
 const EVENT_LIMIT = 25_000;
 
 /** @param transitions of an execution that closed in an earlier process: nothing else of its history is known */

@@ -3,7 +3,7 @@ import { StatesError } from './errors.ts';
 /** 256 KiB of UTF-8: the hard limit on every input, argument, result and output. */
 export const PAYLOAD_LIMIT = 262_144;
 
-/** JSON text of a value, refused above the limit; `what` is the state or task named in the cause. */
+/** The JSON text of a value, refused above the limit; `what` is the state or task that the cause names. */
 export function payloadText(value: unknown, what: string): string {
   const text = JSON.stringify(value ?? null);
   if (Buffer.byteLength(text) > PAYLOAD_LIMIT) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /** A sequence of random numbers that follows from a seed. */
 export interface Random {
-  /** From 0 to just below 1. */
+  /** A number from 0 to just below 1. */
   number(): number;
   uuid(): string;
 }

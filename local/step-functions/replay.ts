@@ -3,18 +3,18 @@ import type { Answer, AnsweredRecord, Journal } from './journal/records.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Timers } from './timers.ts';
 
-/** Returned for a lost call to make it again: the engine evaluates its Arguments again and sends them. */
+/** The answer to a lost call that makes it again: the engine evaluates its Arguments again and sends them. */
 export const AGAIN = Symbol('again');
 
 /** One call of an integration. */
 export interface Attempt {
   /** Aborts on the timeout of the call, and when the execution no longer waits for it. */
   readonly signal: AbortSignal;
-  /** It began before the process died, and its outcome is unknown. */
+  /** Whether it began before the process died, with an unknown outcome. */
   readonly lost: boolean;
   /**
-   * Records in the journal that it begins. Idempotent. Throws if that fails: then the call must not begin. It begins once
-   * the returned promise resolves.
+   * Records in the journal that the call begins; idempotent. The call begins once the returned promise resolves. If this
+   * throws, the call must not begin.
    */
   readonly begins: () => Promise<void> | undefined;
 }
@@ -39,7 +39,7 @@ export interface Replay {
   sleep(state: string, milliseconds: number, signal: AbortSignal): Promise<void>;
   /**
    * Makes a call and waits for its answer, which is States.Timeout after `milliseconds`. Rejects like `sleep`. With
-   * `waits` the call begins when it reports so, not at once.
+   * `waits` the call begins when it says so, not at once.
    */
   call(
     state: string,
@@ -58,7 +58,7 @@ export interface ReplayContext {
   readonly timers: Timers;
   readonly now: () => number;
   readonly journal: Journal | undefined;
-  /** Ends the execution: no more answers after it aborts. Aborted here if the journal does not match the execution. */
+  /** Ends the execution: no answers follow its abort. The replay aborts if the journal does not match the execution. */
   readonly abort: AbortController;
   /** The journal of an execution that continues. */
   readonly past?: PastCalls | undefined;
@@ -119,12 +119,12 @@ export function createReplay(context: ReplayContext): Replay {
     replayed += 1;
     const ask = open.get(number);
     if (ask?.state === state) return settle(ask, answer, at);
-    const cause = `The execution cannot go on: its journal tells of an answer to '${state}' where it waits for none.`;
+    const cause = `The execution cannot continue: its journal has an answer to '${state}', for which it does not wait.`;
     abort.abort(new StatesError('States.Runtime', cause));
   };
   const goLive = () => {
     live = true;
-    // In order of time, if several fell due while no process ran.
+    // Several may have become due while no process ran: they start in order of time.
     for (const ask of [...open.values()].sort((a, b) => a.due - b.due)) start(ask);
   };
   const answerNext = () => {
@@ -194,7 +194,7 @@ export function createReplay(context: ReplayContext): Replay {
         const lost = past?.called.has(number) === true;
         let begun = lost;
         const begins = () => {
-          // A power cut must not lose the start of a function: one that must not be repeated would run twice.
+          // A power cut must not lose the start of a function: a function that must not be repeated would run twice.
           const kept = begun ? undefined : journal?.called({ execution, ask: number }, waits);
           begun = true;
           return kept;

@@ -7,7 +7,7 @@ import type { StepFunctionsOptions } from './types.ts';
 /** AWS frees the name of an execution this time after it has closed. */
 const NAME_TAKEN_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** Fills the store with the executions that closed in earlier processes. Returns those that continue. */
+/** Fills the store with the executions that closed in earlier processes. Returns the executions that continue. */
 export function restore(
   { journal: file, onNotice }: Pick<StepFunctionsOptions, 'journal' | 'onNotice'>,
   store: ExecutionStore,

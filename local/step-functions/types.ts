@@ -12,7 +12,7 @@ export interface IntegrationCall {
    * fails as if its service had died, finds what the call started, makes the call again, or returns AGAIN.
    */
   lost: boolean;
-  /** For an integration that `waits`: records that the call begins. Throws if that fails. As in `Attempt`. */
+  /** Records that the call begins, for an integration that `waits`: see `Attempt.begins`. */
   begins(): Promise<void> | undefined;
   /** Aborts on task timeout, StopExecution, execution timeout and engine stop. A later result is ignored. */
   signal: AbortSignal;
@@ -22,8 +22,8 @@ export interface IntegrationCall {
 export interface Integration {
   (call: IntegrationCall): Promise<unknown>;
   /**
-   * A call may wait before it has any effect, and reports by `begins` when that starts. Until then it is not lost with
-   * the process: it is made again like a new call. @default it begins when it is made
+   * Whether a call may wait before it has any effect. It calls `begins` when the effect starts. Until then it is not lost
+   * with the process: it is made again like a new call. @default it begins when it is made
    */
   readonly waits?: true;
 }
@@ -41,7 +41,7 @@ export interface StateMachineSpec {
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 export type ClosedStatus = Exclude<ExecutionStatus, 'RUNNING'>;
 
-/** The facts of an EventBridge "Step Functions Execution Status Change": dates in epoch milliseconds, as there. */
+/** The facts of an EventBridge "Step Functions Execution Status Change". Dates are epoch milliseconds, as in the event. */
 export interface StatusChange {
   executionArn: string;
   stateMachineArn: string;
@@ -86,7 +86,7 @@ export interface StepFunctionsOptions {
   journal?: string;
   /** Gets notices about the journal for the user, such as a broken last line that was cut. @default dropped */
   onNotice?: (message: string) => void;
-  /** What becomes of a started Express execution. Undefined: it runs once, at once. @default undefined */
+  /** Decides how a started Express execution runs; undefined runs it once, at once. @default undefined */
   expressFate?: (start: ExpressStart) => Promise<ExpressFate> | undefined;
   onStatusChange?: (change: StatusChange) => void;
 }
@@ -111,6 +111,6 @@ export interface StepFunctions {
   executions(): ExecutionSnapshot[];
   /** Resolves once the execution has closed; at once for an unknown one. */
   closed(executionArn: string): Promise<void>;
-  /** Like a power cut, unlike StopExecution: no status changes. With a journal, they continue at the next start. */
+  /** Ends executions like a power cut: no status changes. With a journal, they continue at the next start. */
   stop(): Promise<void>;
 }

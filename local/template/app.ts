@@ -3,7 +3,7 @@ import { reachedByServer } from './lenient.ts';
 import { type ResolvedStack, ResourceError, resolveStack } from './resources.ts';
 import { readSpecs, type Specs } from './specs.ts';
 
-/** What is run of an assembly, and how. */
+/** Options that say which part of an assembly runs, and how. */
 export interface AppOptions {
   /**
    * Runs only what an McpTaskServer of the app reaches, and leaves everything else alone. Otherwise the cloud refuses
@@ -12,26 +12,26 @@ export interface AppOptions {
   readonly lenient?: boolean;
   /** More variables for every function; its own win. @default none */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Folders of code in place of those of the assembly, by the logical id of the function. @default none */
+  /** Folders of code that replace the assembly's, by the logical id of the function. @default none */
   readonly code?: ReadonlyMap<string, string>;
   /** The stack whose server runs, if `lenient` and more than one stack has one. */
   readonly stack?: string;
 }
 
-/** What runs of an assembly. */
+/** The part of an assembly that runs. */
 export interface AppSpecs {
   readonly stacks: readonly ResolvedStack[];
   readonly specs: Specs;
-  /** How many resources of each service are left alone, by service. */
+  /** How many resources are left alone, by service. */
   readonly leftAlone: ReadonlyMap<string, number>;
   /** Why a tool cannot run here, by its name. */
   readonly refusedTools: ReadonlyMap<string, string>;
 }
 
-/** Refuses, by a ResourceError, what the engines do not know of an app. */
+/** Throws a ResourceError for a resource that the engines do not know. */
 export type CheckApp = (app: Pick<AppSpecs, 'stacks' | 'specs'>) => void;
 
-/** @param check is asked only if `lenient`: otherwise the engines refuse by themselves, at their start */
+/** @param check is called only if `lenient`: otherwise the engines refuse by themselves, at their start */
 export function readApp(assembly: string, options: AppOptions, check: CheckApp): AppSpecs {
   const { lenient = false, code, variables } = options;
   const app = lenient ? readLenient(readAssembly(assembly), options, check) : readAll(readAssembly(assembly));
@@ -48,7 +48,7 @@ function readAll(read: readonly Stack[]): AppSpecs {
   return { stacks, specs: readSpecs(stacks), leftAlone: new Map(), refusedTools: new Map() };
 }
 
-/** Reads again without each resource that is refused, until nothing is. Throws if the server itself needs one. */
+/** Reads again without each refused resource, until none is refused. Throws if the server itself needs one. */
 function readLenient(read: readonly Stack[], { stack }: AppOptions, check: CheckApp): AppSpecs {
   const refused = new Map<string, string>();
   for (;;) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 
-/** A resource as in the template, with its intrinsic functions. */
+/** A resource of the template, with its intrinsic functions. */
 export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: JsonObject;
@@ -23,7 +23,7 @@ export interface Stack {
   readonly region: string;
   readonly account: string;
   readonly template: Template;
-  /** From the S3 key of an asset to the folder (or file) that holds it. */
+  /** Maps the S3 key of an asset to the folder (or file) that holds it. */
   readonly assets: ReadonlyMap<string, string>;
 }
 

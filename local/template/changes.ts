@@ -4,16 +4,16 @@ import type { Deployed } from '../lambda/index.ts';
 import type { AppSpecs } from './app.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
 
-/** What a running cloud must do to become another assembly. */
+/** The differences between the assembly that a cloud runs and another one. */
 export interface Changes {
   /** Functions whose code or settings differ, by name. */
   readonly functions: ReadonlyMap<string, Deployed>;
-  /** Resources that cannot change while the cloud runs, as `AWS::DynamoDB::Table Tasks`. */
+  /** Resources that cannot change while the cloud runs, such as `AWS::DynamoDB::Table Tasks`. */
   readonly others: readonly string[];
 }
 
 const FUNCTION = 'AWS::Lambda::Function';
-/** Of a function: what `Deployed` has. */
+/** The properties of a function that `Deployed` covers. */
 const CHANGEABLE = ['Code', 'Handler', 'Environment', 'Timeout', 'Description'];
 
 /** A deployed assembly. */
@@ -45,7 +45,7 @@ export function changesBetween(before: App, after: App): Changes {
 const byId = (stacks: readonly ResolvedStack[]): Map<string, Resource> =>
   new Map(stacks.flatMap(({ resources }) => resources.map((resource) => [resource.logicalId, resource] as const)));
 
-/** What must not differ between two resources for the first to become the second while it runs. */
+/** The part of a resource that cannot change while it runs. */
 function fixedPart(resource: Resource | undefined) {
   if (resource?.type !== FUNCTION) return resource && [resource.type, resource.name, resource.properties];
   const rest = Object.entries(resource.properties).filter(([name]) => !CHANGEABLE.includes(name));

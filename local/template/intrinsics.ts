@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, stringOf } from '../json.ts';
 
-/** What the intrinsic functions of a template can refer to. */
+/** The values that the intrinsic functions of a template can refer to. */
 export interface Scope {
   /** Parameters and pseudo parameters; undefined for names that are neither. */
   parameter(name: string): unknown;
@@ -31,7 +31,7 @@ export function createResolve(scope: Scope): Resolve {
   };
 }
 
-/** Whether the condition of that name holds. */
+/** Whether the condition with this name holds. */
 export function holds(scope: Scope, name: string, where: string): boolean {
   if (!Object.hasOwn(scope.conditions, name)) throw new Error(`${where}: there is no condition ${name}`);
   return resolveIn(scope, where)(scope.conditions[name]) === true;
@@ -51,7 +51,7 @@ function resolveIn(scope: Scope, where: string): (value: unknown) => unknown {
   return resolve;
 }
 
-/** CloudFormation puts a secret or an SSM parameter here. Taken as text, the reference would be silently wrong. */
+/** Refuses `{{resolve:`: CloudFormation puts a secret or an SSM parameter there, and as text it would be silently wrong. */
 function literal(value: string, where: string): string {
   if (value.includes('{{resolve:')) throw new Error(`the embedded cloud does not know dynamic references ${where}`);
   return value;

@@ -8,22 +8,22 @@ import { RESOURCE_TYPES } from './resource-types.ts';
 import { unknownPaths } from './resources.ts';
 import { REFUSAL } from './specs.ts';
 
-/** An app cut down to what its server needs. */
+/** An app with only the parts that its server needs. */
 export interface Reached {
   readonly stacks: readonly Stack[];
-  /** How many resources of each service are left alone, by service: `AWS::SNS`. */
+  /** How many resources are left alone, by service, such as `AWS::SNS`. */
   readonly leftAlone: ReadonlyMap<string, number>;
   /** Why a tool cannot run here, by its name. */
   readonly refusedTools: ReadonlyMap<string, string>;
-  /** What names something that is left alone and would not notice, by logical id: its tools have to be refused, too. */
+  /** Resources that name one that is left alone, and would not notice: their tools are refused, too. By logical id. */
   readonly unmet: ReadonlyMap<string, string>;
   isOfServer(logicalId: string): boolean;
 }
 
 /**
  * The part of an app that its server reaches: its construct, its tools, and the resources that these name and the
- * embedded cloud knows. Everything else is left alone; a reference to it becomes a name that nothing has. In place of a
- * function or a state machine that cannot run lies one that fails with the reason.
+ * embedded cloud knows. Everything else is left alone; a reference to it becomes a name that no resource has. A function
+ * or a state machine that cannot run is replaced by one that fails with the reason.
  *
  * @param name of the stack to run. @default the only one with a server
  * @param refused resources and outputs that the embedded cloud refuses, by logical id, with the reason
@@ -86,7 +86,7 @@ function serverStack(stack: Stack): ServerStack {
   const visit = (id: string): void => {
     const resource = Resources[id];
     if (resource === undefined || reached.has(id) || !isKnown(resource)) return;
-    // One API is served.
+    // This cloud serves one API, the server's.
     if (resource.Type.startsWith('AWS::ApiGateway::') && !isOfServer(id)) return;
     reached.add(id);
     for (const name of namesIn(resource.Properties)) visit(name);
@@ -103,8 +103,8 @@ function serverStack(stack: Stack): ServerStack {
 }
 
 /**
- * What lies in place of a resource that cannot run, so that a call fails with the reason. It calls nothing, so the
- * function has no role: it may always log.
+ * Replaces a resource that cannot run, so that a call fails with the reason. The function calls nothing, so it has no
+ * role, and may always log.
  */
 const REPLACEMENTS: Readonly<Record<string, (properties: JsonObject, reason: string) => Partial<TemplateResource>>> = {
   'AWS::Lambda::Function': ({ FunctionName }, reason) => ({
@@ -135,7 +135,7 @@ const failing = (Cause: string): string =>
     States: { [NOT_RUN_LOCALLY]: { Type: 'Fail', Error: NOT_RUN_LOCALLY, Cause } },
   });
 
-/** The template with the reached resources, and with what the embedded cloud knows of them. */
+/** Cuts a template down to the reached resources, with the properties that the embedded cloud knows. */
 function cut(template: Template, reached: ReadonlySet<string>, refusals: ReadonlyMap<string, string>): Template {
   const kept = Object.entries(template.Resources)
     .filter(([id]) => reached.has(id))
@@ -162,7 +162,7 @@ function hasDefault({ Parameters }: Template, name: string): boolean {
   return Default !== undefined && !String(Type).startsWith('AWS::SSM::');
 }
 
-/** Removes what `unknownPaths` names: `A.B`, or `A[].B` for each entry of a list. */
+/** Removes a property that `unknownPaths` names: `A.B`, or `A[].B` for each entry of a list. */
 function remove(value: JsonObject, [first = '', ...rest]: readonly string[]): void {
   const list = first.endsWith('[]');
   const key = list ? first.slice(0, -2) : first;
@@ -170,7 +170,7 @@ function remove(value: JsonObject, [first = '', ...rest]: readonly string[]): vo
   else for (const inner of list ? listOf(value[key]) : [value[key]]) remove(objectOf(inner), rest);
 }
 
-/** Puts a name in place of each reference to something that does not run here. */
+/** Replaces each reference to a resource that does not run here by a name. */
 function withNames(value: unknown, known: (name: string) => boolean): unknown {
   if (typeof value === 'string') return value.replace(/\{\{resolve:[^}]*\}\}/g, 'not-run-locally');
   if (Array.isArray(value)) return value.map((entry) => withNames(entry, known));
@@ -183,7 +183,7 @@ function withNames(value: unknown, known: (name: string) => boolean): unknown {
     return attribute.endsWith('Arn') ? `arn:aws:not-run-locally:::${id}` : `${id}.${attribute}`;
   }
   if (key === 'Fn::ImportValue') return 'not-run-locally';
-  // A name has no parts.
+  // A name cannot be split, so it stands for the part, too.
   const unknown = key === 'Fn::Select' ? namesIn(argument).find((name) => !known(name)) : undefined;
   if (unknown !== undefined) return unknown;
   if (key === 'Fn::Sub' && typeof argument === 'string') {

@@ -4,10 +4,10 @@ import type { Stack, TemplateResource } from './assembly.ts';
 import { namesIn } from './names.ts';
 import { whereOf } from './resources.ts';
 
-/** The stack of a server, and what of it runs here. */
+/** The stack of a server, and the part of it that runs here. */
 export interface ServerStack {
   readonly stack: Stack;
-  /** Logical ids of what runs. */
+  /** Logical ids of the resources that run. */
   readonly reached: ReadonlySet<string>;
   /** Whether a resource is part of the server, which needs all of its parts. */
   isOfServer(logicalId: string): boolean;
@@ -16,14 +16,14 @@ export interface ServerStack {
 /** Reasons, by logical id or by the name of a tool. */
 type Reasons = ReadonlyMap<string, string>;
 
-/** What cannot run without a resource that it names here. A policy only mentions what it names. */
+/** The properties whose resources a type needs to run. A policy also names resources, but needs none. */
 const NEEDED: Readonly<Record<string, (properties: JsonObject) => unknown>> = {
   'AWS::Lambda::Function': (properties) => properties,
   'AWS::StepFunctions::StateMachine': (properties) => properties,
   'AWS::IAM::Role': ({ ManagedPolicyArns }) => ManagedPolicyArns,
 };
 
-/** The property that names what a resource belongs to: without it that would lack rights or settings. */
+/** The property that names the owner of a resource: without this resource, the owner lacks rights or settings. */
 export const ATTACHED: Readonly<Record<string, string>> = {
   'AWS::IAM::Policy': 'Roles',
   'AWS::IAM::ManagedPolicy': 'Roles',
@@ -31,12 +31,12 @@ export const ATTACHED: Readonly<Record<string, string>> = {
   'AWS::SecretsManager::RotationSchedule': 'SecretId',
 };
 
-/** Reached by URL. A name in place of the URL fails in no AWS client, and may reach people and other systems. */
+/** Types that are called by URL. If a name replaces the URL, no AWS client fails, and the name may reach another system. */
 const BY_URL = /^AWS::(Lambda::Url|ApiGateway(V2)?::\w+)$/;
 
 /**
- * The functions and state machines that name what does not run here, and would not notice. A function that calls it by
- * an AWS client gets an error, or reaches it elsewhere (docs/developing.md, "What runs").
+ * The functions and state machines that name a resource that does not run here, and would not notice. A function that
+ * calls one by an AWS client gets an error, or reaches it elsewhere (docs/developing.md, "What runs").
  */
 export function unmetNeeds(server: ServerStack): Reasons {
   const all = new Map<string, string>();
@@ -53,7 +53,7 @@ export function unmetNeeds(server: ServerStack): Reasons {
 }
 
 /**
- * All that cannot run because of resources that the embedded cloud refuses, those included.
+ * The resources that the embedded cloud refuses, and all that cannot run without them.
  *
  * @throws if the server itself needs one of them
  */

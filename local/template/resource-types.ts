@@ -11,13 +11,13 @@ export interface Identity {
   readonly parent?: string;
 }
 
-/** What the embedded cloud knows of one CloudFormation type. It refuses at start what is not listed. */
+/** The part of one CloudFormation type that the embedded cloud knows. It refuses all other properties at its start. */
 export interface ResourceType {
-  /** By blanks: `A` with everything inside, `A.B` only B inside A, `A[].B` the same for a list. */
+  /** Names between blanks: `A` with everything inside, `A.B` only B inside A, `A[].B` only B inside each entry of A. */
   readonly properties: string;
   /** The property with an explicit name, and the longest name that the service accepts. */
   readonly name?: readonly [property: string, limit: number];
-  /** The property that names what the resource is part of, if its ARN contains that. */
+  /** The property that names the parent of the resource, if the ARN contains the parent. */
   readonly parent?: string;
   /** The value of `Ref`. @default the name */
   readonly ref?: (id: Identity) => string;
@@ -30,13 +30,13 @@ const arn = (service: string, resource: (id: Identity) => string) => (id: Identi
 
 const functionArn = arn('lambda', (id) => `function:${id.name}`);
 const tableArn = arn('dynamodb', (id) => `table/${id.name}`);
-/** AWS puts the time at which the stream was enabled here. */
+/** The label of a stream. On AWS it is the time at which the stream was enabled. */
 const STREAM_LABEL = '2026-01-01T00:00:00.000';
 export const streamArn = arn('dynamodb', (id) => `table/${id.name}/stream/${STREAM_LABEL}`);
 const mappingArn = arn('lambda', (id) => `event-source-mapping:${uuid(id)}`);
 const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
 const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
-// CloudFormation generates names in lower case: S3 accepts no others.
+// CloudFormation generates lower-case names for buckets: S3 accepts no others.
 const bucketName = (id: Identity) => id.name.toLowerCase();
 const ruleArn = arn('events', ({ name, parent = 'default' }) => {
   const bus = parent.replace(/^arn:[^/]*:event-bus\//, '');
@@ -151,7 +151,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::SecretsManager::RotationSchedule': {
     properties: 'SecretId RotationLambdaARN RotationRules.ScheduleExpression RotateImmediatelyOnUpdate',
   },
-  // Refused unless it only denies deleting the secret, which nothing here does.
+  // A policy is refused unless it only denies deleting the secret, which nothing here does.
   'AWS::SecretsManager::ResourcePolicy': { properties: 'SecretId ResourcePolicy BlockPublicPolicy' },
   'AWS::S3::Bucket': {
     properties:
@@ -165,7 +165,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     attributes: { Arn: (id) => `arn:aws:s3:::${bucketName(id)}` },
   },
   'AWS::ApiGateway::RestApi': {
-    // Served at one address here, with or without a custom domain.
+    // The API has one address here, with or without a custom domain.
     properties:
       'Name EndpointConfiguration.Types EndpointConfiguration.IpAddressType Description Tags DisableExecuteApiEndpoint',
     ref: apiId,
@@ -181,7 +181,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
       'RestApiId ResourceId HttpMethod AuthorizationType AuthorizerId ApiKeyRequired OperationName ' +
       'Integration.Type Integration.IntegrationHttpMethod Integration.Uri Integration.TimeoutInMillis ' +
       'Integration.ResponseTransferMode Integration.PassthroughBehavior Integration.RequestTemplates ' +
-      // A proxy integration answers itself: these only document it. A mock answers with them.
+      // A proxy integration answers by itself: for it these are only documentation. A mock answers with them.
       'MethodResponses Integration.IntegrationResponses',
   },
   'AWS::ApiGateway::Authorizer': {
@@ -192,7 +192,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::ApiGateway::Stage': {
     properties:
       'RestApiId DeploymentId StageName Variables ' +
-      // Throttling, caching, logs and traces of a deployed stage.
+      // These set throttling, caching, logs and traces of a deployed stage, which have no local counterpart.
       'MethodSettings AccessLogSetting TracingEnabled Description Tags',
     name: ['StageName', 128],
   },
@@ -284,6 +284,6 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::Route53::RecordSet': {
     properties: 'Name Type HostedZoneId HostedZoneName AliasTarget ResourceRecords TTL Comment',
   },
-  // Counts which constructs are used, for AWS.
+  // This only counts for AWS which constructs are used.
   'AWS::CDK::Metadata': { properties: 'Analytics' },
 };

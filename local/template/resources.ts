@@ -9,7 +9,7 @@ export interface Resource extends Identity {
   readonly type: string;
   readonly properties: JsonObject;
   readonly ref: string | undefined;
-  /** Only for types that have one. */
+  /** The ARN; undefined for types without one. */
   readonly arn: string | undefined;
   /** Names the resource in errors. */
   readonly where: string;
@@ -21,7 +21,7 @@ export interface ResolvedStack {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** A refusal of one resource, or of an output by the name `Outputs.<name>`. The rest of the app could run without it. */
+/** Refuses one resource, or an output as `Outputs.<name>`. The rest of the app could run without it. */
 export class ResourceError extends Error {
   readonly logicalId: string;
 
@@ -32,7 +32,7 @@ export class ResourceError extends Error {
   }
 }
 
-/** Makes a ResourceError of what `read` throws, unless it is one. */
+/** Turns an error of `read` into a ResourceError. */
 export function about<T>({ logicalId }: { readonly logicalId: string }, read: () => T): T {
   try {
     return read();
@@ -41,7 +41,7 @@ export function about<T>({ logicalId }: { readonly logicalId: string }, read: ()
   }
 }
 
-/** Resolves a stack. First refuses, by name, what the embedded cloud does not know. */
+/** Resolves a stack. First refuses, by name, all that the embedded cloud does not know. */
 export function resolveStack(stack: Stack): ResolvedStack {
   const refusals = Object.entries(stack.template.Resources).flatMap(([id, resource]) => refused(stack, id, resource));
   if (refusals.length > 0) throw new Error(refusals.join('\n'));
@@ -169,7 +169,7 @@ function createIdentify(stack: Stack, resolve: () => Resolve): (logicalId: strin
   };
 }
 
-/** A name that is too long ends in its digest, so that two of them stay distinct. */
+/** Cuts a name that is too long, and adds its digest, so that two names stay distinct. */
 function generatedName(name: string, limit: number): string {
   if (name.length <= limit) return name;
   return `${name.slice(0, limit - 9)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;

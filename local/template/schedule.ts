@@ -18,7 +18,7 @@ export function every(ms: number, callback: () => void): () => void {
   let cancel = () => {};
   const next = (): void => {
     const elapsed = performance.now() - start;
-    // A timer may fire early, so the next run goes by number; runs that were missed are skipped.
+    // A timer may fire early, so the next run follows from its number; missed runs are skipped.
     turn = Math.max(turn, Math.floor(elapsed / ms)) + 1;
     cancel = startTimeout(turn * ms - elapsed, () => {
       next();

@@ -5,7 +5,7 @@ import { streamArn } from './resource-types.ts';
 import { about, type ResolvedStack, type Resource } from './resources.ts';
 import { rateMs } from './schedule.ts';
 
-/** What the engines run, read from the resolved resources. */
+/** Reads the resources of the engines from the resolved templates. */
 
 export interface FunctionResource extends FunctionSpec {
   /** The access key with which the function calls AWS: it identifies the caller. */
@@ -24,7 +24,7 @@ export interface MachineResource {
 
 export interface TableResource {
   readonly name: string;
-  /** What CreateTable is called with. */
+  /** The input of CreateTable. */
   readonly schema: JsonObject;
   /** The attribute with the expiry, if the table has one. */
   readonly ttlAttribute?: string;
@@ -44,9 +44,9 @@ export interface SecretResource {
   readonly name: string;
   readonly arn: string;
   readonly value?: string;
-  /** How to generate the first value. */
+  /** The options that generate the first value. */
   readonly generate: JsonObject;
-  /** The function that rotates the value, and how often. */
+  /** The function that rotates the value, and the time between rotations. */
   readonly rotation?: { readonly functionArn: string; readonly everyMs: number };
 }
 
@@ -68,7 +68,7 @@ export interface Specs {
   readonly secrets: readonly SecretResource[];
   readonly buckets: readonly BucketResource[];
   readonly queues: readonly QueueResource[];
-  /** From the ARN of a role to its logical id. */
+  /** Maps the ARN of a role to its logical id. */
   readonly roles: ReadonlyMap<string, string>;
 }
 
@@ -130,16 +130,16 @@ function readFunction(resource: Resource, resolved: ResolvedStack): FunctionReso
   };
 }
 
-/** The metadata of a function that cannot run here: why. */
+/** Metadata of a function that cannot run here: the reason. */
 export const REFUSAL = 'mcp-task-server-local:refusal';
 
-/** Nothing of it runs: its invocations fail with the reason. */
+/** A function that does not run: its invocations fail with the reason. */
 function refusedFunction({ name, arn = '', logicalId }: Resource, refusal: string): FunctionResource {
   const runs = { codePath: '', handler: '', timeoutSeconds: 3, memoryMb: 128, environment: {}, roleArn: '' };
   return { name, arn, logicalId, ...runs, refusal };
 }
 
-/** Node runs in this process, the others by the Lambda runtime API. */
+/** The known runtimes: Node runs in this process, the others use the Lambda runtime API. */
 const RUNTIME = /^(nodejs(22|24)\.x|python3\.\d+|provided\.al20\d\d)$/;
 
 /**
@@ -191,7 +191,7 @@ function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResou
   return { logicalId, arn, name, roleArn: String(RoleArn), definition, ...type };
 }
 
-/** What `DefinitionBody.fromFile` makes: an asset. */
+/** Reads the asset that `DefinitionBody.fromFile` makes. */
 function definitionFile(resource: Resource, { assets }: ResolvedStack['stack']): string {
   const { Key } = objectOf(resource.properties.DefinitionS3Location);
   const path = assets.get(String(Key));
@@ -265,7 +265,7 @@ function readRotation(resource: Resource): NonNullable<SecretResource['rotation'
   const { ScheduleExpression } = objectOf(RotationRules);
   const everyMs = rateMs(String(ScheduleExpression));
   if (everyMs === undefined) throw unknownValue(resource, 'RotationRules.ScheduleExpression', ScheduleExpression);
-  // No deployments here: each start would rotate.
+  // This cloud has no deployments: each start would rotate.
   if (RotateImmediatelyOnUpdate !== false) {
     throw unknownValue(resource, 'RotateImmediatelyOnUpdate', RotateImmediatelyOnUpdate);
   }

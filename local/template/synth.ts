@@ -14,7 +14,7 @@ export interface Project {
   readonly context: JsonObject;
 }
 
-/** The feature flag by which these rules fail a synth. */
+/** The feature flag that lets CDK's rules for CloudFormation fail a synth. */
 const VALIDATES = '@aws-cdk/core:validateAgainstDefaultRules';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -52,7 +52,7 @@ export async function synthApp(appFile: string, outDir: string, signal?: AbortSi
   });
 }
 
-/** Runs the app as `cdk synth` does. It writes its assembly to `outDir`. Rejects with what the app printed. */
+/** Runs the app as `cdk synth` does. It writes its assembly to `outDir`. If it fails, rejects with the text that it printed. */
 export async function synthesize(
   { folder, app, context }: Project,
   outDir: string,
@@ -68,13 +68,13 @@ export async function synthesize(
       PATH: [join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
       CDK_OUTDIR: outDir,
       CDK_CONTEXT_JSON: JSON.stringify({
-        // Puts the path of each construct into the template, by which errors name a resource.
+        // Puts the path of each construct into the template: errors name a resource by it.
         'aws:cdk:enable-path-metadata': true,
         ...context,
       }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its processes: the shell is not all that ends.
+    // Its processes become a group, so that more than the shell can be ended.
     detached: process.platform !== 'win32',
   });
   const end = () => endGroup(child);
@@ -91,10 +91,10 @@ export async function synthesize(
     throw new Error(withoutNoise(`${output}${errors}`) || `'${app}' failed with ${code}`, { cause: code });
 }
 
-/** Lines of Node itself: its place above an error, and its calls in a stack. They hide the author's own. */
+/** Lines of Node itself: the position above an error, and calls in a stack. They hide the author's own lines. */
 const INTERNALS = /^node:internal\/.*\n.*\n *\^\n+|^ +at .*\bnode:internal\/.*\n/gm;
 /** Node prints the line that threw, with a mark below. The line of a minified library is its whole file. */
 const MINIFIED_LINE = /^.*:\d+\n.{301,}\n[ ^]*\n+/gm;
 
-/** What an app printed, for its author. */
+/** The text that an app printed, without lines that do not help its author. */
 const withoutNoise = (printed: string): string => printed.replace(INTERNALS, '').replace(MINIFIED_LINE, '').trim();

@@ -64,7 +64,7 @@ describe('any other clock', () => {
     await cloud.stop();
   });
 
-  test('is not wanted beside a movable one', async () => {
-    await expect(startCloud({ assembly, now: () => 7, movableClock: true })).rejects.toThrow('no use for now');
+  test('is refused beside a movable one', async () => {
+    await expect(startCloud({ assembly, now: () => 7, movableClock: true })).rejects.toThrow('or now, not both');
   });
 });

@@ -1,8 +1,8 @@
 import { matchesLogicalId } from '../logical-id.ts';
 
 /**
- * The time that the cloud and its functions see, in milliseconds since the epoch. Moving it does not affect waits and
- * timeouts, except one that starts at that very moment.
+ * The time that the cloud and its functions see, in milliseconds since the epoch. A move does not affect waits and
+ * timeouts, except one that starts at the same moment.
  */
 export interface Clock {
   now(): number;
@@ -10,9 +10,9 @@ export interface Clock {
   advance(ms: number): void;
   /** Stops it. */
   hold(): void;
-  /** Lets it run again from there. */
+  /** Lets it run again from the time at which it stopped. */
   resume(): void;
-  /** Sets the clock of one function ahead of all others by `ms`; 0 ends that. @param name its logical id */
+  /** Sets the clock of one function `ms` ahead of all others; 0 ends the skew. @param name its logical id */
   skew(name: string, ms: number): void;
 }
 

@@ -1,4 +1,4 @@
-// Above this setTimeout fires at once; a schedule or a Wait may last a year.
+// Above this bound setTimeout fires at once; a schedule or a Wait may last a year.
 const LONGEST_LAP = 2 ** 31 - 1;
 
 /**

@@ -1,9 +1,9 @@
-/** Every AWS call of the embedded cloud, for tests that count them. Kept only with `recordCalls`. */
+/** Keeps every AWS call of the embedded cloud, for tests that count them. Only with `recordCalls`. */
 
 export interface Call {
-  /** When it arrived, in ms since the epoch. */
+  /** The time of its arrival, in milliseconds since the epoch. */
   readonly at: number;
-  /** When its answer was made, in ms since the epoch. */
+  /** The time of its answer, in milliseconds since the epoch. */
   readonly answeredAt?: number;
   /** Logical id of the function or role that called, or the access key of another caller. */
   readonly caller: string;
@@ -46,7 +46,7 @@ export function createCallLog(bound: number): CallLog {
     add(call) {
       if (bound === 0) return;
       kept.push(call);
-      // Trimmed only at twice the bound, so that `add` stays cheap.
+      // Calls are dropped only at twice the bound, so that `add` stays cheap.
       if (kept.length < bound * 2) return;
       dropped += kept.length - bound;
       kept = kept.slice(-bound);

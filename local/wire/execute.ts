@@ -14,7 +14,7 @@ export interface ExecuteOptions {
 }
 
 /**
- * Executes a call and logs it with its answer, also if a fault prevents the execution.
+ * Executes a call and logs it with its answer, even if a fault prevents the execution.
  * @param refuse turns an error of AWS into an answer
  */
 export async function executeCall(
@@ -53,7 +53,7 @@ export async function executeCall(
   }
 }
 
-/** A call that another part of this cloud makes with the rights of an access key, without a connection. */
+/** Makes a call for another part of this cloud, with the rights of an access key and without a connection. */
 export function callJson(
   service: WireService,
   operation: string,
@@ -66,7 +66,7 @@ export function callJson(
   return executeCall(call, run, (error) => failure(error, options), options);
 }
 
-/** An error in the form of AWS JSON. Anything but an AwsError is a failure of the embedded cloud. */
+/** Writes an error in the form of AWS JSON. Any other than an AwsError is a failure of the embedded cloud. */
 export function failure(thrown: unknown, options: Pick<ExecuteOptions, 'onError'>): WireResponse {
   if (!(thrown instanceof AwsError)) options.onError(thrown instanceof Error ? String(thrown.stack) : String(thrown));
   const { type, message, status } =

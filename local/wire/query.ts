@@ -12,7 +12,7 @@ export type QueryOperations = Readonly<
 >;
 
 export interface QueryService {
-  /** As in signatures, and in the call log. */
+  /** The name of the service in signatures and in the call log. */
   readonly name: FaultService;
   readonly operations: QueryOperations;
 }

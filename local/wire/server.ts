@@ -9,12 +9,12 @@ import { type ExecuteOptions, executeCall, failure } from './execute.ts';
 import { answerQuery, type QueryService, readForm, refuseQuery } from './query.ts';
 import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
 
-/** One server for all AWS services: what `AWS_ENDPOINT_URL` of the functions points to. */
+/** Serves all AWS services at one URL, which functions have as `AWS_ENDPOINT_URL`. */
 
 export interface WireOptions extends ExecuteOptions {
   /** Services by the part of `X-Amz-Target` before the dot. */
   readonly services: Readonly<Record<string, WireService>>;
-  /** Lambda speaks REST, not AWS JSON. Undefined for a path that it does not know. */
+  /** Answers for Lambda, which speaks REST, not AWS JSON; undefined for a path that it does not know. */
   readonly lambda: (request: RestRequest) => Promise<WireResponse | undefined>;
   readonly s3: RestService;
   /** Services that speak the query protocol, by their names in signatures. */
@@ -60,7 +60,7 @@ export function parseInput(body: Buffer): JsonObject {
     const input: unknown = JSON.parse(body.toString() || '{}');
     if (isObject(input)) return input;
   } catch {
-    // Refused like any other body that is not an object.
+    // A text that is not JSON is refused like any other body that is not an object.
   }
   throw new AwsError('SerializationException', 'the body is not a JSON object');
 }
@@ -73,7 +73,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   });
   if (!answer) return;
   const type = answer.error === undefined ? {} : { 'x-amzn-errortype': answer.error };
-  // With the length an answer is one chunk, and one write.
+  // With its length, an answer is one chunk and one write.
   const length = answer.status === 204 ? {} : { 'content-length': Buffer.byteLength(answer.body) };
   response.writeHead(answer.status, { ...length, ...answer.headers, ...type, 'x-amzn-requestid': randomUUID() });
   response.end(answer.body);
@@ -82,7 +82,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
 async function handle(request: IncomingMessage, options: WireOptions): Promise<WireResponse> {
   if (!isForLoopback(request)) throw new AwsError('AccessDeniedException', 'only for this machine', 403);
   const caller = /Credential=([^/,\s]+)\//.exec(request.headers.authorization ?? '')?.[1];
-  // This header also keeps web pages out: a browser sends a preflight request before it sends such a header.
+  // This header also keeps web pages out: a browser sends a preflight request before it sends this one.
   if (caller === undefined) throw new AwsError('MissingAuthenticationTokenException', 'the request is not signed', 403);
   const body = await readBody(request, MAX_BODY_BYTES);
   if (!body) throw new AwsError('RequestEntityTooLargeException', 'the body is too large', 413);
@@ -106,7 +106,7 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   return executeCall(call, run, (error) => failure(error, options), options);
 }
 
-/** Policies, faults and the call log all read the input of a call. */
+/** Parses an input once: policies, faults and the call log all read it. */
 function once(parse: () => JsonObject): () => JsonObject {
   let parsed: JsonObject | undefined;
   return () => {
@@ -162,7 +162,7 @@ function restRequest({ method = 'GET', headers }: IncomingMessage, path: string,
   return { method, path, headers: Object.fromEntries(single), body };
 }
 
-/** The signature names the service. */
+/** Whether a request is for S3: its signature names the service. */
 function isForS3({ headers }: IncomingMessage): boolean {
   return /Credential=[^,\s]*\/s3\/aws4_request/.test(headers.authorization ?? '');
 }

@@ -17,7 +17,7 @@ export interface WireResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** The type of the error, if it is one. */
+  /** The type of the error, if the answer is one. */
   readonly error?: string | undefined;
   readonly consumed?: Consumed | undefined;
 }
@@ -42,7 +42,7 @@ export interface RestService {
   /** Its name in the call log. */
   readonly name: FaultService;
   readonly operation: (request: RestRequest) => string;
-  /** What the call log keeps of a request. */
+  /** The input of a request as the call log keeps it. */
   readonly input: (request: RestRequest) => unknown;
   /** @throws AwsError */
   readonly handle: (request: RestRequest) => Promise<WireResponse>;

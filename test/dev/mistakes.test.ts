@@ -43,7 +43,7 @@ server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, han
       /UnhandledPromiseRejection/,
     ],
     ['a BigInt', { tool: '1n' }, /Unable to stringify response body/],
-    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3 .*an exit of its own/],
+    ['a process that exits', { tool: '{ process.exit(3) }' }, /exit status 3 .*an exit by the tool/],
     [
       'a tool that takes too long',
       { tool: 'new Promise(() => {})' },

@@ -9,7 +9,7 @@ import { type Change, type StreamRecord, streamRecord, TIME_TO_LIVE } from './re
 export interface Entry {
   readonly table: string;
   readonly shard: number;
-  /** Milliseconds since the epoch, by the clock of the machine: what its age is measured by. */
+  /** Milliseconds since the epoch, by the clock of the machine. Its age is measured from here. */
   readonly at: number;
   readonly record: StreamRecord;
 }
@@ -87,7 +87,7 @@ export function captureChanges({ store, tables, now, nextNumber, keep, onChange 
   for (const table of streams.keys()) keepContext(store, table);
   const { deleteItemDb } = store;
   store.deleteItemDb = (table, done) => {
-    // The end of a table is no change of its items.
+    // Items that go with their table make no records.
     streams.delete(table);
     deleteItemDb(table, done);
   };

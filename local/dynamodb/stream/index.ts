@@ -9,7 +9,7 @@ export type { Entry } from './capture.ts';
 export type { StreamRecord } from './record.ts';
 export type { Shard } from './shard.ts';
 
-/** What reads a stream: an event source mapping. */
+/** A reader of a stream: an event source mapping. */
 export interface Consumer {
   readonly logicalId: string;
   readonly table: string;
@@ -74,7 +74,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
   for await (const [key, value] of store.db.iterator({ gte: KEPT, lt: AFTER_KEPT })) {
     const entry = value as Entry;
     const reader = queues.find(({ consumer }) => keyOf(consumer, entry) === key);
-    // The template has this consumer no longer.
+    // The template no longer has this consumer.
     if (!reader) remove([key]);
     reader?.shards[entry.shard]?.add(entry);
     if (entry.record.dynamodb.SequenceNumber > last) last = entry.record.dynamodb.SequenceNumber;
@@ -104,7 +104,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
   };
 }
 
-/** Of the part of a sequence number that counts within a millisecond. AWS: 21 to 40 digits in all. */
+/** Digits of the counter in a sequence number, which counts within a millisecond. AWS has 21 to 40 digits in all. */
 const COUNTER_DIGITS = 12;
 
 /** Sequence numbers that grow, also over restarts: milliseconds since the epoch, then a counter. */

@@ -19,7 +19,7 @@ export function createShard(index: number, onDone: (entries: readonly Entry[]) =
   let entries: Entry[] = [];
   let arrival = Promise.withResolvers<void>();
   return {
-    // "shardId-" and 20 digits, a dash and 8 hexadecimal ones, as those of AWS look.
+    // As on AWS: "shardId-", 20 digits, a dash and 8 hexadecimal digits.
     id: `shardId-${String(index).padStart(20, '0')}-00000000`,
     get entries() {
       return entries;

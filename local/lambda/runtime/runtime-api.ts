@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { close, isForLoopback, listen } from '../../loopback.ts';
 import { type ErrorBody, ended, type FromWorker, type InvokeMessage } from '../protocol.ts';
 
-/** What a runtime in another process asks for its events, and tells of them. */
+/** The interface through which a runtime in another process takes events and reports their ends. */
 export interface RuntimeApi {
-  /** As the variable AWS_LAMBDA_RUNTIME_API: host, port and a path that only this process knows. */
+  /** The value of AWS_LAMBDA_RUNTIME_API: host, port and a path that only this process knows. */
   readonly host: string;
   /** Gives the runtime an event. */
   invoke(event: InvokeMessage): void;
@@ -16,12 +16,12 @@ export interface RuntimeApi {
 const PREFIX = '/2018-06-01/runtime';
 
 /**
- * The Lambda runtime API, for one process that runs one event at a time.
+ * Opens the Lambda runtime API for one process, which runs one event at a time.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
  */
-export async function openRuntimeApi(tell: (message: FromWorker) => void): Promise<RuntimeApi> {
-  // Web pages and other people of this machine can reach the port. Only the process of the function knows this path.
+export async function openRuntimeApi(post: (message: FromWorker) => void): Promise<RuntimeApi> {
+  // Web pages and other users of this machine can reach the port. Only the process of the function knows this path.
   const secret = `/${randomBytes(16).toString('hex')}`;
   const prefix = `${secret}${PREFIX}`;
   const waiting: InvokeMessage[] = [];
@@ -52,18 +52,18 @@ export async function openRuntimeApi(tell: (message: FromWorker) => void): Promi
       response.once('close', () => {
         if (asking === response) asking = undefined;
       });
-      if (!started) tell({ type: 'ready' });
+      if (!started) post({ type: 'ready' });
       started = true;
       return give();
     }
     const body = await text(request);
     if (url === `${prefix}/init/error`) {
       accepted(response);
-      return tell({ type: 'fatal', error: errorBody(body) });
+      return post({ type: 'fatal', error: errorBody(body) });
     }
     if (what === undefined) return void response.writeHead(404).end();
     accepted(response);
-    tell(what === 'error' ? { type: 'failed', id, error: errorBody(body) } : ended(id, body));
+    post(what === 'error' ? { type: 'failed', id, error: errorBody(body) } : ended(id, body));
   });
   const url = await listen(server, 0);
   return {

@@ -15,18 +15,18 @@ const COMMANDS: Readonly<Record<string, (spec: FunctionSpec) => readonly [string
   provided: ({ codePath }) => [join(codePath, 'bootstrap')],
 };
 
-/** What a process inherits from this one. */
+/** Variables that a process inherits from this one. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'VIRTUAL_ENV', 'SYSTEMROOT'];
 
 const commandOf = (runtime: string) => Object.entries(COMMANDS).find(([name]) => runtime.startsWith(name))?.[1];
 
-/** Whether a runtime is not that of Node, and talks to the Lambda runtime API. */
+/** Whether a runtime is not Node.js, and uses the Lambda runtime API. */
 export const isProcess = (runtime = 'nodejs'): boolean => !runtime.startsWith('nodejs');
 
-/** Starts a process for a function. It looks like the thread of a Node function. */
+/** Starts a process for a function, behind the interface of a Node function's thread. */
 export function startProcess(spec: FunctionSpec, workerId: string): Thread {
   const events = new EventEmitter();
-  const tell = (message: FromWorker) => void events.emit('message', message);
+  const post = (message: FromWorker) => void events.emit('message', message);
   let child: ChildProcess | undefined;
   let api: RuntimeApi | undefined;
   let current: string | undefined;
@@ -39,12 +39,12 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
     events.emit('exit', code ?? 1);
   };
   const notHere = (errorMessage: string): undefined => {
-    tell({ type: 'fatal', error: { errorType: 'Runtime.InvalidEntrypoint', errorMessage, trace: [] } });
+    post({ type: 'fatal', error: { errorType: 'Runtime.InvalidEntrypoint', errorMessage, trace: [] } });
     end(1);
   };
   const begin = async () => {
     api = await openRuntimeApi((message) => {
-      tell(message);
+      post(message);
       if (message.type === 'result' || message.type === 'failed') current = undefined;
     });
     if (ended) return api.close();
@@ -57,7 +57,7 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
     const env = { ...inherited, ...workerEnvironment(spec, workerId), AWS_LAMBDA_RUNTIME_API: api.host };
     child = spawn(command, args, { cwd: spec.codePath, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     for (const stream of ['stdout', 'stderr'] as const) {
-      child[stream]?.setEncoding('utf8').on('data', (text: string) => tell({ type: 'log', id: current, stream, text }));
+      child[stream]?.setEncoding('utf8').on('data', (text: string) => post({ type: 'log', id: current, stream, text }));
     }
     child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
       notHere(code === 'ENOENT' ? `${command} is not on this machine: install it to run ${spec.runtime}` : message);
@@ -69,11 +69,11 @@ export function startProcess(spec: FunctionSpec, workerId: string): Thread {
 
   return Object.assign(events, {
     postMessage(message: ToWorker) {
-      if (message.type === 'weigh') tell({ type: 'heap', bytes: 0 });
+      if (message.type === 'weigh') post({ type: 'heap', bytes: 0 });
       if (message.type !== 'invoke') return;
       if (message.mode === 'streaming') {
         const errorMessage = `${spec.runtime} does not stream: the endpoint of the server is a Node function`;
-        tell({
+        post({
           type: 'failed',
           id: message.id,
           error: { errorType: 'Runtime.InvalidStreamingOperation', errorMessage },

@@ -1,6 +1,6 @@
 import type { InvokeMessage } from '../protocol.ts';
 
-// A timeout follows the clock of the machine, also if the clock of the function is moved.
+// A timeout follows the clock of the machine, even if the clock of the function is moved.
 const { now } = Date;
 
 /** The context object of a handler. Like the real runtime, it reads constants from the environment. */

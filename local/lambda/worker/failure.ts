@@ -8,7 +8,7 @@ export function runtimeError(name: string, message: string): Error {
   return error;
 }
 
-/** As `toRapidResponse` of Lambda's runtime client (`aws-lambda-ric` 3.3.0, Errors.js): also errors of another realm. */
+/** Does the same as `toRapidResponse` (`aws-lambda-ric` 3.3.0, Errors.js), also for errors of another realm. */
 export function failureBody(error: unknown): ErrorBody {
   try {
     if (!types.isNativeError(error) && !isErrorLike(error)) {
@@ -33,7 +33,7 @@ function isErrorLike(error: unknown): error is Error {
 
 const escaped = (text: string): string => text.replaceAll('\x7f', '%7F');
 
-/** The fields that code gave to its error, as far as JSON holds them. */
+/** The fields that code added to its error, as far as JSON can hold them. */
 export function errorFacts(error: unknown): object {
   try {
     return error instanceof Error ? JSON.parse(JSON.stringify({ ...error, name: undefined })) : {};

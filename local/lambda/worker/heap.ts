@@ -14,7 +14,7 @@ export function heapBytes(): number {
   return used_heap_size + external_memory;
 }
 
-/** Flags belong to the whole process: another thread may take this one back before it is used. */
+/** Gets `gc`. Flags belong to the whole process: another thread may take this flag back before it is used. */
 function collector(): () => void {
   for (let tries = 1; ; tries++) {
     setFlagsFromString('--expose-gc');

@@ -25,7 +25,7 @@ function textOf(head: object, said: readonly unknown[]): string {
   try {
     if (said.length === 1) return JSON.stringify({ ...head, message: said[0] }, errors);
   } catch {
-    // Written as text: JSON cannot hold it.
+    // JSON cannot hold it: the line has text.
   }
   const error = said.find((one) => one instanceof Error);
   return JSON.stringify({ ...head, message: format(...said), ...(error && facts(error)) });

@@ -7,7 +7,7 @@ interface CompilingModule extends NodeJS.Module {
   _compile(source: string, file: string, format: 'commonjs'): void;
 }
 
-/** As in Lambda: a `.js` file is CommonJS unless the asset says otherwise. Here, one above it says "module". */
+/** Loads a `.js` file as CommonJS unless the asset says otherwise, as Lambda does. A package.json above the asset says "module". */
 export function loadAsDeployed(codePath: string): void {
   const isBare = (file: string): boolean =>
     file.startsWith(codePath + sep) && file.endsWith('.js') && !ownPackage(file, codePath);
@@ -21,7 +21,7 @@ export function loadAsDeployed(codePath: string): void {
   });
 }
 
-/** For `require`, and for the second step of `import`, which calls no hook. */
+/** Compiles for `require`, and for the second step of `import`, which calls no hook. */
 function compileAsCommonJs(isBare: (file: string) => boolean): void {
   const { extensions } = createRequire(import.meta.url);
   const compile = extensions['.js'];

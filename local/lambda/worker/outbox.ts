@@ -2,8 +2,8 @@ import type { MessagePort } from 'node:worker_threads';
 import type { FromWorker } from '../protocol.ts';
 
 /**
- * Posts messages to the cloud. The parts of a streamed answer wait for the end of the turn, or for what follows them:
- * a short answer is then one message. All else goes out at once, in order: the thread may end any moment.
+ * Posts messages to the cloud. The parts of a streamed answer wait for the end of the turn, or for the next message of
+ * another kind, so a short answer is one message. Others go out at once, in order: the thread may end at any moment.
  */
 export function createOutbox(port: Pick<MessagePort, 'postMessage'>): (message: FromWorker) => void {
   let waiting: FromWorker[] = [];
@@ -15,7 +15,7 @@ export function createOutbox(port: Pick<MessagePort, 'postMessage'>): (message: 
   process.on('exit', flush);
   return (message) => {
     const isPart = message.type === 'chunk' || message.type === 'end';
-    // Has a listener of its own.
+    // It has its own listener, which reads no batch.
     if (message.type === 'heap') flush();
     waiting.push(message);
     if (!isPart) flush();

@@ -3,7 +3,7 @@ import { currentEvent } from './event.ts';
 
 type Written = (error?: Error | null) => void;
 
-/** Over the message port, which keeps the order of lines and results: the streams of a thread may be lost. */
+/** Sends output over the message port, which keeps the order of lines and results. A thread's streams may get lost. */
 export function captureOutput(post: (message: FromWorker) => void): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     process[stream].write = (chunk: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) => {

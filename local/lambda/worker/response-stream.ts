@@ -7,7 +7,7 @@ export interface ResponseStream extends Writable {
   _onBeforeFirstWrite?: (write: (chunk: string | Uint8Array) => void) => void;
 }
 
-/** Where a response stream puts its bytes. `done` is called when there is room for more. */
+/** The target of a response stream. `done` is called when there is room for more. */
 export interface Sink {
   write(bytes: Uint8Array, done: () => void): void;
   end(): void;

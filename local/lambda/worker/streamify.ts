@@ -7,7 +7,7 @@ function streamifyResponse(handler: UserHandler, options?: { highWaterMark?: num
   return Object.assign(handler, marks);
 }
 
-/** As in AWS, the first write sends the metadata: a stream that only ends, or ends with its only chunk, sends none. */
+/** Sends the metadata at the first write, as AWS does: a stream that only ends, or ends with its only chunk, sends none. */
 function from(stream: ResponseStream, metadata: unknown): ResponseStream {
   stream.setContentType('application/vnd.awslambda.http-integration-response');
   const prelude = JSON.stringify(metadata);

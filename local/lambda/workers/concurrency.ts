@@ -15,13 +15,13 @@ interface Member {
 }
 
 /**
- * The reason why Lambda refuses an invocation now; undefined if it accepts it. An execution counts from its acceptance
- * to the end of its function, also if its caller is gone.
+ * Returns a function that says why Lambda refuses an invocation now; undefined if it accepts. An execution counts from
+ * its acceptance to the end of its function, even if its caller is gone.
  *
  * @throws if the functions reserve more than Lambda allows
  */
 export function concurrencyOf(members: readonly Member[], limit: number): (member: Member) => AwsError | undefined {
-  if (!(Number.isInteger(limit) && limit > 0)) throw new Error(`${limit} is no number of concurrent executions`);
+  if (!(Number.isInteger(limit) && limit > 0)) throw new Error(`${limit} cannot be a number of concurrent executions`);
   const reserving = members.filter(({ spec }) => spec.reservedConcurrency !== undefined);
   const shared = reserving.reduce((left, { spec }) => left - (spec.reservedConcurrency ?? 0), limit);
   const least = Math.min(UNRESERVED, limit);

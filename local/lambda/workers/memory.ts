@@ -9,13 +9,13 @@ export interface Memory {
    * function always has room: otherwise a function that waits for another one could wait endlessly.
    */
   take(megabytes: number, first: boolean): boolean;
-  /** How many more such workers have room. */
+  /** How many more workers of this size have room. */
   room(megabytes: number): number;
   give(megabytes: number): void;
 }
 
 interface SharingPool {
-  /** False if none of its workers is idle. */
+  /** Ends an idle worker. False if none is idle. */
   endIdle(): boolean;
   pump(): void;
 }

@@ -14,10 +14,10 @@ export interface PoolOptions {
   readonly memory: Memory;
   /** Whether a worker may run many events at once: see `WorkerOptions.sharedWorkers`. */
   readonly sharedWorkers: boolean;
-  /** How long an event waits for a worker of its own before it shares one, in ms. */
+  /** How long an event waits for its own worker before it shares one, in milliseconds. */
   readonly shareAfterMs: number;
   readonly log: (line: string, stream: LogStream, requestId?: string) => void;
-  /** As in `LambdaOptions`. */
+  /** Same as in `LambdaOptions`. */
   readonly onRun: NonNullable<LambdaOptions['onRun']>;
 }
 
@@ -27,7 +27,7 @@ export interface PoolOptions {
  */
 const STREAMS_EACH = 64;
 
-/** Asking the system at each event would cost more than the rest of its dispatch. */
+/** Read once: to ask the system at each event would cost more than the rest of the dispatch. */
 const CORES = availableParallelism();
 
 const refuse: EndJob = (job) => job.reply.refused(stopped());
@@ -36,8 +36,8 @@ const runningIn = (environments: Iterable<ExecutionEnvironment>): number =>
   [...environments].reduce((sum, environment) => sum + environment.running(), 0);
 
 /**
- * The workers of one function, and the jobs that wait for one. As on AWS each job has a worker to itself, as long as
- * another worker may start. What answers by a stream may hold it for minutes, so it shares from the beginning. All other
+ * The workers of one function, and the jobs that wait for one. As on AWS, each job has its own worker while another
+ * worker may start. A job that answers by a stream may hold a worker for minutes, so it shares from the beginning. Other
  * jobs share only workers whose runs wait: a worker that computes does not answer `ping`.
  */
 export class Pool {
@@ -99,7 +99,7 @@ export class Pool {
     return (await Promise.all([...this.#environments].map(heapOf))).flat();
   }
 
-  /** As `Lambda.update`. */
+  /** Does what `Lambda.update` says. */
   update(deployed: Deployed): void {
     this.#spec = { ...this.#spec, ...deployed };
     for (const environment of [...this.#environments]) {
@@ -190,7 +190,7 @@ export class Pool {
     if (left <= 0) for (const environment of this.#inState('busy')) environment.ping();
   }
 
-  /** In how many ms the next job may share a worker. Where jobs share workers already, at once. */
+  /** Milliseconds until the next job may share a worker; 0 if jobs share workers already. */
   #shareIn(): number {
     const isNeeded = this.#line.size() > 0 && this.#inState('starting', 'idle').length === 0;
     if (!isNeeded || !this.#options.sharedWorkers) return Number.POSITIVE_INFINITY;
@@ -223,7 +223,7 @@ export class Pool {
     void environment.exited.then(() => this.#exits.delete(environment.exited));
   }
 
-  /** The jobs that the worker would have taken. */
+  /** Fails the jobs that the worker would have taken. */
   #failWaiting(verdict: EndJob): void {
     for (let left = this.#each(); left > 0; left--) {
       const job = this.#line.next();

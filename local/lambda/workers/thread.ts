@@ -6,7 +6,7 @@ import type { FunctionSpec } from '../types.ts';
 
 const entry = new URL(`../worker/thread-entry${extname(import.meta.url)}`, import.meta.url);
 
-/** What runs the code of a function: a worker thread, or what looks like one. */
+/** A worker thread that runs the code of a function, or a process behind the same interface. */
 export interface Thread {
   on(event: 'message', listener: (message: FromWorker) => void): void;
   on(event: 'error', listener: (error: unknown) => void): void;

@@ -12,7 +12,7 @@ export interface WaitingLine {
   waitedMs(): number;
 }
 
-/** @param expected workers that start now or may still start: the first jobs wait for them and are not throttled */
+/** @param expected counts workers that start now or may still start: the first jobs wait for them, and are not throttled */
 export function createWaitingLine(expected: () => number): WaitingLine {
   const line = new Map<Job, { readonly since: number; timer?: NodeJS.Timeout }>();
 

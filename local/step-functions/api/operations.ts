@@ -8,11 +8,11 @@ import type { Machine } from '../machine/machine.ts';
 import type { Operation } from '../types.ts';
 import { arnOf, executionInput, executionName, optionalText, page } from './request.ts';
 
-/** What the operations need from the engine. */
+/** The part of the engine that the operations use. */
 export interface ExecutionEngine {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly store: ExecutionStore;
-  /** When the machines were loaded. */
+  /** The time when the machines were loaded. */
   readonly created: number;
   now(): number;
   /** Registers the execution at once and runs its first state later. */
@@ -40,8 +40,8 @@ export function createOperations(engine: ExecutionEngine): Record<string, Operat
 }
 
 /**
- * Idempotent by name: the same name and input returns the running execution. The name of a closed one stays taken. On
- * Express each start runs.
+ * Starts an execution, idempotently by name: the same name and input returns the running execution. The name of a closed
+ * one stays taken. On Express each start runs.
  */
 function startExecution(engine: ExecutionEngine, request: Request): unknown {
   const machine = findMachine(engine, request);
@@ -128,7 +128,7 @@ function findMachine(engine: ExecutionEngine, request: Request): Machine {
 }
 
 function findExecution(engine: ExecutionEngine, request: Request): Execution {
-  // Of an Express execution its ARN is refused: AWS documents that Describe and Stop are not supported there, and not by
+  // The ARN of an Express execution is refused: AWS documents that Describe and Stop do not support it, but not with
   // which error. `InvalidArn` is a guess.
   const arn = arnOf(request, 'executionArn', 'execution');
   const execution = engine.store.get(arn);

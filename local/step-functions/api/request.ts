@@ -19,7 +19,7 @@ export function arnOf(request: Request, name: string, kind: 'execution' | 'state
   if (arn === undefined) throw new AwsError('ValidationException', `The value at '${name}' must not be null`);
   const type = STATES_ARN.exec(arn)?.[1];
   if (type !== undefined && type !== kind) {
-    // Of an Express execution, too: it can be neither described nor stopped.
+    // This also refuses an Express execution, which can be neither described nor stopped.
     throw new AwsError('InvalidArn', `Invalid Arn: 'Resource type not valid in this context: ${type}'`);
   }
   if (type === undefined) throw new AwsError('InvalidArn', `Invalid Arn: '${arn}'`);

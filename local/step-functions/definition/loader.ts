@@ -3,14 +3,14 @@ import type { StatesMember } from '../jsonata/inspect.ts';
 import { compileTemplate, type Template } from '../jsonata/template.ts';
 import type { Fields } from './fields.ts';
 
-/** What all states of a machine share at load. */
+/** The scope that all states of a machine share at load. */
 export interface MachineScope {
   resources: ReadonlySet<string>;
   /** State names are unique across all flows of a machine. */
   names: Set<string>;
 }
 
-/** What the loader of one state gets. */
+/** The tools that the loader of one state gets. */
 export interface Loader {
   readonly resources: ReadonlySet<string>;
   /** Compiles the field, undefined if absent. `members` of `$states` may be used besides input and context. */

@@ -32,7 +32,7 @@ export interface IntegrationOptions {
   readonly timeScale?: number;
 }
 
-/** What tasks of a state machine may call, by Resource. */
+/** The Resources that tasks of a state machine may call. */
 export const INTEGRATIONS = [
   'arn:aws:states:::lambda:invoke',
   'arn:aws:states:::dynamodb:updateItem',
@@ -67,16 +67,16 @@ function endEventDelivery({ bench = noFaults }: IntegrationOptions): (executionA
   };
 }
 
-/** A function call begins when a worker gets it. If the process dies before, no work is lost. */
+/** Marks an integration whose call begins when a worker gets it. If the process dies before that, no work is lost. */
 const waiting = (integration: Integration): Integration => Object.assign(integration, { waits: true } as const);
 
-/** As executions on AWS show it. */
+/** The text that executions on AWS show. */
 const UNKNOWN_CAUSE = 'The cause could not be determined because Lambda did not return an error type.';
 
 /**
- * The optimized integration parses the Payload and fails with the error of the function. Its result carries the HTTP
- * metadata of the answer, about 1 KB, which counts towards the 256 KiB (API reference of Invoke, and results recorded
- * on AWS).
+ * The output of the optimized integration, which parses the Payload and fails with the error of the function. The result
+ * has the HTTP metadata of the answer, about 1 KB, which counts towards the 256 KiB (API reference of Invoke, and results
+ * recorded on AWS).
  */
 function lambdaOutput({ statusCode, payload, functionError, executedVersion }: InvokeResult): unknown {
   const output: unknown = payload === '' ? null : JSON.parse(payload);
@@ -144,11 +144,11 @@ async function invokeLambda(call: IntegrationCall, options: IntegrationOptions):
   }
 }
 
-/** An error outside Lambda's model gets the name of the service. */
+/** The name of an error in Lambda's model; an error outside of it gets the name of the service. */
 const lambdaErrorName = (type: string): string =>
   type === 'AccessDeniedException' ? 'Lambda.AWSLambdaException' : `Lambda.${type}`;
 
-/** A worker that died with the process. The Retry of the state machine decides whether the function runs again. */
+/** The result of a worker that died with the process. The Retry of the machine decides whether the function runs again. */
 function workerDied(): InvokeResult {
   const error = runtimeExited(randomUUID(), 'signal: killed');
   return { statusCode: 200, payload: JSON.stringify(error), functionError: 'Unhandled', executedVersion: '$LATEST' };
@@ -160,7 +160,7 @@ function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: s
   throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
 }
 
-/** A client for each role. As those of functions, their calls are counted and authorized. */
+/** Creates a client for each role. Its calls are counted and authorized, like calls of functions. */
 function clientsOf<T>(
   { endpoint, region, accessKeyOfRole }: IntegrationOptions,
   create: (config: ClientConfig) => T,

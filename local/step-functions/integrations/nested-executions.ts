@@ -9,7 +9,7 @@ import {
 import { isObject, type JsonObject, objectOf, stringOf } from '../../json.ts';
 import { type Integration, type IntegrationCall, StatesError } from '../index.ts';
 
-/** What tasks of a state machine may do with executions of other machines, through the endpoint of the functions. */
+/** Options of tasks that start or describe executions of other machines, through the endpoint of the functions. */
 export interface ExecutionOptions {
   /** A client with the credentials of a role. */
   readonly clientOf: (roleArn: string) => SFNClient;
@@ -21,7 +21,7 @@ export interface ExecutionOptions {
   readonly timeScale: number;
 }
 
-/** The rule that delivers those events. Step Functions creates it in the account of the state machine. */
+/** The rule that delivers the events of ends. Step Functions creates it in the account of the state machine. */
 export const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
 /**
  * "Step Functions uses EventBridge events and polls the APIs that you specify in the Task state" (developer guide,
@@ -64,7 +64,7 @@ export function startExecutionSync(options: ExecutionOptions, parsed: boolean): 
   };
 }
 
-/** Polls after a lost event: the execution has closed by now. Repeats a poll that fails. */
+/** Polls after a lost event, when the execution has already closed. Repeats a poll that fails. */
 async function poll(
   sfn: SFNClient,
   executionArn: string,
@@ -107,7 +107,7 @@ async function start(sfn: SFNClient, call: IntegrationCall): Promise<string> {
   );
 }
 
-/** The execution that a lost call started, if it got that far: the one with that name and that input. */
+/** Finds the execution that a lost call may have started, by its name and input. */
 async function startedBefore(
   sfn: SFNClient,
   { stateMachineArn, name, input }: { stateMachineArn: string; name: string; input: string },
@@ -120,7 +120,7 @@ async function startedBefore(
   return (await withErrorName('StepFunctions', asked))?.input === input ? executionArn : undefined;
 }
 
-/** Capitalizes the members, as in the answer of every integration. */
+/** Capitalizes the names of members, as every integration does. */
 function described(
   { $metadata: _, ...found }: DescribeExecutionCommandOutput,
   dateOf: (date: Date) => unknown,
@@ -140,7 +140,7 @@ function described(
 
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** An error of the service under the name of its integration, which always ends in Exception. */
+/** Names an error of the service like its integration does: the name always ends in Exception. */
 async function withErrorName<T>(prefix: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -25,9 +25,9 @@ interface Entry {
 
 /**
  * The file behind the journal. When a call returns, the operating system has the record, so it outlives this process
- * however that ends. The start of a function call is synced to the disk, with all records before it, and the call waits
- * for that: after a power cut, no function that may have run runs again. At the start, and whenever the file has grown, it is rewritten through a
- * second file: a closed execution keeps one line.
+ * however it ends. The start of a function call is synced to the disk, with all records before it, and the call waits
+ * for the sync: after a power cut, no function that may have run runs again. At the start, and whenever the file has
+ * grown, it is rewritten as a second file, which replaces it: a closed execution keeps one line.
  *
  * @throws DiskError if the file cannot be written, which also ends the process
  */
@@ -69,14 +69,14 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
   const sync = createSync(file, () => fd);
   const append = (textOf: () => string) => {
     if (fd === undefined) return;
-    // Before the record, not after: otherwise the execution that it ends would be neither running nor closed.
+    // A rewrite comes before the record: after it, the execution that it ends would be neither running nor closed.
     boundSize();
     const [to, bytes] = [fd, Buffer.from(textOf())];
     onDisk(file, () => {
       try {
         writeAt(to, bytes, size);
       } catch (thrown) {
-        // A full disk may take a part of a record. Cut it off: a shorter record over it would leave the rest of it.
+        // A full disk may take a part of a record. It is cut off: a shorter record in its place would leave the rest of it.
         ftruncateSync(to, size);
         throw thrown;
       }
@@ -122,7 +122,7 @@ export function openJournal({ file, running, closed, compactAt = COMPACT_AT }: J
 /**
  * Syncs the file to the disk: the records that were written before the call. Calls that arrive while a sync is under way
  * share the next one. A failure ends the process, and none of the calls returns.
- * @param current the file that is open now; a rewritten one is synced already
+ * @param current the file that is open now; a rewritten file is already synced
  */
 function createSync(file: string, current: () => number | undefined): () => Promise<void> {
   let under: Promise<void> = Promise.resolve();
@@ -134,7 +134,7 @@ function createSync(file: string, current: () => number | undefined): () => Prom
       if (fd === undefined) return;
       fsync(fd, (error) => {
         if (error && fd === current()) throw new DiskError(file, error);
-        // Closed meanwhile: as if the process had died.
+        // If the journal was closed meanwhile, the call never returns, as if the process had died.
         if (current() !== undefined) resolve();
       });
     });

@@ -21,7 +21,7 @@ export interface Running {
 
 /**
  * Reads a journal. A missing file counts as empty. A broken last line is cut: the process or the machine ended while it
- * was written. A broken line before others is refused, because those would be lost with it.
+ * was written. A broken line before others is refused, because all later lines would be lost with it.
  */
 export function readJournal(file: string): Recorded {
   const machines = new Map<string, StateMachineSpec>();
@@ -51,7 +51,7 @@ export function readJournal(file: string): Recorded {
       if (record !== undefined) read(record, `${text}\n`);
       else if (last)
         cut = `${file}: line ${line}, the last one, is broken and is left out (${Buffer.byteLength(text)} bytes)`;
-      else throw new Error('it is no JSON');
+      else throw new Error('it is not JSON');
     } catch (thrown) {
       const why = (thrown as Error).message;
       const help = `keep a copy of the file, then cut it before this line to start with what happened until then`;

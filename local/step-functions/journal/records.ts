@@ -9,9 +9,9 @@ export type JournalRecord =
   | (EndedRecord & { readonly type: 'ended' })
   | (ClosedRecord & { readonly type: 'closed' });
 
-/** A definition, once for all executions that started with it. A later one of the same name does not affect them. */
+/** A definition, once for all executions that started with it. They keep it if the machine gets another one. */
 export interface MachineRecord {
-  /** The hash of the rest. */
+  /** The hash of `spec`. */
   readonly machine: string;
   readonly spec: StateMachineSpec;
 }
@@ -64,12 +64,12 @@ export interface ClosedRecord extends EndedRecord {
   readonly input?: string | undefined;
 }
 
-/** Records what executions do. Throws if a record cannot be written: what is not in the journal must not happen. */
+/** Records the steps of executions. Throws if a record cannot be written: a step outside of the journal must not happen. */
 export interface Journal {
   started(record: StartedRecord, spec: StateMachineSpec): void;
   /**
    * @param durable whether it must also survive a power cut @default false
-   * @returns resolves once it does; undefined if it need not
+   * @returns resolves once the record is on the disk; undefined if it need not be
    */
   called(record: CalledRecord, durable?: boolean): Promise<void> | undefined;
   answered(record: AnsweredRecord): void;

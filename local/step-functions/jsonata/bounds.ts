@@ -11,12 +11,12 @@ const CHARACTERS = 2 ** 22;
 
 /**
  * The most numbers in a list. AWS passes `[1..873782]` and fails one more (same issue), but may never build that list.
- * It does build `$range(1, 360145, 1)`, which passes; one number more fails (github.com/floci-io/floci/pull/2790).
+ * AWS does build `$range(1, 360145, 1)`, which passes; one number more fails (github.com/floci-io/floci/pull/2790).
  */
 const NUMBERS = 360_145;
 
 // The weight of a value, in characters. AWS bounds memory, so containers count too, but no measurement of them exists.
-// The proportions are those of Java, whose lists grow to exactly 360,145 slots: 20 bytes for a number and its slot, 40
+// The proportions are Java's, whose lists grow to exactly 360,145 slots: 20 bytes for a number and its slot, 40
 // for a string plus its characters, 136 for an object with one member. A list is lighter, and weighs the same here.
 const NUMBER = CHARACTERS / NUMBERS;
 const STRING = 2 * NUMBER;
@@ -54,8 +54,8 @@ export interface Bounds {
 }
 
 /**
- * @param constructorOf by member, the node whose members jsonata evaluates concurrently. Here they run one by one:
- *   otherwise an object with 100 members would be 100 levels deep
+ * @param constructorOf maps a member to the list or object whose members jsonata evaluates concurrently. Here they run
+ *   one by one: otherwise an object with 100 members would be 100 levels deep
  */
 export function watchEvaluation(constructorOf: ReadonlyMap<unknown, unknown>): Bounds {
   const steps: Step[] = [];

@@ -8,7 +8,7 @@ export interface Expression {
   evaluate(bindings: Record<string, unknown>): Promise<unknown>;
 }
 
-/** Why an expression could not be compiled or evaluated, in jsonata's words. */
+/** An expression could not be compiled or evaluated. The message is jsonata's. */
 export class JsonataFailure extends Error {
   /** Whether the message begins with an error code of JSONata. */
   readonly coded: boolean;
@@ -50,7 +50,7 @@ function compile(text: string): Expression {
 /** The variable that holds the bounds of an evaluation: no expression can name it, a test may bind it. */
 export const BOUNDS = ' bounds';
 
-/** The hooks belong to the program, which may run several evaluations at once. */
+/** Adds hooks that check the bounds. They belong to the program, which may run several evaluations at once. */
 function watch(program: jsonata.Expression): void {
   // The types of jsonata do not allow symbols.
   const assign = program.assign as unknown as (name: symbol, hook: unknown) => void;

@@ -53,7 +53,7 @@ function partition(items: unknown, size: unknown): unknown[][] | undefined {
   return Array.from({ length }, (_, index) => items.slice(index * chunk, (index + 1) * chunk));
 }
 
-/** The same seed gives the same number, as on AWS; the numbers differ from those of AWS. */
+/** Gives the same number for the same seed. AWS does, too, but its numbers are others. */
 function seeded(seed: unknown): number {
   let state = (integer(seed, 'The seed of $random') + 0x6d2b79f5) | 0;
   state = Math.imul(state ^ (state >>> 15), state | 1);
@@ -70,7 +70,7 @@ function shuffle(items: unknown, random: Random): unknown[] | undefined {
 const fixed: Record<string, JsonataFunction> = { parse, hash, range, partition };
 const format = jsonata('$fromMillis($at, $picture, $timezone)');
 
-/** The functions that Step Functions adds to JSONata, and those of JSONata that are not deterministic. */
+/** The functions that Step Functions adds to JSONata, and deterministic ones in place of JSONata's own. */
 export function awsFunctions(now: number, random: Random): Record<string, JsonataFunction> {
   return {
     ...fixed,
@@ -82,7 +82,7 @@ export function awsFunctions(now: number, random: Random): Record<string, Jsonat
   };
 }
 
-/** All function names that an expression may use: jsonata 2.0.6 without $eval, which AWS refuses, plus those of AWS. */
+/** All function names that an expression may use: jsonata 2.0.6 without $eval, which AWS refuses, and AWS's own. */
 export const FUNCTION_NAMES: ReadonlySet<string> = new Set(
   `sum count max min average string substring substringBefore substringAfter lowercase uppercase length trim pad match
   contains replace split join formatNumber formatBase formatInteger parseInteger number floor ceil round abs sqrt power

@@ -6,7 +6,7 @@ export type StatesMember = 'input' | 'context' | 'result' | 'errorOutput';
 
 interface Names {
   used: Set<string>;
-  /** Bound by the expression itself: `$x := …`, function parameters, `@$x`, `#$i`. */
+  /** The names that the expression itself binds: `$x := …`, function parameters, `@$x`, `#$i`. */
   bound: Set<string>;
   members: Set<string>;
 }

@@ -7,20 +7,20 @@ import { findUnknown, type StatesMember } from './inspect.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** What an expression can read during its evaluation. */
+/** The values that an expression can read during its evaluation. */
 export interface Scope {
   states: Readonly<Partial<Record<StatesMember, unknown>>>;
   variables: Variables;
   now: number;
   random: Random;
-  /** The first words of the cause of a failure: which state, which event. */
+  /** The first words of the cause of a failure, which name the state and the event. */
   during: string;
 }
 
 /** A field compiled once at load: JSON in which some strings are `{% JSONata %}`. */
 export type Template = (scope: Scope) => Promise<unknown>;
 
-/** What the expressions of a field may name. */
+/** The names that the expressions of a field may use. */
 export interface KnownNames {
   variables: ReadonlySet<string>;
   members: readonly StatesMember[];

@@ -7,14 +7,14 @@ const WAITS_FOR_WORK = /\.(sync(:2)?|waitForTaskToken)$/;
 
 export const isExpress = ({ type }: { readonly type?: 'EXPRESS' }): boolean => type === 'EXPRESS';
 
-/** The same by the ARN of an execution. */
+/** Whether an execution is an Express one, by its ARN. */
 export const isExpressRun = ({ arn }: { readonly arn: string }): boolean => arn.split(':')[5] === 'express';
 
-/** Each start has another ARN, also with the same name. `prefix`: `…:execution:<machine>:`. */
+/** Makes an ARN. Each start has another one, even with the same name. @param prefix `…:execution:<machine>:` */
 export const expressArn = (prefix: string, name: string): string =>
   `${prefix.replace(':execution:', ':express:')}${name}:${randomUUID()}`;
 
-/** In seconds. */
+/** The timeout of an execution, in seconds. */
 export const expressTimeout = (asked = LONGEST_SECONDS): number => Math.min(asked, LONGEST_SECONDS);
 
 export const expressResources = (resources: ReadonlySet<string>): ReadonlySet<string> =>

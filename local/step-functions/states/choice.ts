@@ -11,7 +11,7 @@ interface Rule {
   exit: Exit;
 }
 
-/** Output and Assign of the state apply to Default; each rule has its own. */
+/** Loads a Choice. Output and Assign of the state apply to Default; each rule has its own. */
 export function loadChoice(fields: Fields, loader: Loader): State['visit'] {
   const rules = fields.list('Choices').map((rule) => loadRule(rule, loader));
   if (rules.length === 0) refuse(fields.at('Choices'), 'needs at least one rule');

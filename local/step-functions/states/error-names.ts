@@ -12,7 +12,7 @@ const RESERVED = new Set(
 const NOT_IN_ALL = new Set(['States.Runtime', 'States.DataLimitExceeded']);
 const NOT_IN_TASK_FAILED = new Set([...NOT_IN_ALL, 'States.Timeout', 'States.HeartbeatTimeout']);
 
-/** ErrorEquals of a retrier or catcher. */
+/** Reads ErrorEquals of a retrier or catcher. */
 export function loadErrorNames(fields: Fields, isLast: boolean): string[] {
   const names = fields.take('ErrorEquals');
   const place = fields.at('ErrorEquals');

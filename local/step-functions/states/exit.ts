@@ -11,7 +11,7 @@ import { refuse } from '../place.ts';
 /** Leaves a state. `natural` is the output without an Output field, `more` adds members to `$states`. */
 export type Exit = (visit: Visit, natural: unknown, more?: Scope['states']) => Promise<Step>;
 
-/** Next or End. */
+/** Reads Next or End. */
 export function loadNext(fields: Fields, loader: Loader): string | undefined {
   if (!fields.has('End')) return loader.target(fields, 'Next');
   if (fields.has('Next')) refuse(fields.at('End'), 'stands beside Next');
@@ -19,7 +19,7 @@ export function loadNext(fields: Fields, loader: Loader): string | undefined {
   return undefined;
 }
 
-/** Output and Assign of a state, a Choice rule or a Catcher. Both see the variables from before the Assign. */
+/** Loads Output and Assign of a state, a Choice rule or a Catcher. Both see the variables from before the Assign. */
 export function loadExit(
   fields: Fields,
   loader: Loader,

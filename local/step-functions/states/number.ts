@@ -4,7 +4,7 @@ import { scopeOf, type Visit } from '../flow.ts';
 import { isExpression, queryError } from '../jsonata/template.ts';
 import { refuse } from '../place.ts';
 
-/** A field that is a number or an expression for one: TimeoutSeconds, Seconds, MaxConcurrency. */
+/** Reads a field that is a number or an expression for one: TimeoutSeconds, Seconds, MaxConcurrency. */
 export function loadNumber(
   fields: Fields,
   loader: Loader,

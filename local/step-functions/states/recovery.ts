@@ -12,7 +12,7 @@ export type ProduceResult = (visit: Visit) => Promise<unknown>;
 type CatchFailure = (visit: Visit, failure: StatesError) => Promise<Step>;
 
 /**
- * A state with a result, Retry and Catch: Task, Parallel, Map. An attempt covers everything from Arguments to Output
+ * Loads a state with a result, Retry and Catch: Task, Parallel, Map. An attempt covers everything from Arguments to Output
  * and Assign, so a failing Output is retried and caught like a failing task.
  */
 export function loadRecoverable(fields: Fields, loader: Loader, produce: ProduceResult): State['visit'] {
@@ -45,7 +45,7 @@ function withRetryCount(visit: Visit, retries: number): Visit {
   return { ...visit, context: { ...visit.context, State: state } };
 }
 
-/** The first catcher that names the error handles it; without one the error leaves the flow. */
+/** Loads Catch. The first catcher that names the error handles it; without one the error leaves the flow. */
 function loadCatch(fields: Fields, loader: Loader): CatchFailure {
   const sources = fields.list('Catch');
   const catchers = sources.map((source, index) => loadCatcher(source, loader, index === sources.length - 1));

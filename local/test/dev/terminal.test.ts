@@ -84,7 +84,7 @@ test.each([
 });
 
 test.each([
-  ['Runtime.ExitError', 'its process ended: out of memory, or an exit of its own'],
+  ['Runtime.ExitError', 'its process ended: out of memory, or an exit by the tool'],
   [
     'Sandbox.Timedout',
     "it did not end within its function's timeout: raise the timeout of your ToolFunction, unless the machine is overloaded",

@@ -196,7 +196,7 @@ describe('a fault strikes', () => {
 
 test.each([
   [{ service: 'dynamodb', at: 'midway', do: 'drop' }, 'nothing of dynamodb is midway'],
-  [{ service: 'apigateway', at: 'midway', do: { error: 'x' } }, 'the status of the answer is out'],
+  [{ service: 'apigateway', at: 'midway', do: { error: 'x' } }, 'the status of the answer was already sent'],
   [{ service: 'dynamodb', do: 'double' }, 'only events are doubled'],
   [{ service: 'events', operation: 'PutEvents', do: 'double' }, 'only events are doubled'],
   [{ service: 'streams', do: 'double' }, 'only events are doubled'],

@@ -115,7 +115,7 @@ describe('the concurrent executions of the account', () => {
     const refused = 'Lambda refuses the reserved concurrency of greedy: of the';
     expect(() => bench.open([spec], { concurrency: 100 })).toThrow(`${refused} 100 concurrent executions`);
     expect(() => bench.open([spec], { concurrency: 10 })).toThrow(`${refused} 10 concurrent executions`);
-    expect(() => bench.open([spec], { concurrency: 0 })).toThrow('0 is no number of concurrent executions');
+    expect(() => bench.open([spec], { concurrency: 0 })).toThrow('0 cannot be a number of concurrent executions');
     bench.open([spec], { concurrency: 101 });
   });
 });

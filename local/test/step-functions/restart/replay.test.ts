@@ -168,7 +168,7 @@ describe('an execution is a function of its journal', () => {
     const task = async () => ({});
     const again = start({ journal: journalOf(strange), task });
     await again.closed();
-    const cause = "The execution cannot go on: its journal tells of an answer to 'Other' where it waits for none.";
+    const cause = "The execution cannot continue: its journal has an answer to 'Other', for which it does not wait.";
     expect(await again.describe()).toMatchObject({ status: 'FAILED', error: 'States.Runtime', cause });
   });
 });
