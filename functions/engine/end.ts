@@ -1,11 +1,19 @@
+import { setBounded } from '../tasks/bounded-map.ts';
 import { overdue } from '../tasks/deadlines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { type Change, isTerminal } from '../tasks/transitions/change.ts';
 import type { RunContext } from './ports.ts';
 import { stopRun } from './stop.ts';
 
-/** In milliseconds. So long after a cancel, a repeated one stops the run once more. Each stop counts against a quota. */
+/**
+ * In milliseconds. So long after a cancel, a repeated one stops the run once more, by each container. Each stop counts against
+ * a quota of the account.
+ */
 const STOP_AGAIN = 60_000;
+
+/** Tasks whose run this container has stopped once more. */
+const stoppedAgain = new Map<string, true>();
+const REMEMBERED = 1_000;
 
 /** What became of the end of a task. */
 export interface Ended {
@@ -35,6 +43,7 @@ export async function end(
   const record = ended ?? (isTerminal(seen.status) ? seen : await again());
   // Also if it was cancelled a moment before: who did that may have crashed right after the write.
   const repeated = record.status === 'cancelled' && context.now() - record.updatedAt < STOP_AGAIN;
-  if (ended !== undefined || repeated) await stopRun(record, context);
+  if (ended !== undefined || (repeated && !stoppedAgain.has(record.taskId))) await stopRun(record, context);
+  if (repeated) setBounded(stoppedAgain, record.taskId, true, REMEMBERED);
   return { record, written: ended !== undefined, late: late !== undefined };
 }

@@ -2,7 +2,7 @@ import { withQuestions } from '../engine/read.ts';
 import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
-import { listPartition, type Principal } from '../tasks/ids.ts';
+import { listPartition, type Principal, taskKey } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { logIgnored, logUnexpected } from '../tasks/log.ts';
@@ -71,6 +71,11 @@ export async function serveStream(
   const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
   if (held === undefined) return serveSessionStream(request, eventId, caller, server);
   if (held.answered) return emptyReply(405, { allow: 'POST' });
+  const key = taskKey(caller.principal, held.taskId);
+  if (key !== undefined) {
+    server.pollLimit.count(key);
+    server.pollLimit.setInterval(key, limits.pollInterval.min);
+  }
   // A missing scope must be found before the stream starts, while the HTTP status can still change. The stream reports
   // all other errors.
   if (server.manifest.auth === 'oauth') {

@@ -12,7 +12,7 @@ import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { roundInput } from '../../tasks/round-input.ts';
 import { type Apart, apart, isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
-import { isObject } from '../../tasks/shape.ts';
+import { beginning, isObject } from '../../tasks/shape.ts';
 import { askFirst, create, createRefused } from '../../tasks/transitions/begin.ts';
 import { after, type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import { fail } from '../../tasks/transitions/end.ts';
@@ -25,6 +25,9 @@ import { progressTokenOf } from '../stream/held-call.ts';
 import { cancellable } from '../task/cancel-request.ts';
 import { currentRecord, view } from '../task/task-view.ts';
 import { errorResult } from '../wire/tool-result.ts';
+
+/** Bytes of an error result as JSON, without its text. */
+const ROOM_OF_RESULT = 100;
 
 /** Answers given before the task was created, by the tool's names for its questions. */
 export type FirstAnswers = Readonly<Record<string, unknown>>;
@@ -50,7 +53,9 @@ export async function createTask(
  * TooManyRefused.
  */
 export async function createRefusedTask(call: Call, server: ServerContext, tool: ToolEntry, problem: string) {
-  const refused = createRefused(newRecord(call, server, tool), JSON.stringify(errorResult(problem)));
+  // Its record is as small as any other.
+  const shown = errorResult(beginning(problem, problem.length, limits.result.inline - ROOM_OF_RESULT));
+  const refused = createRefused(newRecord(call, server, tool), JSON.stringify(shown));
   const record = await storeRecord({ record: refused }, server, () => countRefused(call, problem, server));
   return call.wire.taskCreated(view({ ...record, status: 'working' }, server), immediateResponse(tool, record));
 }
@@ -213,6 +218,9 @@ async function storeRecord(
   server.audit('repeated', { owner: record.owner, taskId: record.taskId, tool: record.tool });
   const existing = before ?? (await server.store.get(record));
   if (existing === undefined) throw new InternalError();
+  // A plain call that is repeated gets its result from S3 each time.
+  server.pollLimit.count(record);
+  server.pollLimit.setInterval(record, limits.pollInterval.min);
   if (existing.digest !== record.digest) {
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
   }

@@ -5,11 +5,13 @@ import type { Method } from '../context.ts';
 import { sessionExpires } from '../identity/session.ts';
 
 /** 2025-11-25 only: the session's streams then carry reports of tools as logs, too. Returns exactly `{}` (B-12). */
-export const loggingSetLevel: Method = async ({ params, session }, server) => {
+export const loggingSetLevel: Method = async ({ params, principal, session }, server) => {
   const level = LOG_LEVELS.find((known) => known === params.level);
   if (level === undefined) throw new InvalidParams(`level must be one of ${LOG_LEVELS.join(', ')}`);
   if (session === undefined) throw new InvalidParams('logging/setLevel needs the MCP-Session-Id that initialize gave');
-  const change = (notes: SessionNotes) => ({ ...notes, logLevel: level });
+  // Before any read: it may write all notes of the session.
+  server.pollLimit.countList(principal, session);
+  const change = (notes: SessionNotes) => (notes.logLevel === level ? undefined : { ...notes, logLevel: level });
   await server.store.updateSession(sessionPartition(session), change, sessionExpires(server));
   return {};
 };

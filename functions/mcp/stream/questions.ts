@@ -10,7 +10,7 @@ import { questionParams } from '../wire/2025-11-25.ts';
 export interface Question {
   readonly key: string;
   readonly request: InputRequest;
-  /** The event ids of a stream keep this, so that a resumed stream does not ask twice. */
+  /** Short: event ids and the notes of a session keep it, so that no question is asked twice. */
   readonly askedAs: string;
 }
 
@@ -62,7 +62,10 @@ export function questionsFor(record: TaskRecord, call: Call): Question[] {
   if (!call.wire.asksOnStream) return [];
   return Object.entries(outstanding(record))
     .filter(([, request]) => call.accepts.includes(kindOf(request)))
-    .map(([key, request]) => ({ key, request, askedAs: `${key}#${record.refused?.[key] ?? 0}` }));
+    .map(([key, request]) => {
+      const askedAs = shortHash(`${key}#${record.refused?.[key] ?? 0}`, MARK_LENGTH);
+      return { key, request, askedAs };
+    });
 }
 
 /** A question as a JSON-RPC request to the client. `related`: the client knows the task. */

@@ -47,7 +47,7 @@ function wholeAnswer(text: string, key: string, request: InputRequest | undefine
 }
 
 function questionNamed(key: string, open: Questions): string | undefined {
-  return Object.keys(open).find((wire) => wire === key || wire.replace(/^r\d+\./, '') === key);
+  return Object.hasOwn(open, key) ? key : Object.keys(open).find((wire) => wire.replace(/^r\d+\./, '') === key);
 }
 
 function fieldNamed(key: string, open: Questions): readonly [question: string, field: string] {

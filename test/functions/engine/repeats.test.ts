@@ -33,6 +33,13 @@ test('20 repeats of a call under its key start its first round once more, and no
   expect(times('start')).toBe(1);
 });
 
+test('20 repeats of a cancel stop the run once more, and no more (C-27)', async () => {
+  const key = newTaskKey(principal, T0);
+  const { server, times } = world({ ...made, ...key, status: 'cancelled' }, T0 + 1);
+  for (let i = 0; i < 20; i++) await cancelTask(principal, key.taskId, server);
+  expect(times('stop')).toBe(1);
+});
+
 test.each([
   ['59 seconds after it: its request may have crashed', 59_000, 1],
   ['a minute after it: its run was stopped long ago', 60_000, 0],

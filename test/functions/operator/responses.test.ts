@@ -36,3 +36,8 @@ test.each([
 ])('%s is refused, and the keys are named', (pair, message) => {
   expect(() => from(pair)).toThrow(message);
 });
+
+test('a whole key is the key of that question, also if a question has it as its name', () => {
+  const twins = { 'r1.r1.x': form({ ok: { type: 'boolean' } }), 'r1.x': form({ ok: { type: 'boolean' } }) };
+  expect(Object.keys(responsesFrom([['r1.x', '{"action":"decline"}']], twins))).toEqual(['r1.x']);
+});

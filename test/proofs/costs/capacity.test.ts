@@ -4,6 +4,7 @@ import { EventStream } from '../../../functions/mcp/http/sse.ts';
 import { subscriptionsListen } from '../../../functions/mcp/methods/subscriptions-listen.ts';
 import { tasksGet } from '../../../functions/mcp/methods/tasks-get.ts';
 import { tasksList } from '../../../functions/mcp/methods/tasks-list.ts';
+import { shortHash } from '../../../functions/mcp/stream/questions.ts';
 import { SESSION_STREAM_MARK, type SessionCall } from '../../../functions/mcp/stream/session-questions.ts';
 import { sessionStream } from '../../../functions/mcp/stream/session-stream.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
@@ -145,7 +146,9 @@ test('twelve GETs a second on 50 questions, with full notes, throttle no plain r
   const asked = JSON.stringify({ inputRequests: { sure: form } });
   const records = await made(limits.sessionStream.tasks, owner('asks'), () => ({ status: 'input_required', asked }));
   const call = callOf(owner('asks'), {}, true) as SessionCall;
-  const marks = records.map(({ taskId }) => [`${SESSION_STREAM_MARK}${taskId} r1.sure#0`, START - 60_000] as const);
+  const marks = records.map(
+    ({ taskId }) => [`${SESSION_STREAM_MARK}${taskId} ${shortHash('r1.sure#0', 8)}`, START - 60_000] as const,
+  );
   const many = Array.from({ length: limits.sessionStream.notes }, (_, n) => [`${'x'.repeat(50)}${n}`, START] as const);
   const notes = {
     waiting: Object.fromEntries(many),

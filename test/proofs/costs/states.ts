@@ -57,7 +57,7 @@ export function statesOf(cloud: Cloud) {
 
     /** Notes of sessions, as full as they may be. What they note stays. */
     async fillNotes(): Promise<void> {
-      const name = (n: number) => `${'abcdefgh'.repeat(5).slice(0, 33)}${String(n).padStart(3, '0')}`;
+      const name = (n: number) => `${'abcdefgh'.repeat(8).slice(0, 60)}${String(n).padStart(3, '0')}`;
       const full = (noted: object, nameOf: (n: number) => string) => {
         const more = Array.from({ length: limits.sessionStream.notes }, (_, n) => [nameOf(n), Date.now()]);
         return Object.fromEntries([...Object.entries(noted), ...more].slice(0, limits.sessionStream.notes));
@@ -69,7 +69,7 @@ export function statesOf(cloud: Cloud) {
             ...{ TableName, Key: { owner, taskId } },
             UpdateExpression: 'SET asked = :asked, waiting = :waiting',
             ExpressionAttributeValues: {
-              ':asked': full(asked as object, (n) => `${name(n)} r1.confirm`),
+              ':asked': full(asked as object, (n) => `${name(n)} abcdefgh`),
               ':waiting': full(waiting as object, name),
             },
           }),

@@ -120,6 +120,10 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await states.report(waiting);
   await legacy('tasks/list', {}, busy);
   await legacy('tasks/get', { taskId: waiting[0] }, busy);
+  const heldTask = await called('big', { bytes: LARGE }, busy);
+  const result = { jsonrpc: '2.0', id: 'held', method: 'tasks/result', params: { taskId: heldTask } };
+  const heldBody = { method: 'POST', headers: { ...POSTED, ...busy.headers }, body: JSON.stringify(result) };
+  const [, heldId] = /^id: (\S+)$/m.exec(await (await fetch(url, heldBody)).text()) ?? [];
   const plain = { jsonrpc: '2.0', id: 'plain', method: 'tools/call', params: { name: 'echo', arguments: {} } };
   const waitingCall = fetch(url, {
     method: 'POST',
@@ -131,6 +135,9 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await add('notifications/cancelled, 2025-11-25', { body: cancelled, headers: busy.headers });
   await (await waitingCall).text();
   crowd.free();
+  await until(heldTask, (status) => status === 'completed', busy);
+  const resumed = { ...busy.headers, accept: 'text/event-stream', 'last-event-id': heldId };
+  await add('GET that resumes a call, 2025-11-25', { body: undefined, headers: resumed }, 1, 'GET');
 
   // Tasks that were answered, and whose next round no request has started.
   const crashed = await some(limits.listenTasks, () => start('ask'));

@@ -291,3 +291,9 @@ describe('a start that fails', () => {
     expect(only().status).toBe('failed');
   });
 });
+
+test('the record of a refused call stays small, whatever its problem quotes (C-07)', async () => {
+  const { refuse, only } = world();
+  await refuse({}, '\u0001'.repeat(1_000));
+  expect(Buffer.byteLength(only().result ?? '')).toBeLessThanOrEqual(limits.result.inline);
+});

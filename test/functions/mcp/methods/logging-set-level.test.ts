@@ -4,7 +4,8 @@ import { loggingSetLevel } from '../../../../functions/mcp/methods/logging-set-l
 import { sessionPartition } from '../../../../functions/tasks/ids.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
-const call = (level: unknown, session?: string) => ({ params: { level }, session }) as unknown as Call;
+const principal = { kind: 'verified', key: 'ann' } as const;
+const call = (level: unknown, session?: string) => ({ params: { level }, principal, session }) as unknown as Call;
 
 test('a level is noted for its session, next to what is noted already (B-12)', async () => {
   const { server } = fakeServer();

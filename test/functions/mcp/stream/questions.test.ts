@@ -6,6 +6,7 @@ import {
   questionId,
   questionMessage,
   questionsFor,
+  shortHash,
 } from '../../../../functions/mcp/stream/questions.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
@@ -50,8 +51,8 @@ describe('the questions for a 2025-11-25 client are', () => {
   test('those of the kinds that it declared, each with how often it was refused (B-17)', () => {
     const refused = { ...record, refused: { 'r1.a': 2 } };
     expect(questionsFor(refused, call(['elicitation/create', 'roots/list']))).toEqual([
-      { key: 'r1.a', request: form, askedAs: 'r1.a#2' },
-      { key: 'r1.b', request: roots, askedAs: 'r1.b#0' },
+      { key: 'r1.a', request: form, askedAs: shortHash('r1.a#2', 8) },
+      { key: 'r1.b', request: roots, askedAs: shortHash('r1.b#0', 8) },
     ]);
     expect(questionsFor(record, call(['roots/list'])).map(({ key }) => key)).toEqual(['r1.b']);
   });

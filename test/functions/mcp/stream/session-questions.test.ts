@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { shortHash } from '../../../../functions/mcp/stream/questions.ts';
 import {
   askedBefore,
   askedOnSessionStream,
@@ -86,7 +87,7 @@ describe('a poll that shows a question notes its task', () => {
   });
 
   test('not where all of its questions were asked, but where one is open', async () => {
-    const first = { ...none, asked: { 't r1.sure#0': NOW } };
+    const first = { ...none, asked: { [`t ${shortHash('r1.sure#0', 8)}`]: NOW } };
     const { server, notes } = await session(first);
     await noteQuestions(waiting, call, server);
     expect(await notes()).toEqual(first);

@@ -138,7 +138,7 @@ describe('the stream of a session', () => {
 
   describe('when its client comes back,', () => {
     const { askAgain, tasks } = limits.sessionStream;
-    const sure = (n: number) => `!${idOf(n)} r1.sure#0`;
+    const sure = (n: number) => `!${idOf(n)} ${shortHash('r1.sure#0', 8)}`;
     const mark = (n: number) => shortHash(sure(n), 8);
 
     test('repeats what it missed, but not what was asked three minutes ago (B-11, C-20)', async () => {

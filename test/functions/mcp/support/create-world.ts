@@ -49,7 +49,7 @@ export function world() {
     ...{ ...fake, at, objects, inputs },
     start: (asked: Asked = {}) => startTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
     create: (asked: Asked = {}) => createTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
-    refuse: (asked: Asked = {}) => createRefusedTask(callOf(asked), fake.server, optional, 'no'),
+    refuse: (asked: Asked = {}, problem = 'no') => createRefusedTask(callOf(asked), fake.server, optional, problem),
     only: () => [...fake.records.values()][0] as TaskRecord,
     change: (more: Partial<TaskRecord>) => {
       for (const [id, record] of fake.records) fake.records.set(id, { ...record, ...more });
