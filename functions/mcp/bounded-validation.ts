@@ -8,49 +8,61 @@ const CHECK = Symbol.for('mcp-task-server.check');
 const holder = globalThis as typeof globalThis & { [CHECK]?: () => boolean };
 const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 
-/** A check that got less than this share of the processor has shown nothing: a Lambda function of 512 MB gets 0.29. */
-const STARVED = 0.2;
-const TRIES = 4;
+/** A check that got less than this share of its time from the processor has shown nothing. */
+const ENOUGH = 0.8;
+const TRIES = 3;
+/** How much longer a repeated check may wait for the processor: a Lambda function of 512 MB gets 0.29 of one. */
+const LONGEST = 4;
 
-/** Node 22 has no processor time of one thread; other threads make it larger there, which only ends a check earlier. */
-const processorTime = () => (process.threadCpuUsage ?? process.cpuUsage).call(process);
+/** Processor time of this thread in milliseconds. Node 22 has only the time of all threads, which ends a check earlier. */
+function processorTime(): number {
+  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage).call(process);
+  return (user + system) / 1_000;
+}
 
-/** Milliseconds that checks took in this turn of the event loop. A list checks many results in one turn. */
+/** Milliseconds of the processor that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;
 
 /**
  * A validator with a time limit: with some values a `pattern` or a `uniqueItems` takes hours. A value that takes too
- * long is invalid, and `errors` says so. A busy machine does not make a value invalid: a check that hardly got the
- * processor is repeated.
+ * long is invalid, and `errors` says so. A busy machine does not make a value invalid: what counts is the time of the
+ * processor, and a check that hardly got it is repeated.
  *
  * @param what what is checked, for the operator's log
  */
 export function bounded(validate: Validator, what: string): Validator {
   const check: Validator = (value) => {
+    const most = Math.max(limits.check.together - spent, limits.check.least);
+    let timeout = most;
     for (let left = TRIES; ; left -= 1) {
-      const timeout = Math.max(limits.check.together - spent, limits.check.least);
-      const before = performance.now();
-      const usage = processorTime();
-      let starved = false;
-      try {
-        holder[CHECK] = () => validate(value);
-        const fits = script.runInThisContext({ timeout }) as boolean;
+      const before = processorTime();
+      const tried = tryOnce(() => validate(value), Math.ceil(timeout));
+      const used = processorTime() - before;
+      if (spent === 0) setImmediate(() => (spent = 0));
+      spent += used;
+      if (tried !== 'timeout') {
         check.errors = validate.errors ?? null;
-        return fits;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-        const { user, system } = processorTime();
-        starved = left > 1 && user + system - usage.user - usage.system < 1000 * timeout * STARVED;
-        if (starved) continue;
-        logEvent('schema_too_slow', { what, ms: timeout });
-        check.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
-        return false;
-      } finally {
-        delete holder[CHECK];
-        if (spent === 0) setImmediate(() => (spent = 0));
-        if (!starved) spent += Math.ceil(performance.now() - before);
+        return tried;
       }
+      if (left === 1 || used >= most * ENOUGH) break;
+      timeout = Math.min(most * LONGEST, (most * timeout) / used);
     }
+    logEvent('schema_too_slow', { what, ms: Math.round(most) });
+    check.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
+    return false;
   };
   return check;
+}
+
+/** @param timeout in milliseconds by the clock */
+function tryOnce(check: () => boolean, timeout: number): boolean | 'timeout' {
+  try {
+    holder[CHECK] = check;
+    return script.runInThisContext({ timeout }) as boolean;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'timeout';
+    throw error;
+  } finally {
+    delete holder[CHECK];
+  }
 }

@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
+import { temporaryDir } from '../../../local/test/fixture.ts';
 import { type Answer, ended, legacySession, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 
@@ -25,7 +28,8 @@ async function hammer(request: () => Promise<Answer>) {
   for (let served = 0; served < 3 * burst; ) {
     const answers = await Promise.all(Array.from({ length: ATONCE }, request));
     served += answers.filter(({ status }) => status === 200).length;
-    const refused = answers.find(({ status }) => status !== 200);
+    // Others were refused before they were read, on a busy machine.
+    const refused = answers.find(({ status }) => status === 429);
     if (refused !== undefined) return { served, refused };
   }
   throw new Error('It was never told to wait');
@@ -87,21 +91,19 @@ async function created(call: Record<string, unknown>): Promise<string> {
   return taskId ?? '';
 }
 
-test('60 runs at once on one worker all end, and the endpoint answers meanwhile', async () => {
-  const calls = Array.from({ length: 60 }, (_, i) => ({ name: 'sleep', arguments: { ms: 100 + i } }));
+test('while 60 runs wait on one worker, the endpoint answers and a new run ends; then all end', async () => {
+  const file = join(temporaryDir(), 'released');
+  const call = { name: 'hold', arguments: { file } };
   // A busy endpoint refuses some, which their clients send again.
-  const taskIds = await Promise.all(calls.map((call) => created(call)));
-  const open = async () => {
-    const answers = await Promise.all(taskIds.map((taskId) => modernRequest(url(), 'tasks/get', { taskId })));
-    return answers.filter(({ body }) => !ended(body.result)).length;
-  };
-  // In one line with the runs it would wait for all of them.
+  const taskIds = await Promise.all(Array.from({ length: 60 }, () => created(call)));
   expect((await modernRequest(url(), 'tools/list')).status).toBe(200);
-  expect(await open()).toBeGreaterThan(0);
-  await expect.poll(open, { interval: 250 }).toBe(0);
-  for (const [i, taskId] of taskIds.entries()) {
-    const { body } = await modernRequest(url(), 'tasks/get', { taskId });
-    expect(body.result.result.content).toEqual([{ type: 'text', text: `slept ${100 + i} ms` }]);
+  // In one line with the runs it would wait for all of them.
+  expect((await runTask(url(), 'echo', {})).status).toBe('completed');
+  for (const taskId of taskIds) expect((await poll(url(), taskId, () => true)).status).toBe('working');
+  writeFileSync(file, '');
+  for (const taskId of taskIds) {
+    const { result } = await poll(url(), taskId, ended);
+    expect(result.content).toEqual([{ type: 'text', text: 'released' }]);
   }
 });
 
