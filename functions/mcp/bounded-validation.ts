@@ -11,8 +11,11 @@ const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 /** A check that got less than this share of its time from the processor has shown nothing. */
 const ENOUGH = 0.8;
 const TRIES = 3;
-/** How much longer a repeated check may wait for the processor: a Lambda function of 512 MB gets 0.29 of one. */
-const LONGEST = 4;
+/**
+ * All checks of one turn, repeated ones too, take no more than this many times `limits.check.together`, besides the least that
+ * each gets: the time of a repeated check is only known by the clock.
+ */
+const ALL_TRIES = 1.5;
 
 /** Processor time of this thread in milliseconds. Node 22 has only the time of all threads, which ends a check earlier. */
 function processorTime(): number {
@@ -44,8 +47,8 @@ export function bounded(validate: Validator, what: string): Validator {
         check.errors = validate.errors ?? null;
         return tried;
       }
-      if (left === 1 || used >= most * ENOUGH) break;
-      timeout = Math.min(most * LONGEST, (most * timeout) / used);
+      timeout = Math.min((most * timeout) / used, limits.check.together * ALL_TRIES - spent);
+      if (left === 1 || used >= most * ENOUGH || timeout < 1) break;
     }
     logEvent('schema_too_slow', { what, ms: Math.round(most) });
     check.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
