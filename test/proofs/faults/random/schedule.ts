@@ -37,6 +37,8 @@ const RETENTION = limits.retention + MINUTE;
 const EXPRESS_SWEEPS = 2;
 /** No task of the tools asks more often. */
 const ROUNDS = 4;
+/** Requests of one last look. */
+const TRIES = 5;
 
 /**
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
@@ -189,9 +191,18 @@ async function expire(lives: readonly Life[], since: number, world: World): Prom
 
 async function lastLooks(lives: readonly Life[]): Promise<Map<string, Look | undefined>> {
   const looks = lives.flatMap((life) =>
-    [...life.taskIds].map(async (taskId) => [taskId, await look(life, taskId)] as const),
+    [...life.taskIds].map(async (taskId) => [taskId, await answered(() => look(life, taskId))] as const),
   );
   return new Map(await Promise.all(looks));
+}
+
+/** A busy machine refuses some requests, as no worker is free: its client asks again. */
+async function answered<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  for (let tries = 1; ; tries++) {
+    const answer = await ask();
+    if (answer !== undefined || tries === TRIES) return answer;
+    await sleep(tries * 100);
+  }
 }
 
 const untold = (what: string): Violation => ({ kind: 'untold', what });
