@@ -35,7 +35,7 @@ export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'criti
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** At most a few streams of one session change its notes at once. */
-const ATTEMPTS = 4;
+const ATTEMPTS = 10;
 
 export function sessionStore(db: DynamoDb, table: string): SessionStore {
   async function read(session: string): Promise<{ notes: SessionNotes; version: number }> {
