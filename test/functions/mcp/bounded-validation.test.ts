@@ -8,12 +8,14 @@ beforeEach(() => new Promise((resolve) => setTimeout(resolve, 1)));
 afterEach(() => vi.restoreAllMocks());
 
 const hostile: Validator = (value) => /^([a-z0-9]+-?)+$/.test(String(value));
-/** Takes 100 ms of the processor. */
-const busy: Validator = () => {
-  const since = process.threadCpuUsage();
-  for (let used = { user: 0, system: 0 }; used.user + used.system < 100_000; used = process.threadCpuUsage(since));
-  return true;
-};
+/** Takes so many milliseconds of the processor. */
+const busyFor =
+  (ms: number): Validator =>
+  () => {
+    const since = process.threadCpuUsage();
+    for (let used = { user: 0, system: 0 }; used.user + used.system < 1_000 * ms; used = process.threadCpuUsage(since));
+    return true;
+  };
 const text = `${'a'.repeat(60)}!`;
 
 test('a pattern that would take years is abandoned after 1 s; the caller learns what to do', () => {
@@ -42,9 +44,9 @@ test('a page of 50 results that would each take years holds the endpoint for abo
 test('the next turn of the event loop has its second again', async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
   bounded(hostile, 'first')(text);
-  expect(bounded(busy, 'second')({})).toBe(false);
+  expect(bounded(busyFor(1_000), 'second')({})).toBe(false);
   await new Promise((resolve) => setTimeout(resolve));
-  expect(bounded(busy, 'third')({})).toBe(true);
+  expect(bounded(busyFor(100), 'third')({})).toBe(true);
 });
 
 test('a turn has its second again when the one before took all of it in one check', async () => {
@@ -54,9 +56,9 @@ test('a turn has its second again when the one before took all of it in one chec
   const { bounded } = await import('../../../functions/mcp/bounded-validation.ts');
   bounded(hostile, 'first')(text);
   await new Promise((resolve) => setTimeout(resolve));
-  expect(bounded(busy, 'second')({})).toBe(true);
+  expect(bounded(busyFor(100), 'second')({})).toBe(true);
   // What was quick has not used up the second.
-  expect(bounded(busy, 'third')({})).toBe(true);
+  expect(bounded(busyFor(100), 'third')({})).toBe(true);
 });
 
 test('what ends in time is as the schema says, with its errors; what throws, throws', () => {
