@@ -10,7 +10,7 @@ import type { EventStream } from './http/sse.ts';
 import type { Signer } from './identity/signing.ts';
 import type { Manifest, ToolEntry, Validator } from './manifest.ts';
 import type { Params, RequestId } from './protocol/jsonrpc.ts';
-import type { PollLimit } from './task/poll-limit.ts';
+import type { PollLimit } from './read/poll-limit.ts';
 import type { Wire } from './wire/wire.ts';
 
 export interface Tool {

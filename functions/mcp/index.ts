@@ -20,8 +20,8 @@ import { signer } from './identity/signing.ts';
 import { signingKey } from './identity/signing-key.ts';
 import { invoker } from './invoke.ts';
 import type { Manifest, Validators } from './manifest.ts';
-import { machineStates } from './task/machine-progress.ts';
-import { pollLimit } from './task/poll-limit.ts';
+import { machineStates } from './read/machine-states.ts';
+import { pollLimit } from './read/poll-limit.ts';
 import { machineOf, wiredTools } from './wiring.ts';
 
 /** Of one attempt, in ms: a call that hangs is tried again, and the client still gets its answer in time. */

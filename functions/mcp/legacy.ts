@@ -15,13 +15,13 @@ import type { Session } from './identity/session.ts';
 import { methods } from './methods/index.ts';
 import { errorMessage, type RpcRequest, type RpcResponse, resultMessage, roundedProblem } from './protocol/jsonrpc.ts';
 import { LEGACY } from './protocol/versions.ts';
+import { findTask } from './read/read.ts';
 import { openHeld } from './stream/held-call.ts';
 import { hold } from './stream/hold.ts';
 import { openKey, openQuestionId } from './stream/questions.ts';
 import { offersSessionStream } from './stream/session-questions.ts';
 import { openCursor, sessionStream } from './stream/session-stream.ts';
 import { answerTask } from './task/answer-task.ts';
-import { findTask } from './task/task-view.ts';
 import { legacyWire } from './wire/2025-11-25.ts';
 
 export interface LegacyCaller {

@@ -21,9 +21,9 @@ import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { callDigest } from '../identity/request-state.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { traceparentOf } from '../protocol/trace-context.ts';
+import { currentRecord, view } from '../read/read.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
 import { cancellable } from '../task/cancel-request.ts';
-import { currentRecord, view } from '../task/task-view.ts';
 import { errorResult } from '../wire/tool-result.ts';
 
 /** Bytes of an error result as JSON, without its text. */

@@ -9,15 +9,15 @@ import { inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
 import { asTaskUnread, isOutage, isThrottled } from '../protocol/aws-outage.ts';
 import type { Params } from '../protocol/jsonrpc.ts';
+import { checkedResult } from '../read/read.ts';
 import { answerDue } from '../stream/answer-due.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { type HeldCall, holdFor } from '../stream/held-call.ts';
 import { hold } from '../stream/hold.ts';
+import { askDirectly, questionsIn } from '../stream/input-required.ts';
 import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
-import { askDirectly, questionsIn } from '../task/input-required.ts';
-import { stillRunningResult } from '../task/still-running-result.ts';
-import { checkedResult } from '../task/task-view.ts';
+import { stillRunningResult } from '../wire/still-running-result.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /** In ms. A task that ends within this time is answered in plain JSON, even if a stream is possible. */

@@ -7,12 +7,12 @@ import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
+import { withMachineState } from '../read/machine-states.ts';
+import { findTask, view } from '../read/read.ts';
+import { withResult } from '../read/results.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { watch } from '../stream/watch.ts';
 import { cancelTask } from '../task/cancel-task.ts';
-import { withMachineState } from '../task/machine-progress.ts';
-import { withResult } from '../task/stored-result.ts';
-import { findTask, view } from '../task/task-view.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /** A tool of the server: the model of a client without tasks polls by it (docs/architecture/requests.md, "Delivery"). */

@@ -13,12 +13,12 @@ import { EventStream, messageFrame } from '../http/sse.ts';
 import { checkScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { resultMessage } from '../protocol/jsonrpc.ts';
+import { withMachineState } from '../read/machine-states.ts';
+import { auditMissing, currentRecord, view } from '../read/read.ts';
+import { withResult } from '../read/results.ts';
 import { closing, openStream } from '../stream/count.ts';
 import { waitBefore } from '../stream/pace.ts';
 import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
-import { withMachineState } from '../task/machine-progress.ts';
-import { withResult } from '../task/stored-result.ts';
-import { auditMissing, currentRecord, view } from '../task/task-view.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 /** How long one read waits for objects of S3, in ms: what comes later is sent after the next read. */

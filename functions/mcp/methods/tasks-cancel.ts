@@ -1,7 +1,7 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import type { Method } from '../context.ts';
+import { loadTask, view } from '../read/read.ts';
 import { cancelTask } from '../task/cancel-task.ts';
-import { loadTask, view } from '../task/task-view.ts';
 
 /** Both eras. For a task that has ended, 2025-11-25 gets an error, 2026-07-28 the same acknowledgement (C-26, X-14). */
 export const tasksCancel: Method = async (call, server) => {

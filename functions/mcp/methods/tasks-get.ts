@@ -2,10 +2,10 @@ import { withQuestions } from '../../engine/read.ts';
 import { startIfCrashed } from '../../engine/start-round.ts';
 import { taskKey } from '../../tasks/ids.ts';
 import type { Method } from '../context.ts';
+import { withMachineState } from '../read/machine-states.ts';
+import { loadTask, view } from '../read/read.ts';
+import { withCheckedStatus, withResult } from '../read/results.ts';
 import { noteQuestions } from '../stream/session-questions.ts';
-import { withMachineState } from '../task/machine-progress.ts';
-import { withCheckedStatus, withResult } from '../task/stored-result.ts';
-import { loadTask, view } from '../task/task-view.ts';
 
 /** Both eras, each in its shape (C-14, E-11). Only 2026-07-28 includes the result. */
 export const tasksGet: Method = async (call, server) => {

@@ -3,7 +3,7 @@ import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Method } from '../context.ts';
 import { hasScopes } from '../identity/tool-scopes.ts';
-import { currentRecord, view } from '../task/task-view.ts';
+import { currentRecord, view } from '../read/read.ts';
 
 /** 2025-11-25 only: what this token may see, newest first, consistent (C-23). Cursors are signed (C-24). */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {

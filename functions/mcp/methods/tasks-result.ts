@@ -1,6 +1,6 @@
 import { taskKey } from '../../tasks/ids.ts';
 import type { Method } from '../context.ts';
-import { loadTask, view } from '../task/task-view.ts';
+import { loadTask, view } from '../read/read.ts';
 import { deliver } from './delivery.ts';
 
 /** 2025-11-25 only: waits for the task, then returns what a call without a task would return (C-16 to C-19). */

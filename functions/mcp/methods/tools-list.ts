@@ -1,6 +1,6 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import type { Method } from '../context.ts';
-import { advertised } from '../task/still-running-result.ts';
+import { advertised } from '../wire/still-running-result.ts';
 import { helperTools } from './helper-tools.ts';
 
 /** All tools on one page, in the order of their registration (D-17). So every cursor is invalid. */

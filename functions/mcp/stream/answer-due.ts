@@ -5,12 +5,12 @@ import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { asTaskUnread } from '../protocol/aws-outage.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
-import { inputRequired } from '../task/input-required.ts';
-import { stillRunningResult } from '../task/still-running-result.ts';
-import { withResult } from '../task/stored-result.ts';
-import { callResult, terminalResult } from '../task/terminal-result.ts';
+import { withResult } from '../read/results.ts';
 import { relatedResult } from '../wire/2025-11-25.ts';
+import { stillRunningResult } from '../wire/still-running-result.ts';
+import { callResult, terminalResult } from '../wire/terminal-result.ts';
 import type { HeldCall } from './held-call.ts';
+import { inputRequired } from './input-required.ts';
 
 /**
  * A function that makes the answer of a held call, or undefined if no answer is due. It may throw the answer as an

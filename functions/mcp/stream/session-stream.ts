@@ -7,7 +7,7 @@ import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
 import { hasScopes } from '../identity/tool-scopes.ts';
-import { currentRecord } from '../task/task-view.ts';
+import { currentRecord } from '../read/read.ts';
 import { type CloseStream, openStream } from './count.ts';
 import { streamName } from './held-call.ts';
 import { waitBefore } from './pace.ts';

@@ -3,7 +3,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
-import { currentRecord } from '../task/task-view.ts';
+import { currentRecord } from '../read/read.ts';
 
 const FIRST = 50;
 const FASTEST = 500;

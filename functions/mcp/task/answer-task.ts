@@ -4,7 +4,7 @@ import type { Principal } from '../../tasks/ids.ts';
 import { logIgnored } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
-import { findTask } from './task-view.ts';
+import { findTask } from '../read/read.ts';
 
 /**
  * Stores a client's answers to a task's open questions: see `signal`. Throws InvalidParams for a task that this client may

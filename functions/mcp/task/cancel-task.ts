@@ -5,7 +5,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import { cancel } from '../../tasks/transitions/end.ts';
 import type { ServerContext } from '../context.ts';
-import { findTask } from './task-view.ts';
+import { findTask } from '../read/read.ts';
 
 /**
  * Cancels a task of the caller: see `end`. `won` is false for a task that had already ended.

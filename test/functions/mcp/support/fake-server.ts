@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Manifest, ToolEntry } from '../../../../functions/mcp/manifest.ts';
-import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
+import { pollLimit } from '../../../../functions/mcp/read/poll-limit.ts';
 import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { auditLine } from '../../../../functions/tasks/audit.ts';
 import { logEvent } from '../../../../functions/tasks/log.ts';

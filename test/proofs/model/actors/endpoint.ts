@@ -4,8 +4,8 @@ import { type Signer, signer } from '../../../../functions/mcp/identity/signing.
 import { acceptResponse } from '../../../../functions/mcp/legacy.ts';
 import { methods } from '../../../../functions/mcp/methods/index.ts';
 import { LEGACY, MODERN } from '../../../../functions/mcp/protocol/versions.ts';
+import { pollLimit } from '../../../../functions/mcp/read/poll-limit.ts';
 import { questionId } from '../../../../functions/mcp/stream/questions.ts';
-import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { machineOf } from '../../../../functions/mcp/wiring.ts';

@@ -3,7 +3,7 @@ import type { RpcError } from '../../tasks/failures.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
-import { toolResult } from '../wire/tool-result.ts';
+import { toolResult } from './tool-result.ts';
 
 /** What a call without a task would return (C-16, C-30, C-31): the result. Throws the error that ended the task. */
 export function terminalResult(record: TaskRecord): ToolResult {

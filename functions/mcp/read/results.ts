@@ -4,7 +4,7 @@ import { errorFacts, logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, placeOf, type StoredResult, storedResult } from '../../tasks/results/result-ref.ts';
 import type { ServerContext } from '../context.ts';
-import { schemaToolOf, withCheckedResult } from './task-view.ts';
+import { schemaToolOf, withCheckedResult } from './read.ts';
 
 /**
  * A record with its result, fetched from S3 if the record only refers to it (docs/architecture/tasks.md, "The task record"),

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema, ToolEntry } from '../../../../functions/mcp/manifest.ts';
-import { advertised, stillRunningResult } from '../../../../functions/mcp/task/still-running-result.ts';
+import { advertised, stillRunningResult } from '../../../../functions/mcp/wire/still-running-result.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
-import { machineStates, withMachineState } from '../../../../functions/mcp/task/machine-progress.ts';
+import { machineStates, withMachineState } from '../../../../functions/mcp/read/machine-states.ts';
 import type { ExecutionState } from '../../../../functions/tasks/aws/execution-history.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer } from '../support/fake-server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pollInterval } from '../../../../functions/mcp/task/poll-interval.ts';
+import { pollInterval } from '../../../../functions/mcp/wire/poll-interval.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { manifest } from '../support/fake-server.ts';
 

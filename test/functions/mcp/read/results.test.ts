@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { withCheckedStatus, withResult } from '../../../../functions/mcp/task/stored-result.ts';
+import { withCheckedStatus, withResult } from '../../../../functions/mcp/read/results.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { measured } from '../../../../functions/tasks/results/result-ref.ts';

@@ -10,9 +10,9 @@ import type { Call, ServerContext, Tool } from '../context.ts';
 import { checkScopes } from '../identity/tool-scopes.ts';
 import type { Validator } from '../manifest.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
+import { pollInterval } from '../wire/poll-interval.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 import type { TaskView } from '../wire/wire.ts';
-import { pollInterval } from './poll-interval.ts';
 
 /** The task of `params.taskId`, if this request may see it. */
 export async function loadTask(

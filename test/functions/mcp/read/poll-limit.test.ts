@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pollLimit } from '../../../../functions/mcp/task/poll-limit.ts';
+import { pollLimit } from '../../../../functions/mcp/read/poll-limit.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskKey } from '../../../../functions/tasks/record.ts';
 import { modernMessage } from '../../../support/clients.ts';

@@ -6,7 +6,7 @@ import {
   checkDeclared,
   inputRequired,
   questionsIn,
-} from '../../../../functions/mcp/task/input-required.ts';
+} from '../../../../functions/mcp/stream/input-required.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';

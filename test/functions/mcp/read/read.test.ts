@@ -6,7 +6,7 @@ import {
   findTask,
   loadTask,
   withCheckedResult,
-} from '../../../../functions/mcp/task/task-view.ts';
+} from '../../../../functions/mcp/read/read.ts';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';

@@ -3,7 +3,7 @@ import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ServerContext } from '../context.ts';
 import type { JsonSchema, ToolEntry } from '../manifest.ts';
-import { errorResult } from '../wire/tool-result.ts';
+import { errorResult } from './tool-result.ts';
 
 /**
  * The result of a call without a task whose inline window has ended while the tool runs (docs/architecture/requests.md,

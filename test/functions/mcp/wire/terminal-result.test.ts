@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callResult, terminalResult } from '../../../../functions/mcp/task/terminal-result.ts';
+import { callResult, terminalResult } from '../../../../functions/mcp/wire/terminal-result.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 
