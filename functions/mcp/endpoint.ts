@@ -18,6 +18,7 @@ import { principalOf } from './identity/caller.ts';
 import { openSession, type Session } from './identity/session.ts';
 import { checkCallScopes } from './identity/tool-scopes.ts';
 import { acceptResponse, type LegacyCaller, serveLegacy, serveStream } from './legacy.ts';
+import { cancelRequest } from './methods/tasks-cancel.ts';
 import { serveModern } from './modern.ts';
 import { classify, namedVersion } from './protocol/classify.ts';
 import {
@@ -29,7 +30,6 @@ import {
   UnreadableMessage,
 } from './protocol/jsonrpc.ts';
 import { isVersionDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
-import { cancelRequest } from './task/cancel-request.ts';
 
 /** An answer may quote what a client sent: no browser may take it for a page. */
 const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };

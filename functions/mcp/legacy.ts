@@ -13,6 +13,7 @@ import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, js
 import { EventStream, streamReply } from './http/sse.ts';
 import type { Session } from './identity/session.ts';
 import { methods } from './methods/index.ts';
+import { answerTask } from './methods/tasks-update.ts';
 import { errorMessage, type RpcRequest, type RpcResponse, resultMessage, roundedProblem } from './protocol/jsonrpc.ts';
 import { LEGACY } from './protocol/versions.ts';
 import { findTask } from './read/read.ts';
@@ -21,7 +22,6 @@ import { hold } from './stream/hold.ts';
 import { openKey, openQuestionId } from './stream/questions.ts';
 import { offersSessionStream } from './stream/session-questions.ts';
 import { openCursor, sessionStream } from './stream/session-stream.ts';
-import { answerTask } from './task/answer-task.ts';
 import { legacyWire } from './wire/2025-11-25.ts';
 
 export interface LegacyCaller {

@@ -25,7 +25,7 @@ const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due
 );
 const TOKENS = 'bounded-validation|http/cors|identity/*';
 const PARTS =
-  'http/http|protocol/{capabilities,aws-outage}|task/{input-required,poll-interval,stored-result,terminal-result}';
+  'http/http|protocol/{capabilities,aws-outage}|read/results|stream/input-required|wire/{poll-interval,terminal-result}';
 /** Files of the endpoint that have tests of their own. */
 const named = (names: string) => {
   const mutate = names.split('|').map((name) => `functions/mcp/${name}.ts`);
@@ -65,7 +65,7 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     mutate: ['functions/engine/*.ts'],
     tests: [
       ...['engine', 'operator', 'reconciler'].map((folder) => `test/functions/${folder}/*.test.ts`),
-      'test/functions/mcp/{methods,task}/*.test.ts',
+      'test/functions/mcp/methods/*.test.ts',
       'test/functions/mcp/{express,answer-and-cancel,ask-first}.test.ts',
     ],
   },
@@ -86,9 +86,9 @@ export const SLICES: Readonly<Record<string, Slice>> = {
   'mcp-tokens': tokens,
   'mcp-parts': parts,
   'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
-  'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts'] },
-  'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts'] },
-  'mcp-task': { ...endpoint, mutate: ['functions/mcp/{http,protocol,task}/*.ts', ...elsewhere] },
+  'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts', ...elsewhere] },
+  'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts', ...elsewhere] },
+  'mcp-read': { ...endpoint, mutate: ['functions/mcp/{http,protocol,read}/*.ts', ...elsewhere] },
   'mcp-revisions': { ...endpoint, mutate: REVISIONS },
   mcp: { ...requests, mutate: ['functions/mcp/*.ts', ...REVISIONS.map(without), ...elsewhere] },
 };

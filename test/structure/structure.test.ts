@@ -31,7 +31,7 @@ const TESTED_BY_NAME = [
   'functions/tasks',
   'functions/tasks/results',
   'functions/tasks/s3',
-  ...['http', 'identity', 'protocol', 'read', 'stream', 'task', 'wire'].map((name) => `functions/mcp/${name}`),
+  ...['http', 'identity', 'protocol', 'read', 'stream', 'wire'].map((name) => `functions/mcp/${name}`),
 ];
 
 const files = trackedFiles(...SOURCE);

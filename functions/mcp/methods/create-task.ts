@@ -23,8 +23,8 @@ import type { ToolEntry } from '../manifest.ts';
 import { traceparentOf } from '../protocol/trace-context.ts';
 import { currentRecord, view } from '../read/read.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
-import { cancellable } from '../task/cancel-request.ts';
 import { errorResult } from '../wire/tool-result.ts';
+import { cancellable } from './tasks-cancel.ts';
 
 /** Bytes of an error result as JSON, without its text. */
 const ROOM_OF_RESULT = 100;

@@ -16,9 +16,9 @@ import { type HeldCall, holdFor } from '../stream/held-call.ts';
 import { hold } from '../stream/hold.ts';
 import { askDirectly, questionsIn } from '../stream/input-required.ts';
 import { watch } from '../stream/watch.ts';
-import { cancelTask } from '../task/cancel-task.ts';
 import { stillRunningResult } from '../wire/still-running-result.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
+import { cancelTask } from './tasks-cancel.ts';
 
 /** In ms. A task that ends within this time is answered in plain JSON, even if a stream is possible. */
 const GRACE = 300;

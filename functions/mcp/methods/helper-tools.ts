@@ -12,8 +12,8 @@ import { findTask, view } from '../read/read.ts';
 import { withResult } from '../read/results.ts';
 import { type CloseStream, openStream } from '../stream/count.ts';
 import { watch } from '../stream/watch.ts';
-import { cancelTask } from '../task/cancel-task.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
+import { cancelTask } from './tasks-cancel.ts';
 
 /** A tool of the server: the model of a client without tasks polls by it (docs/architecture/requests.md, "Delivery"). */
 interface HelperTool {

@@ -1,7 +1,15 @@
+import { createHash } from 'node:crypto';
+import { end } from '../../engine/end.ts';
 import { InvalidParams } from '../../tasks/errors.ts';
-import type { Method } from '../context.ts';
-import { loadTask, view } from '../read/read.ts';
-import { cancelTask } from '../task/cancel-task.ts';
+import { listPartition, type Principal } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../../tasks/log.ts';
+import type { TaskRecord } from '../../tasks/record.ts';
+import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
+import { cancel } from '../../tasks/transitions/end.ts';
+import type { Call, Method, ServerContext } from '../context.ts';
+import type { Session } from '../identity/session.ts';
+import { findTask, loadTask, view } from '../read/read.ts';
 
 /** Both eras. For a task that has ended, 2025-11-25 gets an error, 2026-07-28 the same acknowledgement (C-26, X-14). */
 export const tasksCancel: Method = async (call, server) => {
@@ -12,3 +20,77 @@ export const tasksCancel: Method = async (call, server) => {
   const { status } = call.wire.task(shown) as { status: string };
   throw new InvalidParams(`Cannot cancel task: it is already ${status}`);
 };
+
+/**
+ * Cancels a task of the caller: see `end`. `won` is false for a task that had already ended.
+ *
+ * @param unheard the call that waits for the task gets no answer (B-15)
+ */
+export async function cancelTask(
+  principal: Principal,
+  taskId: unknown,
+  server: ServerContext,
+  unheard?: 'unheard',
+): Promise<{ record: TaskRecord; won: boolean }> {
+  const again = () => findTask(principal, taskId, server);
+  const before = await again();
+  const now = server.now();
+  const { record, written } = await end(before, withMark(cancel(now), unheard), again, server);
+  if (written && record.owner === listPartition(principal)) {
+    // Best effort: without it, the free slot is found a moment later.
+    await server.store.slotFreed(record.owner, server.now()).catch((error: unknown) => {
+      logUnexpected(error, 'open-task slots');
+    });
+  }
+  // If the SDK retried a write whose answer was lost, the retry fails its own condition. An equal `updatedAt` shows
+  // that.
+  const own = written || (!isTerminal(before.status) && record.updatedAt === now);
+  return { record, won: own && record.status === 'cancelled' };
+}
+
+const withMark = (change: Change, unheard?: 'unheard'): Change =>
+  unheard ? { ...change, set: { ...change.set, unheard: true } } : change;
+
+/** A request of a session, as the record of its task names it. */
+const nameOf = (session: string, id: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([session, id]))
+    .digest('base64url')
+    .slice(0, 22);
+
+/**
+ * The name of a call that can be cancelled by `notifications/cancelled`: a plain one of a 2025-11-25 session. A call that asks for
+ * a task is answered at once, and its task is cancelled by `tasks/cancel`.
+ */
+export function cancellable({ session, tasks, params, id }: Call): string | undefined {
+  if (session === undefined || (tasks && params.task !== undefined)) return undefined;
+  return nameOf(session, id);
+}
+
+/**
+ * Stops the work of a plain call that still waits for its answer, and sends none (B-15). Looks for it among the newest tasks of
+ * the caller. Any other request is ignored: one that is unknown, that has its answer, or that cannot be cancelled, such as a
+ * direct call of a tool and `tasks/result`.
+ */
+export async function cancelRequest(
+  { principal, session }: Pick<Call, 'principal'> & { readonly session: Session | undefined },
+  requestId: unknown,
+  server: ServerContext,
+): Promise<void> {
+  const owner = listPartition(principal);
+  if (session === undefined || owner === undefined || requestId === undefined) return;
+  // It reads as many tasks as a list does.
+  server.pollLimit.countList(principal);
+  const name = nameOf(session.key, requestId);
+  const { tasks } = await server.store.list(owner, limits.listPage);
+  const found = tasks.find(({ call }) => call === name);
+  if (found !== undefined && waits(found, server)) await cancelTask(principal, found.taskId, server, 'unheard');
+}
+
+/** After the inline window its client has been told of the task, and the call has its answer. */
+function waits({ status, createdAt, events = [] }: TaskRecord, server: ServerContext): boolean {
+  const resumedAt = events.findLast(({ what }) => what === 'answered')?.at ?? createdAt;
+  return (
+    status === 'input_required' || (status === 'working' && server.now() < resumedAt + server.manifest.inlineWindow)
+  );
+}

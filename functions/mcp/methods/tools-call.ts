@@ -9,11 +9,11 @@ import { canonicalJson, inputResponsesOf, openState } from '../identity/request-
 import { isRepeatable, type Validator } from '../manifest.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { askDirectly, checkDeclared } from '../stream/input-required.ts';
-import { answerTask } from '../task/answer-task.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
 import { callDirectly, deliver } from './delivery.ts';
 import { argumentsOf, callHelper, helperTools } from './helper-tools.ts';
+import { answerTask } from './tasks-update.ts';
 
 /** Both eras: decides between a task and a plain result (docs/architecture/requests.md, "Delivery"; F-10). */
 export const toolsCall: Method = async (call, server) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { repeatFirst } from '../../../functions/engine/start-round.ts';
-import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
-import { cancelTask } from '../../../functions/mcp/task/cancel-task.ts';
+import { cancelTask } from '../../../functions/mcp/methods/tasks-cancel.ts';
+import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { questionProblem } from '../../../functions/tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';

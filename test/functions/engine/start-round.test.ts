@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startNext } from '../../../functions/engine/start-round.ts';
 import type { ServerContext, Tool } from '../../../functions/mcp/context.ts';
-import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
+import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
 import { machineOf } from '../../../functions/mcp/wiring.ts';
 import { failure } from '../../../functions/tasks/failures.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';

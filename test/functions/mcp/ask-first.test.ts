@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../../functions/mcp/context.ts';
 import { createTask, type FirstAnswers } from '../../../functions/mcp/methods/create-task.ts';
-import { answerTask } from '../../../functions/mcp/task/answer-task.ts';
+import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
 import { limits } from '../../../functions/tasks/limits.ts';

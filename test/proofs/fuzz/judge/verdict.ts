@@ -9,7 +9,7 @@ import { fromItem, type Item } from '../../model/table/values.ts';
 const VERDICTS: readonly FailureReason[] = ['InputRequestInvalid', 'InputRequestTooLarge', 'InputNotSupported'];
 
 /**
- * Whether a call is the write of `keepVerdict` (functions/mcp/task/task-view.ts), to the letter. The first reader of a task
+ * Whether a call is the write of `storeUnaskable` (functions/mcp/read/read.ts), to the letter. The first reader of a task
  * that asks what its client cannot be asked makes it, also a reader who is refused. No client sees a difference.
  */
 export function isVerdict(operation: string, input: unknown): boolean {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { answerTask } from '../../../../functions/mcp/task/answer-task.ts';
+import { answerTask } from '../../../../functions/mcp/methods/tasks-update.ts';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';

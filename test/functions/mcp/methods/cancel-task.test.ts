@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { stopIfOver } from '../../../../functions/engine/stop.ts';
-import { cancelTask } from '../../../../functions/mcp/task/cancel-task.ts';
+import { cancelTask } from '../../../../functions/mcp/methods/tasks-cancel.ts';
 import { newTaskKey, type Principal } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
