@@ -1,4 +1,3 @@
-import { withQuestions } from '../engine/read.ts';
 import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
@@ -16,7 +15,7 @@ import { methods } from './methods/index.ts';
 import { answerTask } from './methods/tasks-update.ts';
 import { errorMessage, type RpcRequest, type RpcResponse, resultMessage, roundedProblem } from './protocol/jsonrpc.ts';
 import { LEGACY } from './protocol/versions.ts';
-import { findTask } from './read/read.ts';
+import { readTask } from './read/read.ts';
 import { openHeld } from './stream/held-call.ts';
 import { hold } from './stream/hold.ts';
 import { openKey, openQuestionId } from './stream/questions.ts';
@@ -79,14 +78,14 @@ export async function serveStream(
   // A missing scope must be found before the stream starts, while the HTTP status can still change. The stream reports
   // all other errors.
   if (server.manifest.auth === 'oauth') {
-    await findTask(caller.principal, held.taskId, server).catch((error: unknown) => {
+    await readTask(caller.principal, held.taskId, server).catch((error: unknown) => {
       if (!(error instanceof TaskNotFound)) throw error;
     });
   }
   // Stryker disable next-line ObjectLiteral,StringLiteral: a held call reads what it holds, not its request
   const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };
   const call = legacyCall(request, message, held.version, caller);
-  return streamReply(new EventStream((gone) => hold(held, call, server, gone)), {});
+  return streamReply(new EventStream(server.now, (gone) => hold(held, call, server, gone)), {});
 }
 
 async function serveSessionStream(
@@ -108,7 +107,7 @@ async function serveSessionStream(
     server.audit('denied', { owner: listPartition(caller.principal), reason: 'event_id' });
     return emptyReply(405, { allow: 'POST' });
   }
-  return streamReply(new EventStream((gone) => sessionStream(cursor, call, server, gone)), {});
+  return streamReply(new EventStream(server.now, (gone) => sessionStream(cursor, call, server, gone)), {});
 }
 
 /**
@@ -126,12 +125,11 @@ export async function acceptResponse(
     throw new InvalidRequest('No request of this server is waiting for this answer');
   }
   const { taskId } = asked;
-  const found = await findTask(caller.principal, taskId, server).catch((error: unknown) => {
+  const record = await readTask(caller.principal, taskId, server, { questions: true }).catch((error: unknown) => {
     if (error instanceof TaskNotFound) return undefined;
     throw error;
   });
-  if (found === undefined) return emptyReply(202);
-  const record = await withQuestions(found, server);
+  if (record === undefined) return emptyReply(202);
   const key = openKey(record, asked);
   if (key === undefined) {
     logIgnored(record, 1);

@@ -9,9 +9,8 @@ import { inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
 import { asTaskUnread, isOutage, isThrottled } from '../protocol/aws-outage.ts';
 import type { Params } from '../protocol/jsonrpc.ts';
-import { checkedResult } from '../read/read.ts';
+import { checkedResult } from '../read/results.ts';
 import { answerDue } from '../stream/answer-due.ts';
-import { type CloseStream, openStream } from '../stream/count.ts';
 import { type HeldCall, holdFor } from '../stream/held-call.ts';
 import { hold } from '../stream/hold.ts';
 import { askDirectly, questionsIn } from '../stream/input-required.ts';
@@ -62,29 +61,23 @@ export async function deliver(
 ): Promise<object | EventStream> {
   const held = holdFor(call, record, delivers, server);
   const streams = acceptsStream(call.request) && (call.wire.asksOnStream || held.progressToken !== undefined);
-  const graceEnds = server.now() + GRACE;
-  let close: CloseStream | undefined;
   const patience = delivers === 'result' ? server.manifest.holdCap : server.manifest.inlineWindow;
+  const until = server.now() + (streams ? GRACE : patience);
   try {
-    for await (const seen of watch(record, server.now() + (streams ? GRACE : patience), server)) {
+    for await (const seen of watch(call.principal, record, until, server, { grace: GRACE })) {
+      if (seen === 'waiting') continue;
+      if (seen === 'crowded' && delivers === 'result') throw new TooManyStreams(server.manifest.maxStreams);
+      if (seen === 'crowded') return call.wire.toolResult(stillRunningResult(record, server));
       const answer = answerDue(seen, held, call, server);
       if (answer) return await answer();
-      if (seen?.status === 'input_required' && call.wire.asksOnStream) {
-        if (streams) break;
-        if (delivers === 'call') return await cancelUnaskable(call, seen, server);
-      }
-      if (streams || seen === undefined || server.now() < graceEnds) continue;
-      close ??= await openStream(call.principal, server);
-      if (close !== undefined) continue;
-      if (delivers === 'result') throw new TooManyStreams(server.manifest.maxStreams);
-      return call.wire.toolResult(stillRunningResult(seen, server));
+      if (seen?.status !== 'input_required' || !call.wire.asksOnStream) continue;
+      if (streams) break;
+      if (delivers === 'call') return await cancelUnaskable(call, seen, server);
     }
   } catch (error) {
     throw asTaskUnread(error, record.taskId);
-  } finally {
-    await close?.();
   }
-  if (streams) return new EventStream((gone) => hold(held, call, server, gone));
+  if (streams) return new EventStream(server.now, (gone) => hold(held, call, server, gone));
   throw new InternalError('The task is not finished: accept text/event-stream to wait longer');
 }
 

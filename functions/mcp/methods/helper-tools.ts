@@ -1,5 +1,4 @@
 import { InvalidParams, NotSupportedByTool } from '../../tasks/errors.ts';
-import { taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { STATUSES, type TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
@@ -7,10 +6,7 @@ import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
-import { withMachineState } from '../read/machine-states.ts';
-import { findTask, view } from '../read/read.ts';
-import { withResult } from '../read/results.ts';
-import { type CloseStream, openStream } from '../stream/count.ts';
+import { complete, readTask, view } from '../read/read.ts';
 import { watch } from '../stream/watch.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 import { cancelTask } from './tasks-cancel.ts';
@@ -83,26 +79,15 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
   if (typeof waitSeconds !== 'number' || !(waitSeconds >= 0 && waitSeconds <= limits.helperWait / 1_000)) {
     throw new InvalidParams(`waitSeconds is a number from 0 to ${limits.helperWait / 1_000}`);
   }
-  const key = taskKey(call.principal, id);
-  if (key !== undefined) server.pollLimit.count(key);
-  const first = await findTask(call.principal, id, server);
-  server.pollLimit.setInterval(first, view(first, server).pollInterval);
+  const first = await readTask(call.principal, id, server, { polled: true });
   const until = server.now() + waitSeconds * 1_000;
-  let close: CloseStream | undefined;
-  try {
-    for await (const record of watch(first, until, server)) {
-      if (record !== undefined && record.status !== 'working') {
-        return call.wire.toolResult(await report(record, server));
-      }
-      if (server.now() >= until) continue;
-      close ??= await openStream(call.principal, server);
-      // The caller has too many waiting requests: the current status is an answer, too.
-      if (close === undefined) break;
-    }
-  } finally {
-    await close?.();
+  for await (const record of watch(call.principal, first, until, server)) {
+    // The caller has too many requests that wait: the current status is an answer, too.
+    if (record === 'crowded') break;
+    if (record === undefined || record === 'waiting' || record.status === 'working') continue;
+    return call.wire.toolResult(await report(record, server));
   }
-  return call.wire.toolResult(await report(await findTask(call.principal, id, server, { report: true }), server));
+  return call.wire.toolResult(await report(await readTask(call.principal, id, server, { report: true }), server));
 }
 
 /** Invalid arguments give an error result that the model can read, as for any tool (A-14, X-21). */
@@ -127,7 +112,7 @@ export function argumentsOf({ params }: Call): Record<string, unknown> {
 
 /** One shape for every status, so that a model can rely on it. The tool's content comes with it. */
 async function report(found: TaskRecord, server: ServerContext): Promise<ToolResult> {
-  const record = await withMachineState(await withResult(found, server), server);
+  const record = await complete(found, { state: true, result: 'shown' }, server);
   const { taskId: id, status, statusMessage: message } = record;
   const over = isTerminal(status);
   const next = `Call get_task_result again with {"taskId":"${id}"}.`;

@@ -9,12 +9,13 @@ import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import { cancel } from '../../tasks/transitions/end.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import type { Session } from '../identity/session.ts';
-import { findTask, loadTask, view } from '../read/read.ts';
+import { readTask, view } from '../read/read.ts';
 
 /** Both eras. For a task that has ended, 2025-11-25 gets an error, 2026-07-28 the same acknowledgement (C-26, X-14). */
 export const tasksCancel: Method = async (call, server) => {
-  await loadTask(call, server);
-  const { record, won } = await cancelTask(call.principal, call.params.taskId, server);
+  const { principal, params, tasks } = call;
+  await readTask(principal, params.taskId, server, { olderOnly: !tasks });
+  const { record, won } = await cancelTask(principal, params.taskId, server);
   const shown = view(record, server);
   if (won || call.wire.cancelsEnded) return call.wire.taskCancelled(shown);
   const { status } = call.wire.task(shown) as { status: string };
@@ -32,7 +33,7 @@ export async function cancelTask(
   server: ServerContext,
   unheard?: 'unheard',
 ): Promise<{ record: TaskRecord; won: boolean }> {
-  const again = () => findTask(principal, taskId, server);
+  const again = () => readTask(principal, taskId, server);
   const before = await again();
   const now = server.now();
   const { record, written } = await end(before, withMark(cancel(now), unheard), again, server);

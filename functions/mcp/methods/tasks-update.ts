@@ -5,7 +5,7 @@ import { logIgnored } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { Method, ServerContext } from '../context.ts';
 import { responsesIn } from '../identity/request-state.ts';
-import { findTask } from '../read/read.ts';
+import { readTask } from '../read/read.ts';
 
 /** 2026-07-28 only: takes answers to open questions. All other keys are ignored (E-17 to E-19). */
 export const tasksUpdate: Method = async (call, server) => {
@@ -28,7 +28,7 @@ export async function answerTask(
   invalid: 'refuse' | 'leave',
   server: ServerContext,
 ): Promise<TaskRecord> {
-  const read = () => findTask(principal, taskId, server);
+  const read = () => readTask(principal, taskId, server);
   const answering = { read, responses: () => responses, invalid, ignored: logIgnored, sleep: server.sleep };
   const signalled = await signal(answering, server);
   if (signalled === undefined) throw new TaskNotFound();

@@ -4,8 +4,8 @@ import { logUnexpected } from '../../tasks/log.ts';
 
 /** Whether AWS throttles, is out of reach, or failed on its side, after all retries of the SDK. */
 export function isOutage(error: unknown): error is Error {
-  // An error of ours may keep one of AWS as its cause, which the SDK judges, too.
-  if (error instanceof McpError) return false;
+  // Any other error of ours may keep one of AWS as its cause, which the SDK judges, too.
+  if (error instanceof McpError) return error instanceof Unavailable;
   return isThrottled(error) || (error instanceof Error && isTransientError(error as SdkError));
 }
 
@@ -16,7 +16,7 @@ export function isThrottled(error: unknown): error is Error {
 
 /** For a client that waits for a started task: in an outage it must not repeat the call, which starts another. */
 export function asTaskUnread(error: unknown, taskId: string): unknown {
-  if (!isOutage(error) && !(error instanceof Unavailable)) return error;
+  if (!isOutage(error)) return error;
   logUnexpected(error, 'waiting for a task');
   return new TaskUnread(taskId, error);
 }

@@ -1,51 +1,142 @@
-import { setBounded } from '../../tasks/bounded-map.ts';
+import { withQuestions } from '../../engine/read.ts';
+import { startIfCrashed } from '../../engine/start-round.ts';
 import { asOf, unaskable } from '../../tasks/deadlines.ts';
 import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
-import { logEvent } from '../../tasks/log.ts';
+import { limits } from '../../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { storedResult } from '../../tasks/results/result-ref.ts';
-import type { ToolResult } from '../../tasks/tool-contract.ts';
-import type { Call, ServerContext, Tool } from '../context.ts';
-import { checkScopes } from '../identity/tool-scopes.ts';
-import type { Validator } from '../manifest.ts';
+import type { ServerContext } from '../context.ts';
+import { checkScopes, hasScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { pollInterval } from '../wire/poll-interval.ts';
-import { errorResult, toolResult } from '../wire/tool-result.ts';
 import type { TaskView } from '../wire/wire.ts';
+import { withMachineState } from './machine-states.ts';
+import { withCheckedResult, withCheckedStatus, withResult } from './results.ts';
 
-/** The task of `params.taskId`, if this request may see it. */
-export async function loadTask(
-  { params, principal, tasks }: Call,
-  server: ServerContext,
-  more?: { readonly report: true },
-): Promise<TaskRecord> {
-  const record = await findTask(principal, params.taskId, server, more);
-  // A 2026-07-28 request that declares only the older capability reaches only tasks of the older revision (F-04).
-  if (!tasks && record.legacy !== true) {
-    throw new MissingClientCapability('This task is for clients that know tasks', TASKS_CAPABILITY);
-  }
-  return record;
+/** What a reader needs of a task. Without any of it, one read of the record. */
+export interface Needs {
+  /** Counts the read as a poll. Throws TooManyPolls. */
+  readonly polled?: true;
+  /** The last report of its run: half a read unit more. */
+  readonly report?: true;
+  /** Refuses a task that a 2026-07-28 client has made: this one declares only the older capability (F-04). */
+  readonly olderOnly?: boolean;
+  /** Starts its round if the request that had to has crashed (docs/crash-table.md, row 16). */
+  readonly restart?: boolean;
+  /** The state of the state machine that does its work. */
+  readonly state?: true;
+  /** What it asks, also if that lies in S3. Throws Unavailable. */
+  readonly questions?: boolean;
+  /** `shown`: its result, also if that lies in S3. `status`: only whether the result is an error. */
+  readonly result?: 'shown' | 'status';
 }
 
 /**
- * The caller's task as of now. Unknown, foreign and expired tasks give the same error (C-28, E-15). A token that does
- * not allow the task's tool does not allow the task.
+ * The caller's task as of now: the one way to read a task for a client, in the one order. Unknown, foreign and expired
+ * tasks give the same error (C-28, E-15). A token that does not allow the task's tool does not allow the task. Nothing is
+ * written, started or fetched for a caller who may not see it.
  */
-export async function findTask(
+export async function readTask(
   principal: Principal,
   taskId: unknown,
   server: ServerContext,
-  more?: { readonly report: true },
+  needs: Needs = {},
 ): Promise<TaskRecord> {
   const key = taskKey(principal, taskId);
+  // Before the read: a poll too many costs nothing.
+  if (needs.polled && key !== undefined) server.pollLimit.count(key);
   const readAt = server.now();
-  const stored = key === undefined ? undefined : await server.store.get(key, more);
-  const record = stored === undefined ? undefined : currentRecord(stored, readAt, server);
-  if (record === undefined) throw notFound(principal, taskId, server);
+  const stored = key && (await server.store.get(key, needs));
+  const record = stored && currentRecord(stored, readAt, server);
+  if (record === undefined) {
+    auditMissing(principal, [key], server);
+    throw new TaskNotFound();
+  }
   checkScopes(principal, record, server);
-  if (stored !== undefined && record.status === 'failed') await storeUnaskable(stored, server);
-  return record;
+  if (record.status === 'failed') await storeUnaskable(stored as TaskRecord, server);
+  if (needs.olderOnly && record.legacy !== true) {
+    throw new MissingClientCapability('This task is for clients that know tasks', TASKS_CAPABILITY);
+  }
+  // Before anything of S3, which may fail: only tasks whose interval is known are counted.
+  if (needs.polled) server.pollLimit.setInterval(record, view(record, server).pollInterval);
+  return complete(record, needs, server);
+}
+
+/** A task whose caller was checked before, as a stream reads it again and again. Undefined once it has expired. */
+export async function readAgain(key: TaskKey, server: ServerContext, needs: Needs): Promise<TaskRecord | undefined> {
+  const readAt = server.now();
+  const stored = await server.store.get(key, needs);
+  const record = stored && currentRecord(stored, readAt, server);
+  return record && complete(record, needs, server);
+}
+
+/** Adds to a record what its reader needs. A round is started first: no outage of S3 may keep a task from its run. */
+export async function complete(record: TaskRecord, needs: Needs, server: ServerContext): Promise<TaskRecord> {
+  if (needs.restart) await startIfCrashed([record], server);
+  const known = needs.state ? await withMachineState(record, server) : record;
+  const asked = needs.questions ? await withQuestions(known, server) : known;
+  if (needs.result === 'status') return withCheckedStatus(asked, server);
+  return needs.result === 'shown' ? withResult(asked, server) : asked;
+}
+
+/**
+ * The caller's tasks with these ids, as `readTask`, with as many reports as `limits.listenUnits` allows. Leaves out those
+ * that are unknown, foreign or expired (E-25).
+ */
+export async function readTasks(
+  principal: Principal,
+  taskIds: readonly unknown[],
+  server: ServerContext,
+): Promise<TaskRecord[]> {
+  const keys = [...new Set(taskIds)].flatMap((id) => taskKey(principal, id) ?? []);
+  const readAt = server.now();
+  const stored = keys.length === 0 ? [] : await server.store.getMany(keys);
+  // The rest of the reports comes with the next read.
+  const most = 2 * (limits.listenUnits - keys.length);
+  const found = [...(await server.store.withReports(stored.slice(0, most))), ...stored.slice(most)];
+  const missing = keys.filter(({ taskId }) => !found.some((record) => record.taskId === taskId));
+  if (missing.length > 0) auditMissing(principal, missing, server);
+  // Only once: checking a hundred results against a slow schema takes seconds.
+  const records = found.flatMap((record) => currentRecord(record, readAt, server) ?? []);
+  for (const record of records) checkScopes(principal, record, server);
+  await startIfCrashed(records, server);
+  return records;
+}
+
+/** The same tasks later: half a unit each, as much for each report. A deadline decides only after a consistent read. */
+export async function readTasksAgain(open: readonly TaskRecord[], server: ServerContext): Promise<TaskRecord[]> {
+  const readAt = server.now();
+  const late = open.length === 0 ? [] : await server.store.readMany(open);
+  const lapsed = late.filter((record) => asOf(record, readAt)?.status !== record.status);
+  const sure = lapsed.length === 0 ? [] : await server.store.getMany(lapsed);
+  const records = [...late.filter((record) => !lapsed.includes(record)), ...sure];
+  return records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
+}
+
+/** Those of the caller's stored records that this token may see, as of the time when their read was sent (G-16). */
+export function visible(
+  principal: Principal,
+  stored: readonly TaskRecord[],
+  readAt: number,
+  server: ServerContext,
+): TaskRecord[] {
+  return stored
+    .flatMap((record) => currentRecord(record, readAt, server) ?? [])
+    .filter((record) => hasScopes(principal, record, server));
+}
+
+/**
+ * A stored record as every reader sees it. Undefined if it has expired. A result in the record is checked here, one in S3
+ * when it is shown (A-19).
+ *
+ * @param readAt when the read was sent, in ms since the epoch. By the time of its answer the deadline may have passed,
+ *   and a result may have been written since.
+ */
+export function currentRecord(stored: TaskRecord, readAt: number, server: ServerContext): TaskRecord | undefined {
+  const record = asOf(stored, readAt);
+  const whole = record?.result !== undefined && storedResult(record.result) === undefined;
+  return whole ? withCheckedResult(record, server) : record;
 }
 
 /** Stores the failure of a task with invalid questions, so that every release sees the same. */
@@ -55,73 +146,10 @@ async function storeUnaskable(stored: TaskRecord, { store }: ServerContext): Pro
   if (change !== undefined) await store.applyBlind(stored, change).catch(() => undefined);
 }
 
-/** The error for an unknown, foreign or expired task. The server cannot know which. */
-export function notFound(principal: Principal, taskId: unknown, { audit }: ServerContext): TaskNotFound {
-  const id = taskKey(principal, taskId)?.taskId;
-  audit('denied', { owner: listPartition(principal), taskId: id, reason: 'not_found' });
-  return new TaskNotFound();
-}
-
-/** One line for all tasks of a request that are unknown, foreign or expired. */
-export function auditMissing(principal: Principal, missing: readonly TaskKey[], { audit }: ServerContext): void {
-  const [first, ...more] = missing;
-  const tasks = more.length === 0 ? {} : { tasks: missing.length };
-  audit('denied', { owner: listPartition(principal), taskId: first?.taskId, ...tasks, reason: 'not_found' });
-}
-
-/**
- * A stored record as every reader sees it. Undefined if it has expired. A result that does not fit the tool's
- * outputSchema becomes an error result here: all readers see the same (A-19).
- *
- * @param readAt when the read was sent, in ms since the epoch. By the time of its answer the deadline may have passed,
- *   and a result may have been written since.
- */
-export function currentRecord(stored: TaskRecord, readAt: number, server: ServerContext): TaskRecord | undefined {
-  const record = asOf(stored, readAt);
-  if (record?.result === undefined) return record;
-  // A result in S3 is checked when it is shown (`withResult`).
-  return storedResult(record.result) === undefined ? withCheckedResult(record, server) : record;
-}
-
-/**
- * A completed record whose result is checked: a result that does not fit the tool's outputSchema becomes an error
- * result (A-19). The schema is the one that held when the task was created: a deployment must not change what readers
- * see.
- */
-export function withCheckedResult(record: TaskRecord, server: ServerContext): TaskRecord {
-  if (record.status !== 'completed' || record.result === undefined) return record;
-  const returned = toolResult(record.result);
-  // The result's text decides, not the envelope around it.
-  if (returned.isError === true && record.isError === true) return record;
-  const result = checkedResult(returned, schemaToolOf(record, server));
-  if (result.isError === true) return { ...record, isError: true, result: JSON.stringify(result) };
-  return record.isError === true ? { ...record, isError: false } : record;
-}
-
-/** The tool, if its outputSchema is the one that held when the task was created. */
-export function schemaToolOf({ tool, outputSchemaId }: TaskRecord, server: ServerContext): Tool | undefined {
-  const judge = server.tools.get(tool);
-  return judge?.entry.outputSchemaId === outputSchemaId ? judge : undefined;
-}
-
-/** The result, or an error result if it does not fit the tool's outputSchema (A-19). */
-export function checkedResult(result: ToolResult, tool: Tool | undefined): ToolResult {
-  const validate = tool?.validateOutput;
-  if (validate === undefined || result.isError === true || validate(result.structuredContent)) return result;
-  logMisfit(tool?.entry.name ?? '', validate);
-  return errorResult(`Tool ${tool?.entry.name} returned structured content that does not fit its outputSchema`);
-}
-
-/** What is logged already: every reader checks the result again. */
-const misfits = new Map<string, true>();
-
-/** For the author of the tool: where its result does not fit, and which rule of the schema it breaks. Never a value. */
-function logMisfit(tool: string, { errors }: Validator): void {
-  const problems = (errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
-  const mark = `${tool} ${problems.join()}`;
-  if (misfits.has(mark)) return;
-  setBounded(misfits, mark, true, 100);
-  logEvent('result_misfit', { tool, problems }, 'warn');
+/** One line for all tasks of a request that are unknown, foreign or expired: the server cannot know which. */
+function auditMissing(principal: Principal, missing: readonly (TaskKey | undefined)[], { audit }: ServerContext): void {
+  const tasks = missing.length === 1 ? {} : { tasks: missing.length };
+  audit('denied', { owner: listPartition(principal), taskId: missing[0]?.taskId, ...tasks, reason: 'not_found' });
 }
 
 export function view(record: TaskRecord, server: ServerContext): TaskView {

@@ -3,8 +3,10 @@ import { InternalError } from '../../tasks/errors.ts';
 import { errorFacts, logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, placeOf, type StoredResult, storedResult } from '../../tasks/results/result-ref.ts';
-import type { ServerContext } from '../context.ts';
-import { schemaToolOf, withCheckedResult } from './read.ts';
+import type { ToolResult } from '../../tasks/tool-contract.ts';
+import type { ServerContext, Tool } from '../context.ts';
+import type { Validator } from '../manifest.ts';
+import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /**
  * A record with its result, fetched from S3 if the record only refers to it (docs/architecture/tasks.md, "The task record"),
@@ -56,4 +58,45 @@ async function fetchResult(record: TaskRecord, stored: StoredResult, server: Ser
       error,
     );
   }
+}
+
+/**
+ * A completed record whose result is checked: a result that does not fit the tool's outputSchema becomes an error
+ * result (A-19). The schema is the one that held when the task was created: a deployment must not change what readers
+ * see.
+ */
+export function withCheckedResult(record: TaskRecord, server: ServerContext): TaskRecord {
+  if (record.status !== 'completed' || record.result === undefined) return record;
+  const returned = toolResult(record.result);
+  // The result's text decides, not the envelope around it.
+  if (returned.isError === true && record.isError === true) return record;
+  const result = checkedResult(returned, schemaToolOf(record, server));
+  if (result.isError === true) return { ...record, isError: true, result: JSON.stringify(result) };
+  return record.isError === true ? { ...record, isError: false } : record;
+}
+
+/** The tool, if its outputSchema is the one that held when the task was created. */
+function schemaToolOf({ tool, outputSchemaId }: TaskRecord, server: ServerContext): Tool | undefined {
+  const judge = server.tools.get(tool);
+  return judge?.entry.outputSchemaId === outputSchemaId ? judge : undefined;
+}
+
+/** The result, or an error result if it does not fit the tool's outputSchema (A-19). */
+export function checkedResult(result: ToolResult, tool: Tool | undefined): ToolResult {
+  const validate = tool?.validateOutput;
+  if (validate === undefined || result.isError === true || validate(result.structuredContent)) return result;
+  logMisfit(tool?.entry.name ?? '', validate);
+  return errorResult(`Tool ${tool?.entry.name} returned structured content that does not fit its outputSchema`);
+}
+
+/** What is logged already: every reader checks the result again. */
+const misfits = new Map<string, true>();
+
+/** For the author of the tool: where its result does not fit, and which rule of the schema it breaks. Never a value. */
+function logMisfit(tool: string, { errors }: Validator): void {
+  const problems = (errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+  const mark = `${tool} ${problems.join()}`;
+  if (misfits.has(mark)) return;
+  setBounded(misfits, mark, true, 100);
+  logEvent('result_misfit', { tool, problems }, 'warn');
 }

@@ -5,7 +5,7 @@ import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { asTaskUnread } from '../protocol/aws-outage.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
-import { withResult } from '../read/results.ts';
+import { complete } from '../read/read.ts';
 import { relatedResult } from '../wire/2025-11-25.ts';
 import { stillRunningResult } from '../wire/still-running-result.ts';
 import { callResult, terminalResult } from '../wire/terminal-result.ts';
@@ -30,7 +30,7 @@ export function answerDue(
   }
   if (isTerminal(record.status)) {
     return async () => {
-      const shown = await withResult(record, server);
+      const shown = await complete(record, { result: 'shown' }, server);
       if (held.delivers === 'result') return relatedResult(shown, terminalResult(shown));
       return call.wire.toolResult(call.wire.asksOnStream ? terminalResult(shown) : callResult(shown));
     };

@@ -1,12 +1,9 @@
-import { withQuestions } from '../../engine/read.ts';
 import { sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { KEEP_ALIVE, messageFrame, primingFrame, QUIET } from '../http/sse.ts';
-import { withMachineState } from '../read/machine-states.ts';
+import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
 import { stillRunningResult } from '../wire/still-running-result.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
-import { type CloseStream, openStream } from './count.ts';
 import { askedMark, type HeldCall, sealHeld, streamName, wasAsked } from './held-call.ts';
 import { logMessage, progressMessage } from './progress.ts';
 import { questionMessage, questionsFor } from './questions.ts';
@@ -27,9 +24,8 @@ export async function* hold(
   server: ServerContext,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
-  const { resumable } = call.wire;
+  const { asksOnStream, resumable } = call.wire;
   let held: HeldCall = { ...start, stream: streamName() };
-  let close: CloseStream | undefined;
   let retry = RETRY;
   const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
     held = { ...held, ...change, sequence: held.sequence + 1 };
@@ -44,10 +40,20 @@ export async function* hold(
     // A stream that cannot be resumed lasts until its answer is due.
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
-    let quietSince = server.now();
     yield await send(undefined);
-    for await (const seen of watch(key, until, server, gone)) {
-      const record = seen && (await withMachineState(seen, server));
+    const needs = { state: true, questions: asksOnStream, gone } as const;
+    for await (const record of watch(call.principal, key, until, server, needs)) {
+      if (record === 'waiting') {
+        yield '';
+        continue;
+      }
+      if (record === 'crowded') {
+        retry = limits.streamRetryAfter;
+        if (resumable) break;
+        const running = { tool: String(call.params.name), taskId: held.taskId };
+        const closed = await answerMessage(held, () => call.wire.toolResult(stillRunningResult(running, server)));
+        return yield await send(closed, { answered: true });
+      }
       // The client has cancelled this call: it gets no answer (B-15).
       if (record?.unheard && held.delivers === 'call') return;
       const answer = answerDue(record, held, call, server);
@@ -60,16 +66,10 @@ export async function* hold(
         if (progress) yield await send(progress.message, { progress: progress.value, ...(!log && mark) });
         if (log) yield await send(log, mark);
         held = { ...held, seenAt: record.updatedAt };
-        quietSince = server.now();
       }
       if (answer) return yield await send(await answerMessage(held, answer), { answered: true });
       if (record === undefined) continue;
-      const readable = await withQuestions(record, server).catch((error: unknown) => {
-        if (server.now() >= until) throw error;
-      });
-      // S3 does not give the questions: the next read may.
-      if (readable === undefined) continue;
-      const open = questionsFor(readable, call);
+      const open = questionsFor(record, call);
       const marks = open.map(({ askedAs }) => askedMark(askedAs));
       const due = open.filter(
         ({ askedAs }) =>
@@ -81,28 +81,12 @@ export async function* hold(
         const message = await questionMessage(question, record, held.delivers === 'result', call, server);
         const sent = marks.filter((mark) => wasAsked(held, mark, marks));
         yield await send(message, { asked: [...sent, askedMark(question.askedAs)] });
-        quietSince = server.now();
-      }
-      close ??= await openStream(call.principal, server);
-      if (close === undefined) {
-        retry = limits.streamRetryAfter;
-        if (resumable) break;
-        const closed = await answerMessage(held, () => call.wire.toolResult(stillRunningResult(record, server)));
-        return yield await send(closed, { answered: true });
       }
       if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
-      if (server.now() - quietSince < QUIET) continue;
-      quietSince = server.now();
-      yield KEEP_ALIVE;
     }
     if (resumable) yield await send(undefined);
   } catch (error) {
-    yield messageFrame(
-      await answerMessage(held, () => {
-        throw error;
-      }),
-    );
-  } finally {
-    await close?.();
+    const thrown = () => Promise.reject(error);
+    yield messageFrame(await answerMessage(held, thrown));
   }
 }

@@ -1,4 +1,3 @@
-import { withQuestions } from '../../engine/read.ts';
 import { InternalError, MissingClientCapability } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
@@ -8,13 +7,14 @@ import type { InputRequest } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { sealState } from '../identity/request-state.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
+import { complete } from '../read/read.ts';
 import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
 
 type Questions = Readonly<Record<string, InputRequest>>;
 
 /** The answer of a call without a task whose task asks: its questions, and a state that names the task (D-20). */
 export async function inputRequired(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
-  const inputRequests = outstandingQuestions(await withQuestions(record, server));
+  const inputRequests = outstandingQuestions(await complete(record, { questions: true }, server));
   checkDeclared(call, inputRequests);
   const requestState = await sealState(call, { taskId: record.taskId }, server);
   return call.wire.result({ inputRequests, requestState }, 'input_required');

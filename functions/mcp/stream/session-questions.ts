@@ -1,4 +1,3 @@
-import { withQuestions } from '../../engine/read.ts';
 import { sessionPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -6,6 +5,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes, Times } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { sessionExpires } from '../identity/session.ts';
+import { complete } from '../read/read.ts';
 import { questionsFor } from './questions.ts';
 
 /**
@@ -51,7 +51,7 @@ export async function noteQuestions(record: TaskRecord, call: Call, server: Serv
   await bestEffort(async () => {
     const notes = await server.store.session(sessionPartition(call.session));
     if (notes.waiting[taskId] !== undefined) return;
-    const questions = questionsFor(await withQuestions(record, server), call);
+    const questions = questionsFor(await complete(record, { questions: true }, server), call);
     if (questions.every(({ askedAs }) => askedBefore(notes, `${taskId} ${askedAs}`, server))) return;
     await changeNotes(call, server, (now) => ({ ...now, waiting: { ...now.waiting, [taskId]: server.now() } }));
   });

@@ -1,4 +1,3 @@
-import { withQuestions } from '../../engine/read.ts';
 import { bindingOf, sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -6,11 +5,9 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { SessionNotes } from '../../tasks/table/session-notes.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
-import { hasScopes } from '../identity/tool-scopes.ts';
-import { currentRecord } from '../read/read.ts';
-import { type CloseStream, openStream } from './count.ts';
+import { complete, visible } from '../read/read.ts';
+import { held, pauseFor } from './held.ts';
 import { streamName } from './held-call.ts';
-import { waitBefore } from './pace.ts';
 import { type Question, questionMessage, questionsFor, shortHash } from './questions.ts';
 import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
 
@@ -91,13 +88,8 @@ export async function* sessionStream(
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   let begun = false;
-  let close: CloseStream | undefined;
-  const mayHold = async () => {
-    close ??= await openStream(call.principal, server);
-    return close !== undefined;
-  };
   try {
-    for await (const frame of sessionFrames(start, call, server, gone, mayHold)) {
+    for await (const frame of sessionFrames(start, call, server, gone)) {
       begun = true;
       yield frame;
     }
@@ -106,46 +98,40 @@ export async function* sessionStream(
     if (begun) return;
     const id = await sealCursor(call, start, streamName(), server).catch(() => undefined);
     yield id === undefined ? KEEP_ALIVE : primingFrame(id, retryAfter(server.now() - start.activeAt));
-  } finally {
-    await close?.();
   }
 }
 
-async function* sessionFrames(
-  start: SessionCursor,
-  call: SessionCall,
-  server: ServerContext,
-  gone: AbortSignal,
-  mayHold: () => Promise<boolean>,
-) {
-  const until = server.now() + server.manifest.holdCap;
+async function* sessionFrames(start: SessionCursor, call: SessionCall, server: ServerContext, gone: AbortSignal) {
   const stream = streamName();
   let sequence = 0;
   let cursor = start;
   const seal = () => sealCursor(call, cursor, `${stream}${(++sequence).toString(36)}`, server);
   const priming = async () => primingFrame(await seal(), retryAfter(server.now() - cursor.activeAt));
-  const quiet = { since: server.now() };
   const questionsOf = questionReader(call, server);
-  let looks = 0;
+  const { principal } = call;
+  const until = server.now() + server.manifest.holdCap;
+  let reads = 0;
+  let closed = 0;
   let sent = 0;
-  for (let closed = 0; ; looks++) {
-    const look = await readSession(cursor, sent, questionsOf, call, server);
-    cursor = look.cursor;
-    if (looks === 0) yield await priming();
-    for (const { asking, message, bytes } of look.due) {
+  const read = () => readSession(cursor, sent, questionsOf, call, server);
+  for await (const seen of held({ principal, until, gone, read, pause: ({ units }) => pauseFor(units) }, server)) {
+    if (seen === 'crowded') break;
+    if (seen === 'waiting') {
+      yield '';
+      continue;
+    }
+    cursor = seen.cursor;
+    if (++reads === 1) yield await priming();
+    for (const { asking, message, bytes } of seen.due) {
       cursor = { ...cursor, seen: [...new Set([...cursor.seen, seenMark(SESSION_STREAM_MARK + asking)])] };
       yield messageFrame(message, await seal());
       sent += bytes;
-      quiet.since = server.now();
     }
-    closed = look.open ? 0 : closed + 1;
+    closed = seen.open ? 0 : closed + 1;
     // Held for one more read after the question is closed: the reply to the client's answer may still be on its way.
-    if (start.resumed || closed > Math.min(looks, 1) || server.now() >= until) break;
-    if (!(await mayHold())) break;
-    yield* waitBefore(look.units, until, quiet, server, gone);
-    if (gone.aborted) return;
+    if (start.resumed || closed >= Math.min(reads, 2)) break;
   }
-  if (looks > 0) yield await priming();
+  if (reads > 1 && !gone.aborted) yield await priming();
 }
 
 /** @param sent bytes of the questions that this stream has sent */
@@ -256,8 +242,7 @@ async function readTasks(
   const keys = taskIds.flatMap((taskId) => taskKey(call.principal, taskId) ?? []);
   const readAt = server.now();
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
-  const records = stored.flatMap((record) => currentRecord(record, readAt, server) ?? []);
-  const allowed = records.filter((record) => hasScopes(call.principal, record, server));
+  const allowed = visible(call.principal, stored, readAt, server);
   // A task whose input S3 does not give is left for the next read: the others are asked meanwhile.
   const read = await Promise.all(allowed.map((record) => questionsOf(record).catch(() => undefined)));
   return read.flatMap((task) => task ?? []);
@@ -270,7 +255,7 @@ function questionReader(call: Call, server: ServerContext): ReadQuestions {
     const stored = JSON.stringify(record);
     const before = known.get(record.taskId);
     if (before?.stored === stored) return before.task;
-    const whole = await withQuestions(record, server);
+    const whole = await complete(record, { questions: true }, server);
     const task = { record: whole, questions: questionsFor(whole, call) };
     known.set(record.taskId, { stored, task });
     return task;

@@ -1,47 +1,41 @@
-import { startIfCrashed } from '../../engine/start-round.ts';
+import type { Principal } from '../../tasks/ids.ts';
 import { logUnexpected } from '../../tasks/log.ts';
-import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import type { TaskKey } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
-import { currentRecord } from '../read/read.ts';
+import { type Needs, readAgain } from '../read/read.ts';
+import { type Held, held } from './held.ts';
 
 const FIRST = 50;
 const FASTEST = 500;
 
 /**
- * Reads a task repeatedly until `until` (ms since the epoch), the last time at that moment. Yields undefined if the
- * task no longer exists. Reads are frequent at first, because most tools are fast, then every half second. A read that
- * fails in an outage is skipped, but the last one throws. Stops after `gone`.
+ * Reads a task that a request waits for, by `held`: undefined once it no longer exists. Reads are frequent at first,
+ * because most tools are fast, then every half second. A read that fails in an outage is skipped, but the last one throws.
  */
-export async function* watch(
+export function watch(
+  principal: Principal,
   key: TaskKey,
   until: number,
   server: ServerContext,
-  gone?: AbortSignal,
-): AsyncGenerator<TaskRecord | undefined> {
-  for (let pause = FIRST; ; pause = Math.min(pause * 1.5, FASTEST)) {
-    const readAt = server.now();
-    const look = await readRecord(key, server);
-    // Only at the first read: a client that waits longer makes another request, and the sweep checks too.
-    if (look.stored !== undefined && pause === FIRST) await startIfCrashed([look.stored], server);
-    const now = server.now();
-    if (look.outage === undefined) yield look.stored && currentRecord(look.stored, readAt, server);
-    else if (now >= until) throw look.outage;
-    if (now >= until) return;
-    await server.sleep(Math.min(pause, until - now));
-    if (gone?.aborted) return;
-  }
-}
-
-async function readRecord(
-  key: TaskKey,
-  server: ServerContext,
-): Promise<{ stored?: TaskRecord | undefined; outage?: Error }> {
-  try {
-    return { stored: await server.store.get(key, { report: true }) };
-  } catch (error) {
-    if (!isOutage(error)) throw error;
-    logUnexpected(error, 'watch');
-    return { outage: error };
-  }
+  { grace = 0, gone, ...needs }: Needs & Pick<Held<unknown>, 'grace' | 'gone'> = {},
+) {
+  let pause = FIRST / 1.5;
+  return held(
+    {
+      principal,
+      grace,
+      until,
+      gone,
+      // A round is started at the first read only: a client that waits longer makes another request, and the sweep checks, too.
+      read: (first) =>
+        readAgain(key, server, { report: true, restart: first, ...needs }).catch((error: unknown) => {
+          if (!isOutage(error) || server.now() >= until) throw error;
+          logUnexpected(error, 'watch');
+          return 'waiting' as const;
+        }),
+      pause: () => (pause = Math.min(pause * 1.5, FASTEST)),
+    },
+    server,
+  );
 }

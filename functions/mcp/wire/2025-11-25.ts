@@ -11,7 +11,7 @@ export const legacyWire: Wire = {
   taskByParam: true,
   asksOnStream: true,
   resumable: true,
-  showsDetails: false,
+  shows: { result: 'status' },
   cancelsEnded: false,
   paramHeaders: false,
   cache: {},

@@ -19,7 +19,7 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
     taskByParam: false,
     asksOnStream: false,
     resumable: false,
-    showsDetails: true,
+    shows: { questions: true, result: 'shown' },
     cancelsEnded: true,
     paramHeaders: true,
     cache: CACHE,

@@ -10,7 +10,10 @@ import { errorResult } from './tool-result.ts';
  * "Delivery"). It points to `get_task_result`, also in the structured content, because some frameworks show their model
  * nothing else. It is no error, because frameworks repeat a call after an error (F-14).
  */
-export function stillRunningResult({ tool, taskId }: TaskRecord, { manifest }: ServerContext): ToolResult {
+export function stillRunningResult(
+  { tool, taskId }: Pick<TaskRecord, 'tool' | 'taskId'>,
+  { manifest }: ServerContext,
+): ToolResult {
   const running = `Tool ${tool} is still running as task ${taskId}. It has not failed: do not call it again.`;
   if (!manifest.helperTools) return errorResult(`${running} It takes longer than a call without a task can wait.`);
   const next = `${running} Call get_task_result with {"taskId":"${taskId}"} to get its result.`;

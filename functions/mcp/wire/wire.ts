@@ -19,8 +19,8 @@ export interface Wire {
   readonly asksOnStream: boolean;
   /** Whether a client resumes a stream by its last event id. */
   readonly resumable: boolean;
-  /** Whether `tasks/get` shows what a task asks and what it returned. */
-  readonly showsDetails: boolean;
+  /** What `tasks/get` shows of a task beside its status. */
+  readonly shows: { readonly questions?: true; readonly result: 'shown' | 'status' };
   /** Whether a cancel of a task that has ended is acknowledged like any other. */
   readonly cancelsEnded: boolean;
   /** Whether headers repeat arguments. */

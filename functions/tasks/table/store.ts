@@ -23,7 +23,7 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
    *
    * @param more `report`: with the last report of its run, up to a second old. Costs half a read unit more
    */
-  get(key: TaskKey, more?: { readonly report: true }): Promise<TaskRecord | undefined>;
+  get(key: TaskKey, more?: { readonly report?: true }): Promise<TaskRecord | undefined>;
   /**
    * Those of up to 100 tasks that exist and that this release understands, without the reports of their runs. Strongly
    * consistent. Throws Unavailable when some could not be read.
@@ -119,7 +119,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
       return (await ifConditionHolds(db.put(put))) !== undefined;
     },
     async get(key, more) {
-      if (more === undefined) return read(key);
+      if (!more?.report) return read(key);
       // Both at once: a read of the second after the first would double the time.
       const [record, item] = await Promise.all([read(key), readProgress(db, table, key)]);
       return record && withProgress(record, item);

@@ -11,6 +11,7 @@ test.each<[string, unknown, boolean, boolean]>([
   ['a lost connection', Object.assign(new Error('x'), { code: 'ECONNRESET' }), true, false],
   ['a failure on the side of AWS', named('InternalError', { $metadata: { httpStatusCode: 503 } }), true, false],
   ['a refusal', named('AccessDeniedException', { $metadata: { httpStatusCode: 400 } }), false, false],
+  ['an outage that is named already', new Unavailable(), true, false],
   ['a defect', new TypeError('x'), false, false],
   ['no error', { name: 'ThrottlingException' }, false, false],
 ])('%s: an outage: %s, in which nothing was done: %s', (_title, error, outage, throttled) => {

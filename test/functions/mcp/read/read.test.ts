@@ -1,12 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Call, ServerContext, Tool } from '../../../../functions/mcp/context.ts';
-import {
-  checkedResult,
-  currentRecord,
-  findTask,
-  loadTask,
-  withCheckedResult,
-} from '../../../../functions/mcp/read/read.ts';
+import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
+import { currentRecord, readTask } from '../../../../functions/mcp/read/read.ts';
+import { checkedResult, withCheckedResult } from '../../../../functions/mcp/read/results.ts';
 import { newTaskKey } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -101,7 +96,7 @@ describe('a task that is read', () => {
   const read = async (record: TaskRecord) => {
     const fake = fakeServer();
     fake.records.set(record.taskId, record);
-    return { ...fake, found: await findTask(anonymous, record.taskId, fake.server) };
+    return { ...fake, found: await readTask(anonymous, record.taskId, fake.server) };
   };
 
   test('with questions that its client cannot be asked has failed, and is stored so', async () => {
@@ -118,7 +113,7 @@ describe('a task that is read', () => {
 
   test('needs tasks: a 2026-07-28 client without them learns so (F-04)', async () => {
     const { server } = await read(working);
-    const call = { params: { taskId: working.taskId }, principal: anonymous, tasks: false } as unknown as Call;
-    await expect(loadTask(call, server)).rejects.toThrow('This task is for clients that know tasks');
+    const older = readTask(anonymous, working.taskId, server, { olderOnly: true });
+    await expect(older).rejects.toThrow('This task is for clients that know tasks');
   });
 });

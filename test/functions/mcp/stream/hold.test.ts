@@ -52,7 +52,9 @@ function world(at: Readonly<Record<number, () => unknown>> = {}) {
     } as unknown as Call;
     const start = holdFor(call, fake.records.get(taskId) as TaskRecord, delivers, fake.server);
     const all: string[] = [];
-    for await (const frame of hold(start, call, fake.server, new AbortController().signal)) all.push(frame);
+    for await (const frame of hold(start, call, fake.server, new AbortController().signal)) {
+      if (frame !== '') all.push(frame);
+    }
     const data = all.flatMap((frame) => /^data: (\{.*\})$/m.exec(frame)?.[1] ?? []);
     return { all, call, messages: data.map((text) => JSON.parse(text)), elapsed: now - T0 };
   };

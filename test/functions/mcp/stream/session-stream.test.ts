@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { EventStream } from '../../../../functions/mcp/http/sse.ts';
 import { shortHash } from '../../../../functions/mcp/stream/questions.ts';
 import type { SessionCall } from '../../../../functions/mcp/stream/session-questions.ts';
 import { openCursor, type SessionCursor, sessionStream } from '../../../../functions/mcp/stream/session-stream.ts';
@@ -43,7 +44,8 @@ describe('the stream of a session', () => {
     const fake = fakeServer({ manifest: { ...manifest, holdCap }, now: () => now, sleep });
     const begun = now;
     const start = { seen: [], activeAt: now, resumed: false };
-    const stream = (gone = new AbortController().signal) => sessionStream(start, call, fake.server, gone);
+    const stream = (gone = new AbortController().signal) =>
+      new EventStream(fake.server.now, () => sessionStream(start, call, fake.server, gone)).frames(gone);
     const frames = async (gone?: AbortSignal) => {
       const all: string[] = [];
       for await (const frame of stream(gone)) all.push(frame);

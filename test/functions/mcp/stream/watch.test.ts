@@ -28,7 +28,9 @@ function world(look: () => Promise<unknown> = async () => {}) {
   };
   const all = async (ms: number, gone?: AbortSignal) => {
     const seen: unknown[] = [];
-    for await (const one of watch(key, T0 + ms, fake.server, gone)) seen.push(one);
+    for await (const one of watch({ kind: 'anonymous' }, key, T0 + ms, fake.server, { gone })) {
+      if (one !== 'waiting') seen.push(one);
+    }
     return seen;
   };
   return { ...fake, all, reads, record };
