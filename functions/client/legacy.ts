@@ -59,14 +59,15 @@ async function settle(client: KnownClient, send: Send, taskId: string, options: 
 /** Does not fail: the caller gets the reason of the abort, and the server ends the task at its deadline. */
 const cancel = (send: Send, taskId: string) => send('tasks/cancel', { taskId }).catch(() => undefined);
 
-/** Polls. From the first status but `working` on it also waits for tasks/result: questions arrive there. */
+/** Polls. From the first question on it also waits for tasks/result: questions arrive there. */
 async function follow(
   send: Send,
   taskId: string,
   { onProgress }: TaskOptions,
   ended: AbortSignal,
 ): Promise<ToolResult> {
-  let waiting: Promise<{ result: ToolResult } | { error: unknown }> | undefined;
+  const result = () => send<ToolResult>('tasks/result', { taskId });
+  let waiting: Promise<{ readonly result: ToolResult } | undefined> | undefined;
   let last: string | undefined;
   for (;;) {
     const task = await persist(() => send<Task>('tasks/get', { taskId }), ended);
@@ -74,20 +75,22 @@ async function follow(
     const { status, statusMessage: message, pollInterval = 1_000 } = task;
     if (`${status} ${message}` !== last) onProgress?.({ taskId, status, ...(message !== undefined && { message }) });
     last = `${status} ${message}`;
-    if (status !== 'working') {
-      waiting ??= send<ToolResult>('tasks/result', { taskId }).then(
+    // Not on the stream that waits: its connection may be gone without a sign.
+    if (!['working', 'input_required'].includes(status)) return persist(result, ended);
+    if (status === 'input_required') {
+      waiting ??= result().then(
         (result) => ({ result }),
-        (error) => ({ error }),
+        // The stream ended before the task: open another.
+        () => {
+          waiting = undefined;
+          return undefined;
+        },
       );
     }
-    const over = !['working', 'input_required'].includes(status);
-    const heard = await (over
-      ? waiting
-      : Promise.race([waiting, sleep(pollInterval, undefined, { signal: ended })].filter(Boolean)));
-    if (heard !== undefined && 'result' in heard) return heard.result;
-    if (over) throw heard?.error;
-    // The stream ended before the task: open another.
-    if (heard !== undefined) waiting = undefined;
+    const pause = sleep(pollInterval, undefined, { signal: ended });
+    const heard = await Promise.race([waiting, pause]);
+    if (heard !== undefined) return heard.result;
+    await pause;
   }
 }
 

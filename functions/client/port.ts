@@ -29,13 +29,19 @@ export function portOf(client: Client, capabilities: Readonly<Record<string, Jso
   return {
     endpointId: 'server',
     taskCapabilities: { generation: 'v2', capabilities: {} },
-    dispatch(request, { signal } = {}) {
+    async dispatch(request, { signal } = {}) {
       const { method, params } = request as { method: string; params: Record<string, JsonValue> };
       const mine = params._meta as Record<string, JsonValue> | undefined;
       const message = { method, params: { ...params, _meta: { ...mine, ..._meta } } };
       const once = () => send(transport, message, signal);
-      // A second call without a key would be a second task.
-      return method === 'tools/call' && mine?.[KEY] === undefined ? once() : persist(once, signal);
+      try {
+        // A second call without a key would be a second task.
+        return await (method === 'tools/call' && mine?.[KEY] === undefined ? once() : persist(once, signal));
+      } catch (thrown) {
+        const error = errorIn(thrown);
+        if (error === undefined) throw thrown;
+        return { kind: 'error', error };
+      }
     },
     // tasks/get brings questions and the ends of tasks.
     onServerRequest: () => () => {},
@@ -75,11 +81,7 @@ async function send(transport: Transport, request: object, signal: AbortSignal |
     onRequestStreamEnd: () => answer.reject(new Lost('The stream ended without an answer')),
   };
   try {
-    transport.send({ jsonrpc: '2.0', id, ...request } as never, options).catch((error: unknown) => {
-      const found = answerIn(error, id);
-      if (found === undefined) answer.reject(error);
-      else answer.resolve(found);
-    });
+    transport.send({ jsonrpc: '2.0', id, ...request } as never, options).catch(answer.reject);
     const { result, error } = await answer.promise;
     return error === undefined ? { kind: 'result', result: result ?? {} } : { kind: 'error', error };
   } finally {
@@ -88,12 +90,11 @@ async function send(transport: Transport, request: object, signal: AbortSignal |
   }
 }
 
-/** The JSON-RPC answer in an HTTP error, which the transport throws as text. */
-function answerIn(thrown: unknown, id: string): Message | undefined {
-  const text = (thrown as { data?: { text?: unknown } }).data?.text;
+/** The JSON-RPC error in an HTTP error, which the transport throws as text. */
+function errorIn(thrown: unknown): Message['error'] {
+  const text = (thrown as { data?: { text?: unknown } } | null)?.data?.text;
   try {
-    const message: Message = JSON.parse(String(text));
-    return message.id === id ? message : undefined;
+    return (JSON.parse(String(text)) as Message).error;
   } catch {
     return undefined;
   }

@@ -38,13 +38,17 @@ const elsewhere = [...tokens.mutate, ...parts.mutate].map(without);
 /** Each mutant of these asks most tests of the endpoint. */
 const REVISIONS = ['functions/mcp/legacy.ts', 'functions/mcp/modern.ts'];
 
-/** The part of a file that begins with a line of this text. */
-function below(file: string, text: string): string {
+/** The part of a file from the line that begins with `from` to the line before that which begins with `to`. */
+function part(file: string, from: string, to?: string): string {
   const lines = readFileSync(file, 'utf8').split('\n');
-  const first = lines.findIndex((line) => line.startsWith(text));
-  if (first === -1) throw new Error(`${file} has no line that begins with '${text}'`);
-  return `${file}:${first + 1}-${lines.length}`;
+  const [first = -1, end = -1] = [from, to].map((text) =>
+    text === undefined ? lines.length : lines.findIndex((line) => line.startsWith(text)),
+  );
+  if (first === -1 || end === -1) throw new Error(`${file} has no line that begins with '${from}', or with '${to}'`);
+  return `${file}:${first + 1}-${end}`;
 }
+/** The part of a file from the line that begins with this text. */
+const below = (file: string, text: string): string => part(file, text);
 
 /** By name: `npm run proof -- mutation authorizer`. */
 export const SLICES: Readonly<Record<string, Slice>> = {
@@ -68,6 +72,37 @@ export const SLICES: Readonly<Record<string, Slice>> = {
       'test/functions/mcp/methods/*.test.ts',
       'test/functions/mcp/{express,answer-and-cancel,ask-first}.test.ts',
     ],
+  },
+  // All but the tests on a cloud, which take minutes for each mutant.
+  client: { mutate: ['functions/client/*.ts'], tests: ['test/functions/client/!(index).test.ts'] },
+  operator: { mutate: ['functions/operator/**/*.ts'], tests: ['test/functions/operator/*.test.ts'] },
+  reconciler: {
+    mutate: ['functions/reconciler/*.ts', without('functions/reconciler/lambda.ts')],
+    tests: ['test/functions/reconciler/*.test.ts'],
+  },
+  'task-events': { mutate: ['functions/task-events/*.ts'], tests: ['test/functions/task-events/*.test.ts'] },
+  tool: { mutate: ['functions/tool/*.ts'], tests: ['test/functions/tool/*.test.ts'] },
+  'tasks-cli': {
+    mutate: ['bin/tasks/**/*.ts'],
+    tests: ['test/bin/tasks/in-memory/*.test.ts', 'test/bin/tasks/{dev-session,text}.test.ts'],
+  },
+  console: {
+    mutate: ['bin/console/*.ts'],
+    tests: ['test/bin/console/{server,reads,run,log-text}.test.ts'],
+  },
+  // What makes IAM statements. The rest of these files is in the template.
+  policies: {
+    mutate: [
+      ...['operators/operator-policies', 'storage/kms-grants', 'tools/report-policy'].map((name) => `lib/${name}.ts`),
+      below('lib/server-function.ts', '/** Gives the role'),
+      below('lib/tools/tool-run.ts', 'export function functionRun'),
+      part('lib/endpoint.ts', '  #allowAll(scope', '    acknowledgeWildcard('),
+      part('lib/reconciler.ts', '    const machines = machineArn', '    this.#trigger'),
+      part('lib/task-events.ts', '    const stream =', '    const mapping ='),
+      part('lib/storage/signing-key.ts', '    // It may replace', '    const { functionArn }'),
+      part('lib/tools/tool-workflow.ts', '    const role = new Role', '    this.stateMachine ='),
+    ],
+    tests: ['test/stack/policies.test.ts', 'test/lib/tools/tool-run.test.ts'],
   },
   tables: { mutate: TABLES, tests: ['test/functions/tasks/questions/{content,question}.test.ts'], static: true },
   // Static: the contract makes its store before its tests.

@@ -178,36 +178,3 @@ describe.each(Object.entries(connect))('%s', (_name, open) => {
     await client.close();
   });
 });
-
-describe.each(Object.entries(connect))('a cancel that gets no answer, %s', (_name, open) => {
-  test.each(['tasks/cancel', 'tools/call'])('leaves the reason of the abort as it is (%s)', async (lost) => {
-    const client = await open();
-    const transport = client.transport as NonNullable<typeof client.transport>;
-    const send = transport.send.bind(transport) as (message: { method?: string }, ...more: never[]) => Promise<void>;
-    const stop = new AbortController();
-    const asked: string[] = [];
-    transport.send = async (message: object, ...more: unknown[]) => {
-      const { method = '' } = message as { method?: string };
-      asked.push(method);
-      if (method === 'tasks/cancel') throw new Error('not sent');
-      await send(message, ...(more as never[]));
-      if (method === lost) stop.abort(new Error('enough'));
-    };
-    const onTask = () => (lost === 'tasks/cancel' ? stop.abort(new Error('enough')) : undefined);
-    const call = callTask(client, 'sleep', { ms: 20_000 }, { signal: stop.signal, onTask });
-    await expect(call).rejects.toThrow('enough');
-    await expect.poll(() => asked).toContain('tasks/cancel');
-    await client.close();
-  });
-});
-
-test('a task that is created after the abort is cancelled, too', async () => {
-  const client = await connect['sdk 1.x, 2025-11-25']();
-  const stop = new AbortController();
-  const call = callTask(client, 'sleep', { ms: 20_000 }, { signal: stop.signal });
-  setTimeout(() => stop.abort(new Error('too late')), 1);
-  await expect(call).rejects.toThrow('too late');
-  const statuses = async () => (await client.experimental.tasks.listTasks()).tasks.map(({ status }) => status);
-  await expect.poll(statuses).toEqual(['cancelled']);
-  await client.close();
-});

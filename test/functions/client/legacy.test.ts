@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { callTask, resumeTask } from '../../../functions/client/index.ts';
+import { instantPauses } from './instant.ts';
+import { cut, DONE, inTurn, OLD, Refusal, task, taskServer, throwing, turns } from './scripted.ts';
+
+const pauses = instantPauses();
+const never = () => new Promise(() => {});
+const later = () => Promise.withResolvers<object>();
+
+test('polls after the interval of the task, and each second if it names none', async () => {
+  const server = taskServer([
+    ['working', { pollInterval: 70 }],
+    ['working', { pollInterval: undefined }],
+    ['completed'],
+  ]);
+  await resumeTask(await OLD(server), 'T');
+  expect(pauses).toEqual([70, 1_000]);
+});
+
+test('asks for the result when the task has ended, not before', async () => {
+  const server = taskServer([['working'], ['working'], ['cancelled']], {
+    'tasks/result': throwing(new Refusal(-32603, 'cancelled')),
+  });
+  await expect(resumeTask(await OLD(server), 'T')).rejects.toThrow('cancelled');
+  expect(server.methods()).toEqual(['tasks/get', 'tasks/get', 'tasks/get', 'tasks/result']);
+});
+
+test('a result that is lost after the end of the task is asked for again', async () => {
+  const server = taskServer([['completed']], { 'tasks/result': inTurn(throwing(cut()), () => DONE) });
+  expect(await resumeTask(await OLD(server), 'T')).toMatchObject(DONE);
+  expect(server.methods()).toEqual(['tasks/get', 'tasks/result', 'tasks/result']);
+});
+
+test('a stream that never ends does not hide the end of the task', async () => {
+  const server = taskServer([['input_required'], ['completed']], { 'tasks/result': inTurn(never, () => DONE) });
+  expect(await resumeTask(await OLD(server), 'T')).toMatchObject(DONE);
+});
+
+test('a stream that ends before the task is opened again, after the poll interval', async () => {
+  const result = inTurn(throwing(cut()), throwing(new Refusal(-32603, 'Too many open streams')), () => DONE);
+  const server = taskServer([['input_required', { pollInterval: 70 }]], { 'tasks/result': result });
+  expect(await resumeTask(await OLD(server), 'T')).toMatchObject(DONE);
+  expect(pauses.slice(0, 2)).toEqual([70, 70]);
+});
+
+test('a task that is created after the abort is cancelled, too', async () => {
+  const stop = new AbortController();
+  const created = later();
+  const server = taskServer([], { 'tools/call': () => created.promise });
+  const call = callTask(await OLD(server), 'tool', {}, { signal: stop.signal, onTask: () => expect.unreachable() });
+  await expect.poll(() => server.methods()).toEqual(['tools/call']);
+  stop.abort(new Error('too late'));
+  await expect(call).rejects.toThrow('too late');
+  created.resolve({ task: task.legacy('working', {}, 'late') });
+  await expect.poll(() => server.methods()).toEqual(['tools/call', 'tasks/cancel']);
+  expect(server.asked.at(-1).params).toEqual({ taskId: 'late' });
+});
+
+test.each([-32601, -32603])('a call that is refused after the abort (%d) cancels nothing', async (code) => {
+  const stop = new AbortController();
+  const created = later();
+  const server = taskServer([], { 'tools/call': () => created.promise });
+  const call = callTask(await OLD(server), 'tool', {}, { signal: stop.signal });
+  await expect.poll(() => server.methods()).toEqual(['tools/call']);
+  stop.abort(new Error('too late'));
+  await expect(call).rejects.toThrow('too late');
+  created.reject(new Refusal(code, 'no'));
+  await turns();
+  expect(server.methods()).toEqual(['tools/call']);
+});
+
+test('a call with a key that is aborted while its answer is lost is not sent again', async () => {
+  const stop = new AbortController();
+  const lost = () => {
+    stop.abort(new Error('enough'));
+    throw cut();
+  };
+  const server = taskServer([], { 'tools/call': lost });
+  const options = { signal: stop.signal, idempotencyKey: 'k' };
+  await expect(callTask(await OLD(server), 'tool', {}, options)).rejects.toThrow('enough');
+  await turns();
+  expect(server.methods()).toEqual(['tools/call']);
+});
